@@ -1,0 +1,154 @@
+import { ApiError } from '../errors.ts'
+
+export const aclClasses = [
+  'agents',
+  'apikeys',
+  'appconfig',
+  'applications',
+  'auth',
+  'contactpoints',
+  'databases',
+  'datasets',
+  'styles',
+  'tiles',
+  'uploads',
+  'users',
+] as const
+export const aclLevels = ['read', 'write', 'execute'] as const
+/** From the least to the most powerful. */
+export const keyTypes = ['user', 'app', 'master'] as const
+
+export type AclClass = (typeof aclClasses)[number]
+export type AclLevel = (typeof aclLevels)[number]
+export type KeyType = (typeof keyTypes)[number]
+
+/** The ACL as it travels: `{class: {level: ids}}`, each of the three possibly `*`. */
+export type Permissions = Readonly<Record<string, Readonly<Record<string, '*' | readonly string[]>>>>
+
+/** The ids that an ACL grants for one class and level. An empty list grants nothing. */
+export type Grant = 'any' | readonly string[]
+
+/** Whoever makes the request, as the credential says. */
+export type Caller = {
+  readonly keyId: string
+  readonly type: KeyType
+  /** The application of the key; the one a master key chose with `x-application-id`. */
+  readonly applicationId: string
+  /** Set when a master key did not choose an application: it reaches all of them. */
+  readonly everyApplication: boolean
+  readonly permissions: Permissions
+  /** Only for keys of type `user`. */
+  readonly userId: number | null
+  readonly expiresAt: Date | null
+  readonly allowedOrigins: readonly string[] | null
+}
+
+/**
+ * The rows that a request may reach. Every store function demands one, and only this file makes one,
+ * so that neither the tenant nor the ACL can be forgotten.
+ */
+export type Scope = {
+  readonly [proof]: true
+  readonly caller: Caller
+  readonly applicationId: string | 'any'
+  readonly ids: Grant
+  /** A key of type `user` reaches only what this user owns. */
+  readonly ownerId: number | null
+}
+
+const proof: unique symbol = Symbol('scope')
+
+/** The first entry present wins, from the most to the least specific; entries are never added up. */
+export function resolveGrant(permissions: Permissions, aclClass: string, level: string): Grant {
+  for (const [className, levelName] of [
+    [aclClass, level],
+    [aclClass, '*'],
+    ['*', level],
+    ['*', '*'],
+  ] as const) {
+    const levels = own(permissions, className)
+    const entry = levels && own(levels, levelName)
+    if (entry !== undefined) return entry === '*' || entry.includes('*') ? 'any' : entry
+  }
+  return []
+}
+
+/** The rows of a class that the caller may reach at a level, or nothing at all. */
+export function scopeOf(caller: Caller, aclClass: AclClass, level: AclLevel): Scope | undefined {
+  const ids = resolveGrant(caller.permissions, aclClass, level)
+  if (ids !== 'any' && ids.length === 0) return undefined
+  return {
+    [proof]: true,
+    caller,
+    applicationId: caller.everyApplication ? 'any' : caller.applicationId,
+    ids,
+    ownerId: caller.type === 'user' ? caller.userId : null,
+  }
+}
+
+/** The scope of a request, or 401. It looks at the ACL only, never at a row, so the answer tells nothing about rows. */
+export function authorize(
+  caller: Caller,
+  access: { class: AclClass; level: AclLevel; master?: boolean },
+  id: string | undefined,
+): Scope {
+  if (access.master && caller.type !== 'master') throw denied('This operation needs a master key.')
+  const scope = scopeOf(caller, access.class, access.level)
+  if (!scope || (id !== undefined && scope.ids !== 'any' && !scope.ids.includes(id))) {
+    throw denied(`The key does not grant ${access.level} access to ${access.class}${id === undefined ? '' : ' here'}.`)
+  }
+  return scope
+}
+
+/** Making a row needs the wildcard: a list of ids cannot name a row that does not exist yet. */
+export function demandAnyId(scope: Scope): void {
+  if (scope.ids !== 'any') throw denied('The key is limited to listed ids, so it cannot create.')
+}
+
+export function denied(detail: string): ApiError {
+  return new ApiError('unauthorized', detail)
+}
+
+/**
+ * Does `outer` grant all that `inner` grants? Decided by what the entries resolve to, not by how they are written.
+ * A class that does not exist yet counts too: `*` is more than the list of today's classes.
+ */
+export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
+  return [...aclClasses, 'a class of the future'].every((aclClass) =>
+    aclLevels.every((level) => {
+      const wide = resolveGrant(outer, aclClass, level)
+      const narrow = resolveGrant(inner, aclClass, level)
+      if (wide === 'any') return true
+      return narrow !== 'any' && narrow.every((id) => wide.includes(id))
+    }),
+  )
+}
+
+/** What of a key decides how powerful it is. */
+export type Power = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId' | 'expiresAt' | 'allowedOrigins'>
+
+/** Would whoever holds `outer` gain nothing by also holding `inner`? Decides which keys one may see, delete and mint. */
+export function includesPower(outer: Power, inner: Power): boolean {
+  return (
+    reaches(outer, inner) &&
+    grantsInclude(outer.permissions, inner.permissions) &&
+    (outer.expiresAt === null || (inner.expiresAt !== null && inner.expiresAt <= outer.expiresAt)) &&
+    includesOrigins(outer.allowedOrigins, inner.allowedOrigins)
+  )
+}
+
+function reaches(outer: Power, inner: Power): boolean {
+  if (outer.type === 'master') return true
+  if (keyTypes.indexOf(inner.type) > keyTypes.indexOf(outer.type)) return false
+  if (outer.applicationId !== inner.applicationId) return false
+  return outer.type === 'app' || outer.userId === inner.userId
+}
+
+function includesOrigins(outer: readonly string[] | null, inner: readonly string[] | null): boolean {
+  if (outer === null) return true
+  return inner?.every((origin) => outer.includes(origin)) ?? false
+}
+
+function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}

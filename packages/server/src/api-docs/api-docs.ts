@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import Type from 'typebox'
+import { ApiError } from '../errors.ts'
+import { type Answer, type Operation, operation } from '../http/operation.ts'
+
+/** Nothing comes from elsewhere, so the page works without a network; Swagger UI writes style attributes. */
+const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+
+const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Graticule API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/api/docs/swagger-ui.css">
+<body>
+<div id="docs"></div>
+<script src="/api/docs/swagger-ui-bundle.js"></script>
+<script src="/api/docs/start.js"></script>
+</body>
+</html>
+`
+const start = `SwaggerUIBundle({
+  url: '/api/v1/openapi.json',
+  dom_id: '#docs',
+  deepLinking: true,
+  displayOperationId: true,
+  persistAuthorization: true,
+  tagsSorter: 'alpha',
+})
+`
+
+type Asset = { type: string; read(): Promise<Buffer> }
+
+const swagger = (file: string): Promise<Buffer> =>
+  readFile(join(dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')), file))
+
+const assets = new Map<string, Asset>([
+  ['swagger-ui.css', { type: 'text/css', read: () => swagger('swagger-ui.css') }],
+  ['swagger-ui-bundle.js', { type: 'text/javascript', read: () => swagger('swagger-ui-bundle.js') }],
+  ['start.js', { type: 'text/javascript', read: async () => Buffer.from(start) }],
+])
+
+/** The OpenAPI document and a page to read and try it. `document` is asked for when it is first needed. */
+export function apiDocsOperations(document: () => object): Operation[] {
+  let text: Buffer | undefined
+  return [
+    operation({
+      id: 'docs.openapi',
+      method: 'GET',
+      path: '/api/v1/openapi.json',
+      summary: 'Get this document',
+      access: 'public',
+      success: { status: 200, description: 'The OpenAPI document', schema: Type.Object({}) },
+      async handle() {
+        text ??= Buffer.from(JSON.stringify(document()))
+        return file('application/json; charset=utf-8', text)
+      },
+    }),
+    operation({
+      id: 'docs.page',
+      method: 'GET',
+      path: '/api/docs',
+      summary: 'Read this document in a browser',
+      access: 'public',
+      success: { status: 200, description: 'A page', contentType: 'text/html', schema: Type.String() },
+      async handle() {
+        const { headers, body } = file('text/html; charset=utf-8', Buffer.from(page))
+        return { headers: { ...headers, 'content-security-policy': policy }, body }
+      },
+    }),
+    operation({
+      id: 'docs.asset',
+      method: 'GET',
+      path: '/api/docs/{file}',
+      summary: 'Get a part of that page',
+      access: 'public',
+      success: { status: 200, description: 'A script or a style sheet', contentType: 'text/*', schema: Type.String() },
+      async handle(_, { params }) {
+        const asset = assets.get(params.file ?? '')
+        if (!asset) throw new ApiError('not_found', 'The page has no such part.')
+        return file(`${asset.type}; charset=utf-8`, await asset.read())
+      },
+    }),
+    operation({
+      id: 'docs.home',
+      method: 'GET',
+      path: '/',
+      summary: 'Go to the documentation',
+      access: 'public',
+      success: { status: 302, description: 'It is at /api/docs' },
+      handle: async () => ({ headers: { location: '/api/docs' } }),
+    }),
+  ]
+}
+
+const file = (type: string, body: Buffer): Answer => ({
+  headers: { 'content-type': type, 'cache-control': 'public, max-age=600' },
+  body,
+})

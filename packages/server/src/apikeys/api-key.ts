@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import Type, { type TSchema } from 'typebox'
+import { denied, includesPower, keyTypes, type Permissions, type Power, type Scope } from '../access/acl.ts'
+import { isUuid } from '../access/authenticate.ts'
+import type { KeyCache } from '../access/key-cache.ts'
+import { credentialHash, type Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import type { Operation } from '../http/operation.ts'
+import { crudOperations } from '../resource/crud.ts'
+import { metadataOperations } from '../resource/metadata.ts'
+import { defineResource, type Entity, field, type Identity, type Resource } from '../resource/resource.ts'
+import { readPermissions } from './permissions.ts'
+import { openKey, sealKey } from './sealed-key.ts'
+
+const permissionsSchema = Type.Record(
+  Type.String(),
+  Type.Record(Type.String(), Type.Union([Type.Literal('*'), Type.Array(Type.String({ maxLength: 255 }))])),
+  { description: '`{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins.' },
+)
+const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+const originSchema = Type.String({ pattern: '^https?://[^/]+$', maxLength: 255 })
+
+/** API keys. Their id is the credential, so it is kept sealed, and shown only to those who gain nothing by it. */
+export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource): Resource {
+  return defineResource({
+    name: 'apikeys',
+    title: 'ApiKey',
+    acl: 'apikeys',
+    identity: sealedIdentity(secrets),
+    ownerColumn: 'user_id',
+    verbs: ['list', 'create', 'get', 'delete'],
+    example: { description: 'For the web page', type: 'app', permissions: { '*': { read: '*', execute: '*' } } },
+    fields: {
+      description: field('string', Type.String({ maxLength: 10_000 }), { mode: 'createOnly', default: '' }),
+      type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),
+      permissions: field('json', permissionsSchema, { mode: 'createOnly', required: true, queryable: false }),
+      userId: field('integer', nullable(Type.Integer()), { mode: 'createOnly' }),
+      expiresAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'createOnly' }),
+      allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
+        mode: 'createOnly',
+        queryable: false,
+      }),
+      lastUsedAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'readOnly' }),
+    },
+    joins: { application: { one: applications, field: 'applicationId' } },
+    restrict: (scope) => lesserKeys(db, scope),
+    async prepare({ values, applicationId }, { caller }) {
+      const power = readPower(values, applicationId)
+      if (!includesPower(caller, power)) throw denied('A key can only make keys that can do no more than itself.')
+      return values
+    },
+  })
+}
+
+/** The standard operations; a deleted key is refused from then on, not only when the cache asks again. */
+export function apiKeyOperations(db: Db, resource: Resource, keys: KeyCache): Operation[] {
+  const store = { db, resource }
+  return [...crudOperations(store), ...metadataOperations(store)].map((operation) => ({
+    ...operation,
+    secretPath: true,
+    async handle(context, input) {
+      const answer = await operation.handle(context, input)
+      if (operation.method === 'DELETE') keys.forget(input.params.id ?? '')
+      return answer
+    },
+  }))
+}
+
+function sealedIdentity(secrets: Secrets): Identity {
+  return {
+    schema: Type.String({ format: 'uuid', description: 'The key itself: whoever knows it can use it' }),
+    type: 'uuid',
+    column: 'hash',
+    sqlType: 'bytea',
+    columns: ['hash', 'secret'],
+    queryable: false,
+    generate: () => sealKey(secrets, randomUUID()),
+    key: (id) => (isUuid(id) ? credentialHash(id.toLowerCase()) : undefined),
+    read: (row) => openKey(secrets, row),
+  }
+}
+
+/** The keys that can do no more than the caller: the others do not exist for it. */
+async function lesserKeys(db: Db, { caller, applicationId }: Scope): Promise<Sql> {
+  if (includesPower(caller, everything)) return raw('TRUE')
+  const tenant = applicationId === 'any' ? raw('TRUE') : sql`application_id = ${applicationId}::uuid`
+  const powers = await db.query<Power & { power: string }>(sql`
+    SELECT DISTINCT power, type, application_id AS "applicationId", permissions, user_id AS "userId",
+           expires_at AS "expiresAt", allowed_origins AS "allowedOrigins"
+    FROM svc.apikeys WHERE ${tenant}`)
+  const lesser = powers.filter((power) => includesPower(caller, power)).map(({ power }) => power)
+  return sql`power = ANY(${lesser}::text[])`
+}
+
+const everything: Power = {
+  type: 'master',
+  applicationId: '',
+  permissions: { '*': { '*': '*' } },
+  userId: null,
+  expiresAt: null,
+  allowedOrigins: null,
+}
+
+function readPower(values: Entity, applicationId: string): Power {
+  const power: Power = {
+    type: values.type as Power['type'],
+    applicationId,
+    permissions: readPermissions(values.permissions as Permissions),
+    userId: values.userId as number | null,
+    expiresAt: values.expiresAt === null ? null : new Date(String(values.expiresAt)),
+    allowedOrigins: values.allowedOrigins as string[] | null,
+  }
+  if ((power.type === 'user') !== (power.userId !== null)) {
+    throw invalid('body/userId', 'A key of type user, and no other, names its user.')
+  }
+  if (power.expiresAt && power.expiresAt <= new Date()) throw invalid('body/expiresAt', 'This time is over.')
+  return power
+}

@@ -1,0 +1,32 @@
+import Type from 'typebox'
+import { defineResource, field, type Resource, uuidIdentity } from '../resource/resource.ts'
+
+export const configSchema = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Any JSON object, at most 1 MiB. The key `svc` is reserved for the server.',
+  examples: [{ theme: { colour: '#2a6' } }],
+})
+
+/** The configuration of applications: one record each, so the application's id is the record's. */
+export const appConfigs = (applications: () => Resource): Resource =>
+  defineResource({
+    name: 'appconfig',
+    title: 'AppConfig',
+    acl: 'appconfig',
+    metadata: false,
+    identity: {
+      ...uuidIdentity,
+      column: 'application_id',
+      columns: ['application_id'],
+      read: (row) => String(row.application_id),
+    },
+    example: { config: { theme: { colour: '#2a6' } } },
+    bodyLimit: 4 * 1024 * 1024,
+    fields: { config: field('json', configSchema, { default: {}, queryable: false }) },
+    joins: { application: { one: applications, field: 'applicationId' } },
+    prepare: async ({ values }) => ({ ...values, config: withoutReserved(values.config as object) }),
+  })
+
+/** Clients send back what they were given; the server's own part is not theirs to store. */
+export function withoutReserved(config: object): object {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'svc'))
+}

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util'
+import { type Command, isCommand, runCommand } from './commands.ts'
+import { type Config, describeConfig, loadConfig } from './config.ts'
+import { askControl } from './control.ts'
+import { openPlatform } from './platform.ts'
+import { serve } from './serve.ts'
+import { StartError } from './start-error.ts'
+
+const usage = `Usage: npm start -- [command] [options]
+
+Commands
+  serve                Run the server (the default)
+  migrate              Bring the database up to date and stop
+  keys [APPLICATION]   Show the keys of an application, by name or id; of the default one when none is named
+  create-key           Make a key and show it:
+                         --application NAME|ID  whose (default: the default application)
+                         --type app|master      how far it reaches (default: app)
+                         --permissions ACL      developer, public, or JSON (default: developer)
+                         --description TEXT
+
+Settings (environment variables)
+${describeConfig()}
+`
+
+const options = {
+  help: { type: 'boolean', short: 'h' },
+  application: { type: 'string' },
+  type: { type: 'string' },
+  permissions: { type: 'string' },
+  description: { type: 'string' },
+} as const
+
+/** Does what the command line asks for. Ends when that is done or `stop` says so. */
+export async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  stop: AbortSignal,
+): Promise<void> {
+  const { values, positionals } = read(args)
+  // `npm start -- keys` arrives as `serve keys`.
+  const [command = 'serve', ...rest] = positionals[0] === 'serve' && positionals[1] ? positionals.slice(1) : positionals
+  if (values.help) return console.log(usage)
+  const config = loadConfig(env)
+  if (command === 'serve') return serve(config, stop)
+  if (command === 'migrate') return migrateOnly(config)
+  if (!isCommand(command)) throw new StartError(`There is no command "${command}".\n\n${usage}`)
+  console.log(await perform(config, { command, application: rest[0], ...values }))
+}
+
+function read(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true })
+  } catch (error) {
+    throw new StartError(`${(error as Error).message}\n\n${usage}`)
+  }
+}
+
+async function migrateOnly(config: Config): Promise<void> {
+  const { db, applied } = await openPlatform(config)
+  await db.close()
+  console.log(applied.length > 0 ? `Applied migrations ${applied.join(', ')}.` : 'The database is up to date.')
+}
+
+/** An embedded database belongs to the server that runs on it, so a running server is asked first. */
+async function perform(config: Config, command: Command): Promise<string> {
+  const answer = config.DATABASE_URL ? undefined : await askControl(config.DATA_DIR, command)
+  if (answer !== undefined) return answer
+  const { db, secrets } = await openPlatform(config)
+  try {
+    return await runCommand(db, secrets, command)
+  } finally {
+    await db.close()
+  }
+}

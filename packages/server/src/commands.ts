@@ -1,0 +1,49 @@
+import type { Permissions } from './access/acl.ts'
+import type { Secrets } from './access/secrets.ts'
+import { readPermissions } from './apikeys/permissions.ts'
+import type { Db } from './db/db.ts'
+import { raw, sql } from './db/sql.ts'
+import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
+import { StartError } from './start-error.ts'
+
+const names = ['keys', 'create-key'] as const
+
+export type Command = {
+  command: (typeof names)[number]
+  application?: string
+  type?: string
+  permissions?: string
+  description?: string
+}
+
+export const isCommand = (name: string): name is Command['command'] => (names as readonly string[]).includes(name)
+
+/** The text to show. */
+export async function runCommand(db: Db, secrets: Secrets, command: Command): Promise<string> {
+  if (command.command === 'create-key') return createKey(db, secrets, command)
+  const keys = await listKeys(db, secrets, command.application)
+  if (keys.length === 0) throw new StartError('There is no such application, or it has no keys.')
+  return keys.join('\n')
+}
+
+async function createKey(db: Db, secrets: Secrets, command: Command): Promise<string> {
+  const { application, type = 'app', permissions = 'developer', description = 'Made on the command line' } = command
+  if (type !== 'app' && type !== 'master') throw new StartError('--type is app or master.')
+  const wanted = application ? sql`name = ${application} OR id::text = ${application}` : raw('is_default')
+  const found = await db.query(sql`SELECT id FROM svc.applications WHERE ${wanted}`)
+  const [only] = found
+  if (!only || found.length > 1) {
+    throw new StartError(`${found.length} applications are called "${application}"; name one, or give its id.`)
+  }
+  return addKey(db, secrets, String(only.id), type, permissionsOf(permissions), description)
+}
+
+function permissionsOf(text: string): Permissions {
+  if (text === 'developer') return developerPermissions
+  if (text === 'public') return publicPermissions
+  try {
+    return readPermissions(JSON.parse(text))
+  } catch (error) {
+    throw new StartError(`--permissions: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,69 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+
+/** Every setting, as an environment variable. This table is the documentation too: `--help` prints it. */
+const settings = Type.Object({
+  PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'The port to listen on; 0 takes any' }),
+  HOST: Type.String({
+    default: 'localhost',
+    description: 'The address to listen on; 0.0.0.0 makes the server reachable from other machines',
+  }),
+  BASE_URL: Type.Optional(
+    Type.String({ pattern: '^https?://[^/\\s]+(/[^\\s]*)?$', description: 'The address that clients use, if a proxy stands in between' }),
+  ),
+  TRUST_PROXY: Type.String({
+    default: '',
+    description: 'Proxies whose X-Forwarded headers are believed: addresses or CIDRs with commas, or `true` for all',
+  }),
+  DATABASE_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', description: 'PostgreSQL 15 or later with PostGIS; unset: a database embedded in the process' }),
+  ),
+  DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10, description: 'Connections to PostgreSQL' }),
+  DATA_DIR: Type.String({ minLength: 1, default: './data', description: 'Where the embedded database and the secret are kept' }),
+  MASTER_API_KEY: Type.Optional(
+    Type.String({ format: 'uuid', description: 'This UUID is a master key; unset: one is made at the first start and shown once' }),
+  ),
+  SECRET_KEY: Type.Optional(
+    Type.String({ minLength: 32, description: 'Seals secrets in the database; the same for all replicas; unset: kept in DATA_DIR' }),
+  ),
+  BODY_LIMIT: Type.Integer({ minimum: 1_024, default: 1_048_576, description: 'The largest JSON body in bytes' }),
+  LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    default: 'info',
+    description: 'What is logged; `info` logs every request',
+  }),
+})
+
+export type Config = Static<typeof settings>
+
+/** The settings, or an error that names each wrong variable and says what it must be. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const values: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(settings.properties)) {
+    const text = env[name]
+    if (text !== undefined && text !== '') values[name] = isNumber(schema) && /^-?\d+$/.test(text) ? Number(text) : text
+    else if ('default' in schema) values[name] = schema.default
+  }
+  const compiled = Compile(settings)
+  if (compiled.Check(values)) return values
+  const wrong = [...compiled.Errors(values)].map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`)
+  throw new Error(`The settings are not valid:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee --help.`)
+}
+
+export function describeConfig(): string {
+  return Object.entries(settings.properties)
+    .map(([name, schema]) => {
+      const { description, default: fallback } = schema as { description?: string; default?: unknown }
+      const ends = fallback === undefined || fallback === '' ? '' : ` (default: ${fallback})`
+      return `  ${name.padEnd(20)} ${typeOf(schema).padEnd(8)} ${description}${ends}`
+    })
+    .join('\n')
+}
+
+const isNumber = (schema: TSchema): boolean => 'type' in schema && schema.type === 'integer'
+
+function typeOf(schema: TSchema): string {
+  if ('enum' in schema) return 'word'
+  if ('format' in schema && schema.format === 'uuid') return 'uuid'
+  if ('pattern' in schema) return 'url'
+  return isNumber(schema) ? 'integer' : 'text'
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import type { AclLevel } from './access/acl.ts'
+import type { Operation } from './http/operation.ts'
+import { openApiDocument } from './openapi-document.ts'
+import { allOperations, type Parts } from './operations.ts'
+import { type Reply, type Tenant, type TestApp, testApp } from './testing/harness.ts'
+
+// Every operation there is goes through every case: a new one needs no line here.
+const operations = allOperations({} as Parts)
+const guarded = operations.filter((operation) => typeof operation.access === 'object')
+
+let app: TestApp
+let own: Tenant
+let foreign: Tenant
+before(async () => {
+  app = await testApp()
+  own = await app.tenant('own')
+  foreign = await app.tenant('foreign')
+})
+after(() => app.close())
+
+describe('every operation', () => {
+  for (const operation of operations) {
+    test(`${operation.id} is documented`, async () => {
+      const document = JSON.parse(await openApiDocument())
+      const entry = document.paths[operation.path]?.[operation.method.toLowerCase()]
+      assert.ok(entry, 'it stands in the OpenAPI document')
+      assert.ok(entry.responses[operation.success.status], 'with its success')
+      assert.equal(entry.security.length === 0, operation.access === 'public', 'and with its security')
+    })
+  }
+})
+
+describe('without a key', () => {
+  for (const operation of operations.filter(({ access }) => access !== 'public')) {
+    test(`${operation.id} is refused`, async () => {
+      const url = address(operation, randomUUID())
+      for (const key of [null, 'nonsense', randomUUID()]) {
+        const reply = await send(operation, url, key)
+        assert.equal(reply.status, 401)
+        assert.equal(reply.body.code, 'unauthorized')
+        assert.ok(reply.headers['www-authenticate'])
+      }
+    })
+  }
+})
+
+describe('with a key of all levels but the needed one', () => {
+  for (const operation of guarded) {
+    test(`${operation.id} is refused`, async () => {
+      const { class: aclClass, level } = rule(operation)
+      const key = await app.key(own.id, { '*': { '*': '*' }, [aclClass]: { '*': '*', [level]: [] } })
+      const id = await make(operation, own)
+      const before = await look(operation, id)
+      assert.equal((await send(operation, address(operation, id), key)).status, 401)
+      assert.equal(await look(operation, id), before)
+    })
+  }
+})
+
+describe('on a record of another tenant', () => {
+  for (const operation of guarded.filter(isAboutRecord)) {
+    test(`${operation.id} answers as on one that never was`, async () => {
+      const absent = randomUUID()
+      const id = await make(operation, foreign)
+      const before = await look(operation, id)
+      const refused = await send(operation, address(operation, id), own.developer)
+      const missing = await send(operation, address(operation, absent), own.developer)
+      assert.equal(refused.status, isForMaster(operation) ? 401 : 404)
+      assert.deepEqual(comparable(refused, id), comparable(missing, absent))
+      assert.equal(await look(operation, id), before, 'and changes nothing')
+    })
+  }
+})
+
+describe('on a record outside the key’s list of ids', () => {
+  for (const operation of guarded.filter(isAboutRecord)) {
+    test(`${operation.id} is refused, whether the record is there or not`, async () => {
+      const { class: aclClass, level } = rule(operation)
+      const key = await app.key(own.id, { [aclClass]: { [level]: [randomUUID()] } })
+      const id = await make(operation, own)
+      const absent = randomUUID()
+      const refused = await send(operation, address(operation, id), key)
+      assert.equal(refused.status, 401)
+      assert.deepEqual(comparable(refused, id), comparable(await send(operation, address(operation, absent), key), absent))
+    })
+  }
+})
+
+describe('with the right key', () => {
+  for (const operation of operations) {
+    test(`${operation.id} answers ${operation.success.status}`, async () => {
+      const id = await make(operation, own)
+      const key = isForMaster(operation) ? app.master : own.developer
+      const reply = await send(operation, address(operation, id), operation.access === 'public' ? null : key)
+      assert.equal(reply.status, operation.success.status, reply.text)
+      assert.ok(reply.headers['x-request-id'])
+    })
+  }
+})
+
+test('no list shows a record of another tenant', async () => {
+  const lists = guarded.filter(({ id }) => id.endsWith('.list') || id === 'appconfig.get')
+  assert.ok(lists.length >= 4)
+  for (const operation of lists) {
+    const id = await make({ ...operation, path: `${operation.path}/{id}` }, foreign)
+    const url = `${operation.path}?limit=10000&sort=createdAt`
+    const seen = await app.call('GET', url, { key: own.developer })
+    assert.equal(seen.status, 200, operation.id)
+    assert.ok(!seen.text.includes(id), operation.id)
+    assert.ok((await app.call('GET', url)).text.includes(id), `${operation.id}: the master key does see it`)
+  }
+})
+
+function rule(operation: Operation): { class: string; level: AclLevel } {
+  if (typeof operation.access !== 'object') throw new Error('not guarded')
+  const { class: aclClass, level } = operation.access
+  return { class: aclClass, level: typeof level === 'function' ? level({ params: {}, query: {} }) : level }
+}
+
+const isForMaster = ({ access }: Operation): boolean => typeof access === 'object' && access.master === true
+
+/** The id in the address is a record's (and not, say, the key of a configuration). */
+const isAboutRecord = ({ path, access }: Operation): boolean =>
+  path.includes('{id}') && typeof access === 'object' && access.id === undefined
+
+function address(operation: Operation, id: string): string {
+  return operation.path.replace('{id}', id).replace('{key}', 'colour').replace('{file}', 'start.js')
+}
+
+function send(operation: Operation, url: string, key: string | null): Promise<Reply> {
+  const [body] = ((operation.body as { examples?: unknown[] } | undefined)?.examples ?? []) as unknown[]
+  return app.call(operation.method, url, { key, body })
+}
+
+/** A record that the operation can be about, made with its resource's own example. */
+async function make(operation: Operation, tenant: Tenant): Promise<string> {
+  if (operation.path.endsWith('{id}') && !isAboutRecord(operation)) {
+    await app.call('PUT', '/api/v1/appconfig/theme', { key: tenant.developer, body: { colour: '#2a6' } })
+    return 'theme'
+  }
+  const [base = ''] = operation.path.split('/{id}')
+  const creator = operations.find(({ method, path }) => method === 'POST' && path === base)
+  if (!creator || !operation.path.includes('{id}')) return ''
+  if (base === '/api/v1/applications') {
+    const { id } = await app.tenant('made')
+    return operation.method === 'DELETE' && operation.path.endsWith('{id}') ? id : tenantRecord(tenant)
+  }
+  const { body } = await send(creator, base, tenant.developer)
+  const id = body.id ?? body.applicationId
+  if (operation.path.includes('{key}')) {
+    await app.call('PUT', `${base}/${id}/metadata/colour`, { key: tenant.developer, body: { hex: '#2a6' } })
+  }
+  return id
+}
+
+/** An application is its own record. */
+async function tenantRecord({ id }: Tenant): Promise<string> {
+  await app.call('PUT', `/api/v1/applications/${id}/metadata/colour`, { body: { hex: '#2a6' } })
+  return id
+}
+
+/** The record as the master key sees it. */
+async function look(operation: Operation, id: string): Promise<string> {
+  const [base = ''] = operation.path.split('/{id}')
+  return id && id !== 'theme' ? (await app.call('GET', `${base}/${id}`)).text : ''
+}
+
+const comparable = ({ status, headers, text, body }: Reply, id: string) => ({
+  status,
+  text: text.replaceAll(id, 'ID').replaceAll(body?.requestId ?? '-', 'REQUEST'),
+  headers: Object.entries(headers).filter(([name]) => !['date', 'x-request-id'].includes(name)),
+})

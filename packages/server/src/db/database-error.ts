@@ -1,0 +1,42 @@
+import pg from 'pg'
+import { ApiError } from '../errors.ts'
+
+const lostSocket = new Set(
+  'ECONNREFUSED ECONNRESET ECONNABORTED ETIMEDOUT EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
+)
+
+// Shut down, crashed, starting, too many connections; class 08 is any other trouble with the connection.
+const lostServer = /^(57P0[123]|53300|08...)$/
+
+/** What pg says when it gives up a connection; these errors carry no code. */
+const lostClient =
+  /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/
+
+/** The SQLSTATE (or the system's error code) of whatever was thrown. */
+export function codeOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
+  return typeof error.code === 'string' ? error.code : undefined
+}
+
+/** The connection failed, not the statement. */
+export function isConnectionFailure(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code !== undefined) return lostSocket.has(code) || lostServer.test(code)
+  return error instanceof Error && lostClient.test(error.message)
+}
+
+/** A prepared statement whose tables have changed under it, or which the session has lost. */
+export function isStaleStatement(error: unknown): boolean {
+  if (!(error instanceof pg.DatabaseError)) return false
+  return error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery')
+}
+
+export function unavailable(cause: unknown): ApiError {
+  return new ApiError('unavailable', 'The database cannot be reached; try again shortly', {
+    cause,
+    headers: { 'Retry-After': '2' },
+  })
+}
+
+/** What the callers of the database see: lost connections as `unavailable`, everything else as it is. */
+export const publicError = (error: unknown): unknown => (isConnectionFailure(error) ? unavailable(error) : error)

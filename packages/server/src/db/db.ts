@@ -1,0 +1,23 @@
+import type { Sql } from './sql.ts'
+
+export type Row = Record<string, unknown>
+
+/** What both a database and an open transaction can do. */
+export type Queryable = {
+  /** Runs one statement (extended protocol) and returns its rows. */
+  query<R extends Row = Row>(statement: Sql): Promise<R[]>
+  /** Rows in batches, pulled by the reader: a slow reader holds no memory. Leaving the loop or aborting ends the query. */
+  rows<R extends Row = Row>(statement: Sql, options?: { batchSize?: number; signal?: AbortSignal }): AsyncIterable<R[]>
+  /** COPY … FROM STDIN in text format. Each chunk ends at a line end. Returns the number of rows. */
+  copyIn(statement: Sql, chunks: AsyncIterable<string>): Promise<number>
+  /** Several statements without parameters, as a migration file holds them. Never pass input. */
+  script(text: string): Promise<void>
+}
+
+/** The platform's database: PostgreSQL by address, or embedded in the process. Same dialect, same value types. */
+export type Db = Queryable & {
+  readonly kind: 'postgres' | 'embedded'
+  /** Runs `work` in one transaction; an error rolls it back. */
+  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}

@@ -1,0 +1,93 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KeyType, Permissions } from './access/acl.ts'
+import { createSecrets, type Secrets } from './access/secrets.ts'
+import { openKey, sealKey } from './apikeys/sealed-key.ts'
+import type { Db, Queryable } from './db/db.ts'
+import { json, raw, sql } from './db/sql.ts'
+
+/** All classes, levels and resources. */
+export const developerPermissions: Permissions = { '*': { '*': '*' } }
+/** What a web page needs. */
+export const publicPermissions: Permissions = { '*': { read: '*', execute: '*' } }
+
+/** The secret from the environment, or the one kept beside the data; the database remembers whether it is the right one. */
+export async function loadSecrets(db: Db, dataDirectory: string, secretKey: string | undefined): Promise<Secrets> {
+  const secrets = createSecrets(secretKey ?? (await secretFromFile(dataDirectory)))
+  const [kept] = await db.query(sql`
+    INSERT INTO svc.settings (name, value) VALUES ('secret_fingerprint', ${secrets.fingerprint})
+    ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`)
+  if (kept?.value !== secrets.fingerprint) {
+    const source = secretKey ? 'SECRET_KEY' : `the file ${join(dataDirectory, 'secret.key')}`
+    throw new Error(`${source} is not the secret that this database was set up with. All replicas need the same one.`)
+  }
+  return secrets
+}
+
+async function secretFromFile(dataDirectory: string): Promise<string> {
+  const file = join(dataDirectory, 'secret.key')
+  await mkdir(dataDirectory, { recursive: true })
+  try {
+    // `wx`: of two processes that start together, one makes the file and both read it.
+    await writeFile(file, randomBytes(48).toString('base64url'), { flag: 'wx', mode: 0o600 })
+    await chmod(file, 0o600)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return (await readFile(file, 'utf8')).trim()
+}
+
+/** Makes the default application and its keys once, however many replicas start. Returns a master key made here. */
+export async function setUp(db: Db, secrets: Secrets, masterKey: string | undefined): Promise<string | undefined> {
+  return db.transaction(async (tx) => {
+    await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('svc.set_up'))`)
+    const applicationId = await defaultApplication(tx, secrets)
+    const given = masterKey?.toLowerCase()
+    if (given) {
+      await addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key of the settings', given)
+      return undefined
+    }
+    const [known] = await tx.query(sql`SELECT FROM svc.apikeys WHERE type = 'master' LIMIT 1`)
+    return known ? undefined : addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key')
+  })
+}
+
+async function defaultApplication(tx: Queryable, secrets: Secrets): Promise<string> {
+  const [known] = await tx.query(sql`SELECT id FROM svc.applications WHERE is_default`)
+  if (known) return String(known.id)
+  const id = randomUUID()
+  await tx.query(sql`
+    INSERT INTO svc.applications (id, name, description, contact, is_default)
+    VALUES (${id}, 'default', 'The application of this installation', '', true)`)
+  await addKey(tx, secrets, id, 'app', developerPermissions, 'Developer key: everything in this application')
+  await addKey(tx, secrets, id, 'app', publicPermissions, 'Public key: read and execute, for web pages')
+  return id
+}
+
+/** Adds a key unless it is there. */
+export async function addKey(
+  db: Queryable,
+  secrets: Secrets,
+  applicationId: string,
+  type: KeyType,
+  permissions: Permissions,
+  description: string,
+  id: string = randomUUID(),
+): Promise<string> {
+  const { hash, secret } = sealKey(secrets, id)
+  await db.query(sql`
+    INSERT INTO svc.apikeys (hash, secret, application_id, type, permissions, description)
+    VALUES (${hash}, ${secret}, ${applicationId}, ${type}, ${json(permissions)}, ${description})
+    ON CONFLICT DO NOTHING`)
+  return id
+}
+
+/** The keys of an application by name or id (of the default one when none is said), master keys excepted. */
+export async function listKeys(db: Db, secrets: Secrets, application?: string): Promise<string[]> {
+  const wanted = application ? sql`a.name = ${application} OR a.id::text = ${application}` : raw('a.is_default')
+  const rows = await db.query(sql`
+    SELECT k.hash, k.secret, k.description, a.name FROM svc.apikeys k JOIN svc.applications a ON a.id = k.application_id
+    WHERE (${wanted}) AND k.type <> 'master' ORDER BY a.name, k.created_at, k.hash`)
+  return rows.map((row) => `${openKey(secrets, row)}  ${row.name}: ${row.description}`)
+}

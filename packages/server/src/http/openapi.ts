@@ -1,0 +1,167 @@
+import type { TObject, TSchema } from 'typebox'
+import { keyHeaders, keyParameter } from '../access/authenticate.ts'
+import type { Access, Operation } from './operation.ts'
+import { problemSchema, problemType } from './problem.ts'
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 document of these operations. It needs no running server. */
+export function openApi(operations: readonly Operation[], version: string): Json {
+  const schemas: Json = { Problem: plain(problemSchema) }
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    const path = (paths[operation.path] ??= {}) as Record<string, Json>
+    const method = operation.method.toLowerCase()
+    const entry = describe(operation, schemas)
+    path[method] = path[method] ? merge(path[method], entry) : entry
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Graticule',
+      version,
+      description: 'A multi-tenant back end for maps and data-driven web applications.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        headerApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[0] },
+        headerSvcApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[1] },
+        queryApiKey: { type: 'apiKey', in: 'query', name: keyParameter },
+      },
+      responses: Object.fromEntries(Object.entries(failures).map(([status, text]) => [`Problem${status}`, problem(text)])),
+    },
+  }
+}
+
+const failures: Record<number, string> = {
+  400: 'The request is not valid',
+  401: 'The key is missing, not valid, or does not grant this',
+  404: 'There is no such thing within reach of the key',
+  409: 'The change contradicts what is there',
+  412: 'The record is not at the revision of If-Match',
+  413: 'Too large',
+  415: 'The body is not JSON',
+  500: 'A fault of the server',
+  503: 'The server cannot work at the moment; Retry-After says when to try again',
+}
+
+const problem = (description: string): Json => ({
+  description,
+  content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } },
+})
+
+const tagOf = ({ id }: Operation): string => id.split('.', 1)[0] ?? id
+
+function describe(operation: Operation, schemas: Json): Json {
+  const { id, summary, description, access, query, body, method } = operation
+  return {
+    operationId: id,
+    tags: [tagOf(operation)],
+    summary,
+    ...(description && { description }),
+    ...accessOf(access),
+    parameters: [...pathParameters(operation), ...queryParameters(query), ...conditions(operation)],
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: {
+          [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: contentOf(body, schemas),
+          ...(method === 'PATCH' && { 'application/json': contentOf(body, schemas) }),
+        },
+      },
+    }),
+    responses: responsesOf(operation, schemas),
+  }
+}
+
+/** Both header names are accepted, and the query parameter: any one satisfies. */
+function accessOf(access: Access): Json {
+  if (access === 'public') return { security: [] }
+  const security = [{ headerApiKey: [] }, { headerSvcApiKey: [] }, { queryApiKey: [] }]
+  if (access === 'key') return { security, 'x-access': 'any key' }
+  const level = typeof access.level === 'function' ? 'execute or read' : access.level
+  return { security, 'x-access': `${access.class} ${level}${access.master ? ', master keys only' : ''}` }
+}
+
+function pathParameters({ path }: Operation): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters(query: TObject | undefined): Json[] {
+  return Object.entries(query?.properties ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = plain(schema)
+    const style = rest.type === 'object' ? { style: 'deepObject', explode: true } : {}
+    const list = rest.type === 'array' ? { style: 'form', explode: false } : {}
+    const isRequired = query?.required?.includes(name) ?? false
+    const open = rest.type === 'object' ? { additionalProperties: true } : {}
+    return { name, in: 'query', required: isRequired, ...(description ? { description } : {}), ...style, ...list, schema: { ...rest, ...open } }
+  })
+}
+
+function conditions({ success, failures = [] }: Operation): Json[] {
+  const header = (name: string) => ({ name, in: 'header', required: false, schema: { type: 'string' } })
+  if (failures.includes(412)) return [header('If-Match')]
+  return success.headers?.includes('ETag') && success.status === 200 ? [header('If-None-Match')] : []
+}
+
+function responsesOf(operation: Operation, schemas: Json): Json {
+  const { success, access, body, path, query, failures: own = [] } = operation
+  const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
+  const statuses = new Set([...own, 500, 503])
+  if (access !== 'public') statuses.add(401)
+  if (path.includes('{')) statuses.add(404).add(400)
+  if (query) statuses.add(400)
+  if (body) statuses.add(400).add(413).add(415)
+  return {
+    [success.status]: {
+      description: success.description,
+      ...(success.headers && { headers }),
+      ...(success.schema && {
+        content: { [success.contentType ?? 'application/json']: { schema: reference(success.schema, schemas) } },
+      }),
+    },
+    ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),
+    ...Object.fromEntries([...statuses].sort().map((status) => [status, { $ref: `#/components/responses/Problem${status}` }])),
+  }
+}
+
+function contentOf(schema: TSchema, schemas: Json): Json {
+  const [example] = ('examples' in schema ? schema.examples : []) as unknown[]
+  return { schema: reference(schema, schemas), ...(example !== undefined && { example }) }
+}
+
+/** Schemas with a title become components, so that generated clients have names for them. */
+function reference(schema: TSchema, schemas: Json): Json {
+  const { title, ...rest } = plain(schema)
+  if (rest.type === 'array' && 'items' in rest) return { ...rest, items: reference(rest.items as TSchema, schemas) }
+  if (Array.isArray(rest.anyOf)) return { ...rest, anyOf: rest.anyOf.map((part) => reference(part, schemas)) }
+  if (typeof title !== 'string') return rest
+  schemas[title] ??= rest
+  return { $ref: `#/components/schemas/${title}` }
+}
+
+/** Without the symbols that TypeBox keeps for itself. */
+const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema))
+
+/** Two operations at one address, told apart by the form of the id, are one entry: either body, either answer. */
+function merge(first: Json, second: Json): Json {
+  const responses = { ...(second.responses as Json), ...(first.responses as Json) }
+  const isOpen = { 'application/json': { schema: {} } }
+  const success = responses['200'] as Json
+  return {
+    ...first,
+    summary: `${first.summary}; ${String(second.summary).toLowerCase()} for an application’s id`,
+    ...(first.requestBody ? { requestBody: { required: true, content: isOpen } } : {}),
+    responses: { ...responses, 200: { ...success, content: isOpen } },
+  }
+}

@@ -1,0 +1,130 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Static, TObject, TSchema } from 'typebox'
+import { type AclClass, type AclLevel, authorize, type Caller, type Scope } from '../access/acl.ts'
+import { authenticate } from '../access/authenticate.ts'
+import type { KeyCache } from '../access/key-cache.ts'
+import { invalid } from '../errors.ts'
+import { parseQueryString, type QueryTree, readQuery } from './query-string.ts'
+import { validator } from './validate.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The address of a request, before its body is read. */
+export type Address = { params: Readonly<Record<string, string>>; query: QueryTree }
+
+/** Who may call: anybody, any key, or a key whose ACL grants the level on the class and on the id in the address. */
+export type Access =
+  | 'public'
+  | 'key'
+  | {
+      class: AclClass
+      /** A function where one address has two meanings. */
+      level: AclLevel | ((address: Address) => AclLevel)
+      /** Only master keys, whatever the ACL says. */
+      master?: boolean
+      /** The id that the ACL is asked for; the path's `id` unless said otherwise. */
+      id?: (address: Address, caller: Caller) => string | undefined
+    }
+
+type ContextOf<A extends Access> = { request: FastifyRequest; tree: QueryTree } & (A extends 'public'
+  ? object
+  : A extends 'key'
+    ? { caller: Caller }
+    : { caller: Caller; scope: Scope })
+
+/** What the client gets. A body is sent as JSON unless it is a stream or bytes. */
+export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown }
+
+type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
+  /** `styles.list`: the name in OpenAPI and in the client. */
+  id: string
+  method: Method
+  /** `/api/v1/styles/{id}` */
+  path: string
+  /** Only addresses whose `id` looks like this (a regular expression); another operation may have the rest. */
+  idPattern?: string
+  summary: string
+  description?: string
+  access: A
+  query?: Q
+  body?: B
+  bodyLimit?: number
+  /** The path holds a credential: it is kept out of the log. */
+  secretPath?: boolean
+  /** The successful answer. */
+  success: { status: number; description: string; schema?: TSchema; contentType?: string; headers?: readonly string[] }
+  /** Statuses beyond those that every operation can answer. */
+  failures?: readonly number[]
+  handle(
+    context: ContextOf<A>,
+    input: { params: Readonly<Record<string, string>>; query: Static<Q>; body: Static<B> },
+  ): Promise<Answer>
+}
+
+/** An endpoint as data: routes, checks, OpenAPI and the contract tests all read it. */
+export type Operation = Declaration<Access, TObject, TSchema>
+
+/** Gives `handle` the types of what the declaration promises. */
+export function operation<const A extends Access, Q extends TObject, B extends TSchema>(
+  declaration: Declaration<A, Q, B>,
+): Operation {
+  return declaration as unknown as Operation
+}
+
+type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree }
+
+/** The life of a request: authenticate → authorize → read the input → handle → answer. */
+export function mount(app: FastifyInstance, operation: Operation, keys: KeyCache): void {
+  const readBody = operation.body && validator(operation.body, 'body')
+  const validateQuery = operation.query && validator(operation.query, 'query')
+  const admitted = new WeakMap<FastifyRequest, Admitted>()
+
+  app.route({
+    method: operation.method,
+    url: routeOf(operation),
+    bodyLimit: operation.bodyLimit,
+    // Before the body is read: whoever may not call cannot make the server work.
+    async onRequest(request) {
+      admitted.set(request, await admit(operation.access, request, keys))
+    },
+    async handler(request, reply) {
+      const { caller, scope, tree } = admitted.get(request) as Admitted
+      const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
+      if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
+      const body = readBody ? readBody(request.body) : undefined
+      const params = request.params as Record<string, string>
+      const context = { request, tree, caller, scope } as ContextOf<Access>
+      return send(reply, await operation.handle(context, { params, query, body }), operation)
+    },
+  })
+}
+
+/** The path in the router's notation. */
+export function routeOf({ path, idPattern }: Pick<Operation, 'path' | 'idPattern'>): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && idPattern ? `:id(${idPattern})` : `:${name}`))
+}
+
+async function admit(access: Access, request: FastifyRequest, keys: KeyCache): Promise<Admitted> {
+  const tree = parseQueryString(request.raw.url?.split('?', 2)[1] ?? '')
+  if (access === 'public') return { tree }
+  const caller = await authenticate({ headers: request.raw.headersDistinct, query: tree }, keys)
+  if (access === 'key') return { caller, tree }
+  const address = { params: request.params as Record<string, string>, query: tree }
+  const level = typeof access.level === 'function' ? access.level(address) : access.level
+  const id = access.id ? access.id(address, caller) : address.params.id
+  return { caller, tree, scope: authorize(caller, { ...access, level }, id) }
+}
+
+function send(reply: FastifyReply, answer: Answer, { access, success }: Operation): FastifyReply {
+  if (access !== 'public') {
+    reply.header('cache-control', 'private, no-cache')
+    reply.header('vary', 'x-api-key, x-svc-api-key, authorization, authentication')
+  }
+  reply.code(answer.status ?? success.status)
+  for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
+  if (answer.body === undefined) return reply.send()
+  if (typeof answer.body === 'object' && answer.body !== null && isRaw(answer.body)) return reply.send(answer.body)
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))
+}
+
+const isRaw = (body: object): boolean => body instanceof Uint8Array || 'pipe' in body

@@ -1,0 +1,61 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { ApiError } from '../errors.ts'
+
+export const problemType = 'application/problem+json'
+
+export const problemSchema = Type.Object(
+  {
+    type: Type.String({ description: 'A URN that names the kind of problem' }),
+    title: Type.String(),
+    status: Type.Integer(),
+    detail: Type.String({ description: 'What is wrong with this request, and what to do' }),
+    instance: Type.String({ description: 'The path of the request' }),
+    code: Type.String({ description: 'Never renamed: programs may rely on it' }),
+    requestId: Type.String({ description: 'Also in the X-Request-Id header and in the log' }),
+    errors: Type.Array(Type.Object({ path: Type.String(), code: Type.String(), message: Type.String() })),
+    statusCode: Type.Integer({ description: 'The same as status' }),
+    message: Type.String({ description: 'The same as detail' }),
+    error: Type.String({ description: 'The reason phrase of the status' }),
+  },
+  { description: 'RFC 9457 problem details' },
+)
+
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const problem = asApiError(error)
+  if (problem.status >= 500) request.log.error({ err: error, cause: problem.cause }, 'request failed')
+  if (problem.status === 401) reply.header('www-authenticate', 'ApiKey realm="graticule"')
+  for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
+  return reply.code(problem.status).type(problemType).send(problemBody(problem, request.url, request.id))
+}
+
+export function problemBody(problem: ApiError, url: string, requestId: string): string {
+  const { status, code, title, message, faults } = problem
+  return JSON.stringify({
+    type: `urn:graticule:problem:${code}`,
+    title,
+    status,
+    detail: message,
+    instance: url.split('?', 1)[0],
+    code,
+    requestId,
+    errors: faults,
+    statusCode: status,
+    message,
+    error: STATUS_CODES[status] ?? title,
+  })
+}
+
+/** What the HTTP library says, in our words; whatever else is thrown is our fault and says nothing. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const status = typeof error === 'object' && error && 'statusCode' in error ? error.statusCode : 500
+  if (status === 413) return new ApiError('too_large', 'The body is larger than this operation accepts.')
+  if (status === 415) return new ApiError('unsupported_media_type', 'Send the body as application/json.')
+  if (status === 400) return new ApiError('invalid_request', 'The request cannot be read.', { cause: error })
+  if (status === 503) return new ApiError('unavailable', 'The server is stopping; try again shortly.', retrySoon)
+  return new ApiError('internal', 'Something went wrong on our side. The request id finds the reason in the log.')
+}
+
+const retrySoon = { headers: { 'Retry-After': '2' } }

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import cors from '@fastify/cors'
+import helmet from '@fastify/helmet'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import { keyHeaders } from '../access/authenticate.ts'
+import type { KeyCache } from '../access/key-cache.ts'
+import { ApiError } from '../errors.ts'
+import { parseJsonBody } from './json-body.ts'
+import { mount, type Operation, routeOf } from './operation.ts'
+import { problemBody, problemType, sendProblem } from './problem.ts'
+
+export type ServerOptions = { logger: FastifyBaseLogger; trustProxy: boolean | string; bodyLimit: number }
+
+const maxUrlLength = 8_192
+const maxHeaderBytes = 32_768
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
+
+const allowedHeaders = [
+  ...keyHeaders,
+  ...['Accept', 'Authentication', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
+  ...['Last-Event-ID', 'Prefer', 'Range', 'X-Application-Id', 'X-Request-Id'],
+]
+const exposedHeaders = [
+  ...['ETag', 'Link', 'Location', 'RateLimit', 'Retry-After', 'X-Invocation-Id', 'X-Request-Id'],
+  ...['X-Tile-Features', 'X-Total-Count'],
+]
+
+/** An HTTP server that answers these operations and, in the same words, everything that is not one. */
+export async function createServer(
+  operations: readonly Operation[],
+  keys: KeyCache,
+  { logger, trustProxy, bodyLimit }: ServerOptions,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    trustProxy,
+    bodyLimit,
+    genReqId: ({ headers }) => acceptedId(headers['x-request-id']) ?? randomUUID(),
+    // Parameters are read by our own parser, which drops nothing.
+    routerOptions: { maxParamLength: maxUrlLength, querystringParser: () => ({}), ignoreTrailingSlash: true },
+    http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
+    requestTimeout: 60_000,
+    keepAliveTimeout: 72_000,
+    frameworkErrors: (error, request, reply) => void sendProblem(request, reply, error),
+    clientErrorHandler: answerUnreadable,
+  })
+  const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
+  readJson(app)
+  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(request, reply, new ApiError('not_found', 'There is nothing at this address.')),
+  )
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    checkUrl(request.raw.url ?? '')
+  })
+  app.addHook('onResponse', async ({ log, method, url, routeOptions }, reply) => {
+    // The query string may hold a key, so it is not logged.
+    const path = secretRoutes.has(routeOptions.url ?? '') ? routeOptions.url : url.split('?', 1)[0]
+    log.info({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'request')
+  })
+  await app.register(helmet, {
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+  })
+  await app.register(cors, { origin: '*', methods: [...methods], allowedHeaders, exposedHeaders, maxAge: 86_400 })
+  for (const operation of operations) mount(app, operation, keys)
+  refuseOtherMethods(app, operations)
+  return app
+}
+
+const acceptedId = (id: unknown): string | undefined =>
+  typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
+
+function readJson(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  const parse = async (_request: FastifyRequest, body: string) => (body === '' ? undefined : parseJsonBody(body))
+  app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
+}
+
+function checkUrl(url: string): void {
+  if (url.length > maxUrlLength) {
+    throw new ApiError('uri_too_long', `The address is longer than ${maxUrlLength} bytes; use the POST form.`)
+  }
+  const path = url.split('?', 1)[0] ?? ''
+  if (/;|%3b|%00/i.test(path)) throw new ApiError('invalid_request', 'The path holds a character that is not allowed.')
+}
+
+/** A known address with the wrong method is 405, and Allow says which methods it has. */
+function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation[]): void {
+  for (const [url, group] of Map.groupBy(operations, routeOf)) {
+    const known: string[] = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    const allow = [...known, 'OPTIONS'].join(', ')
+    app.route({
+      method: methods.filter((method) => !known.includes(method)),
+      url,
+      async onRequest(request) {
+        const detail = `${request.method} is not possible here; ${allow} are.`
+        throw new ApiError('method_not_allowed', detail, { headers: { Allow: allow } })
+      },
+      handler: () => undefined,
+    })
+  }
+}
+
+/** What is not HTTP at all never becomes a request, so it is answered on the bare socket. */
+function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  const firstLine = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.indexOf('\r\n') : -1
+  const problem =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? firstLine === -1 || firstLine > maxUrlLength
+        ? new ApiError('uri_too_long', `The address is longer than ${maxUrlLength} bytes.`)
+        : new ApiError('headers_too_large', `The headers are larger than ${maxHeaderBytes} bytes.`)
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new ApiError('request_timeout', 'The request did not arrive in time.')
+        : new ApiError('invalid_request', 'This is not a valid HTTP request.')
+  const id = randomUUID()
+  const body = problemBody(problem, '', id)
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${problem.title}\r\nConnection: close\r\nX-Request-Id: ${id}\r\n` +
+      `Content-Type: ${problemType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}

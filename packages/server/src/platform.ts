@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+import type { Secrets } from './access/secrets.ts'
+import type { Config } from './config.ts'
+import type { Db } from './db/db.ts'
+import { openEmbedded } from './db/embedded.ts'
+import { migrate } from './db/migrate.ts'
+import { openPostgres } from './db/postgres.ts'
+import { loadSecrets, setUp } from './first-start.ts'
+
+/** What every command needs: the database, up to date and set up, and the secrets in it. */
+export type Platform = {
+  readonly db: Db
+  readonly secrets: Secrets
+  /** The migrations that were applied now. */
+  readonly applied: readonly number[]
+  /** The master key, if it was made now. */
+  readonly newMasterKey: string | undefined
+}
+
+export async function openPlatform(config: Config, onError: (error: unknown) => void = console.error): Promise<Platform> {
+  const { DATABASE_URL: url, DATA_DIR: directory } = config
+  const db = url
+    ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
+    : await openEmbedded({ directory: join(directory, 'database'), onError })
+  try {
+    const applied = await migrate(db)
+    const secrets = await loadSecrets(db, directory, config.SECRET_KEY)
+    return { db, secrets, applied, newMasterKey: await setUp(db, secrets, config.MASTER_API_KEY) }
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+}

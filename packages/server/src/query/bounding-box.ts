@@ -1,0 +1,35 @@
+import type { Extent } from './geojson.ts'
+
+/**
+ * Smaller than every radius of curvature of the ellipsoid. Distances on it are therefore never shorter than on this
+ * sphere, and what is outside a box made on the sphere is out of reach on the ellipsoid too.
+ */
+const radiusMetres = 6_330_000
+
+/** How far a great circle leaves the parallel between two points five degrees apart, and some more. */
+const bulgeDegrees = 0.05
+
+const degrees = 180 / Math.PI
+
+/** Boxes that hold everything within the distance of the extent, at most two: it may reach over the antimeridian. */
+export function boxesAround(extent: Extent, distanceMetres: number): readonly Extent[] {
+  const angle = distanceMetres / radiusMetres
+  const south = Math.max(-90, extent.south - angle * degrees - bulgeDegrees)
+  const north = Math.min(90, extent.north + angle * degrees + bulgeDegrees)
+  const reach = longitudeReach(extent, angle) + bulgeDegrees
+  const [west, east] = [extent.west - reach, extent.east + reach]
+  const holdsPole = south <= -89 || north >= 89
+  if (holdsPole || east - west >= 360) return [{ west: -180, south, east: 180, north }]
+  if (west < -180) return [box(west + 360, south, 180, north), box(-180, south, east, north)]
+  if (east > 180) return [box(west, south, 180, north), box(-180, south, east - 360, north)]
+  return [box(west, south, east, north)]
+}
+
+/** The widest a cap of this angular radius gets, when its centre lies in the extent; meridians narrow towards the poles. */
+function longitudeReach({ south, north }: Extent, angle: number): number {
+  const latitude = Math.max(Math.abs(south), Math.abs(north)) / degrees
+  const sine = Math.sin(Math.min(angle, Math.PI / 2)) / Math.cos(latitude)
+  return sine >= 1 ? 180 : Math.asin(sine) * degrees
+}
+
+const box = (west: number, south: number, east: number, north: number): Extent => ({ west, south, east, north })

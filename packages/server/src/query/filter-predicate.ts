@@ -1,0 +1,175 @@
+import { ApiError } from '../errors.ts'
+import type { Attribute, ScalarType } from './attribute.ts'
+import { fault } from './fault.ts'
+import type { Comparison, Filter } from './filter-tree.ts'
+import { type Geometry, readGeometry } from './geojson.ts'
+import { intersectionTest } from './intersection.ts'
+import { jsonContains, jsonEquals } from './json-relation.ts'
+import { likeMatcher } from './like.ts'
+import { canonicalText, compareValues, decodeValue, type Value } from './value.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** True, false, or null where SQL says unknown. */
+type Predicate = (row: Row) => boolean | null
+
+const comparisons: { readonly [comparison in Comparison]: (order: number) => boolean } = {
+  eq: (order) => order === 0,
+  lt: (order) => order < 0,
+  lte: (order) => order <= 0,
+  gt: (order) => order > 0,
+  gte: (order) => order >= 0,
+}
+
+/**
+ * The filter for rows of JSON values, from sources without SQL; geometry is GeoJSON in 4326. It answers exactly as
+ * filter-sql.ts does on the same rows. A value that is not of its attribute's type is null.
+ */
+export function filterPredicate(filter: Filter): Predicate {
+  switch (filter.kind) {
+    case 'and':
+      return conjunction(filter.filters.map(filterPredicate))
+    case 'or':
+      return negated(conjunction(filter.filters.map((inner) => negated(filterPredicate(inner)))))
+    case 'not':
+      return negated(filterPredicate(filter.filter))
+    case 'is':
+      return isPredicate(filter)
+    case 'compare':
+      return comparePredicate(filter)
+    case 'in':
+      return inPredicate(filter)
+    case 'like':
+      return likePredicate(filter)
+    case 'items':
+      return itemsPredicate(filter)
+    case 'json':
+      return jsonPredicate(filter)
+    case 'intersects':
+      return intersectsPredicate(filter)
+    case 'within':
+    case 'dwithin':
+      throw fault(filter.attribute.name, 'unsupported', `$${filter.kind} is not supported for this kind of dataset yet`)
+  }
+}
+
+function conjunction(predicates: readonly Predicate[]): Predicate {
+  return (row) => {
+    let result: boolean | null = true
+    for (const predicate of predicates) {
+      const holds = predicate(row)
+      if (holds === false) return false
+      if (holds === null) result = null
+    }
+    return result
+  }
+}
+
+function negated(predicate: Predicate): Predicate {
+  return (row) => {
+    const holds = predicate(row)
+    return holds === null ? null : !holds
+  }
+}
+
+function isPredicate({ attribute, value }: Filter & { kind: 'is' }): Predicate {
+  const read = reader(attribute)
+  return (row) => read(row) === value
+}
+
+function comparePredicate({ attribute, comparison, value }: Filter & { kind: 'compare' }): Predicate {
+  const read = scalarReader(attribute, attribute.type)
+  const wanted = decodeValue(attribute.type, value)
+  const holds = comparisons[comparison]
+  return (row) => {
+    const actual = read(row)
+    return actual === null ? null : holds(compareValues(actual, wanted))
+  }
+}
+
+/** An empty list holds nothing, not even the unknown: `NULL = ANY ('{}')` is false. */
+function inPredicate({ attribute, values }: Filter & { kind: 'in' }): Predicate {
+  const read = scalarReader(attribute, attribute.type)
+  const wanted = new Set(values.map((value) => decodeValue(attribute.type, value)))
+  return (row) => {
+    const actual = wanted.size === 0 ? false : read(row)
+    return actual === null ? null : wanted.has(actual)
+  }
+}
+
+function likePredicate({ attribute, pattern, ignoreCase }: Filter & { kind: 'like' }): Predicate {
+  const read = scalarReader(attribute, 'string')
+  const matches = likeMatcher(pattern, ignoreCase)
+  return (row) => {
+    const actual = read(row)
+    return actual === null ? null : matches(String(actual))
+  }
+}
+
+/** PostgreSQL looks for items at any depth of a nested array; null is never found, and equals nothing. */
+function itemsPredicate({ attribute, itemType, relation, values }: Filter & { kind: 'items' }): Predicate {
+  const wanted = values.map((value) => decodeValue(itemType, value))
+  return (row) => {
+    const list = own(row, attribute.name)
+    if (!Array.isArray(list)) return null
+    if (relation === 'eq') {
+      return list.length === wanted.length && list.every((item, index) => readScalar(itemType, item) === wanted[index])
+    }
+    const actual = new Set(list.flat(Infinity).map((item) => readScalar(itemType, item)))
+    return relation === 'contains'
+      ? wanted.every((value) => actual.has(value))
+      : wanted.some((value) => actual.has(value))
+  }
+}
+
+function jsonPredicate({ attribute, relation, value }: Filter & { kind: 'json' }): Predicate {
+  const wanted: unknown = JSON.parse(value)
+  const relate = relation === 'eq' ? jsonEquals : jsonContains
+  return (row) => {
+    const actual = own(row, attribute.name)
+    return actual === null ? null : relate(actual, wanted)
+  }
+}
+
+function intersectsPredicate({ attribute, geometry }: { attribute: Attribute; geometry: Geometry }): Predicate {
+  const meets = intersectionTest(geometry)
+  return (row) => {
+    const actual = readRowGeometry(own(row, attribute.name))
+    return actual && meets(actual)
+  }
+}
+
+function readRowGeometry(value: unknown): Geometry | null {
+  try {
+    return readGeometry(value, '')
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/** What a null test sees. */
+function reader(attribute: Attribute): (row: Row) => unknown {
+  switch (attribute.type) {
+    case 'json':
+    case 'binary':
+      return (row) => own(row, attribute.name)
+    case 'array':
+      return (row) => (Array.isArray(own(row, attribute.name)) ? true : null)
+    case 'geometry':
+      return (row) => readRowGeometry(own(row, attribute.name))
+    default:
+      return scalarReader(attribute, attribute.type)
+  }
+}
+
+const scalarReader = (attribute: Attribute, type: ScalarType) => (row: Row) =>
+  readScalar(type, own(row, attribute.name))
+
+function readScalar(type: ScalarType, raw: unknown): Value | null {
+  const text = raw === null ? undefined : canonicalText(type, raw)
+  return text === undefined ? null : decodeValue(type, text)
+}
+
+/** Only the row's own members: an attribute may be called like something every object inherits. */
+const own = (row: Row, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)

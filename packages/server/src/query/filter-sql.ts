@@ -1,0 +1,112 @@
+import { and, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import type { Attribute, ScalarType } from './attribute.ts'
+import type { Comparison, Filter, ScalarAttribute } from './filter-tree.ts'
+import { dwithinSql, intersectsSql, withinSql } from './spatial-sql.ts'
+
+/** What an attribute is in the query at hand: a column or any other expression. */
+type Column = (attribute: Attribute) => Sql
+
+/**
+ * What a value is cast to. A number is numeric because PostgreSQL then compares it exactly with a numeric column and,
+ * rounded once, with a double column; the other way round a numeric column would be rounded row by row.
+ */
+const sqlTypes: { readonly [type in ScalarType]: string } = {
+  string: 'text',
+  integer: 'int8',
+  number: 'numeric',
+  boolean: 'bool',
+  date: 'date',
+  datetime: 'timestamptz',
+  time: 'time',
+  uuid: 'uuid',
+}
+
+const comparisons: { readonly [comparison in Comparison]: Sql } = {
+  eq: raw('='),
+  lt: raw('<'),
+  lte: raw('<='),
+  gt: raw('>'),
+  gte: raw('>='),
+}
+
+const itemRelations = { eq: raw('='), contains: raw('@>'), overlap: raw('&&') }
+
+/**
+ * The filter as a boolean expression of PostgreSQL, in parentheses: true, false or null. Every value is a parameter
+ * with a cast, so that neither the server nor a driver has to guess its type.
+ */
+export function filterSql(filter: Filter, column: Column): Sql {
+  return sql`(${expression(filter, column)})`
+}
+
+function expression(filter: Filter, column: Column): Sql {
+  switch (filter.kind) {
+    case 'and':
+      return and(filter.filters.map((inner) => expression(inner, column)))
+    case 'or':
+      return or(filter.filters.map((inner) => expression(inner, column)))
+    case 'not':
+      return sql`NOT (${expression(filter.filter, column)})`
+    case 'is':
+      return sql`(${column(filter.attribute)}) IS ${raw(filter.value === null ? 'NULL' : String(filter.value))}`
+    case 'compare':
+      return compareSql(filter, column)
+    case 'in':
+      return sql`${scalar(filter.attribute, column)} = ANY (${list(filter.values, sqlType(filter.attribute))})`
+    case 'like':
+      return likeSql(filter, column)
+    case 'items':
+      return itemsSql(filter, column)
+    case 'json':
+      return jsonSql(filter, column)
+    case 'intersects':
+      return intersectsSql(filter.attribute, column(filter.attribute), filter.geometry)
+    case 'within':
+      return withinSql(filter.attribute, column(filter.attribute), filter.geometry)
+    case 'dwithin':
+      return dwithinSql(filter.attribute, column(filter.attribute), filter.geometry, filter.distanceMetres)
+  }
+}
+
+function or(conditions: readonly Sql[]): Sql {
+  if (conditions.length === 0) return raw('FALSE')
+  const grouped = conditions.map((condition) => sql`(${condition})`)
+  return joinSql(grouped, ' OR ')
+}
+
+/** Text has one order on every server, whatever its locale. Equality needs no collation and keeps its index. */
+function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: Column): Sql {
+  const collation = attribute.type === 'string' && comparison !== 'eq' ? raw(' COLLATE "C"') : raw('')
+  const type = raw(sqlType(attribute))
+  return sql`${scalar(attribute, column)}${collation} ${comparisons[comparison]} ${value}::${type}`
+}
+
+function likeSql(filter: Filter & { kind: 'like' }, column: Column): Sql {
+  const operator = raw(filter.ignoreCase ? 'ILIKE' : 'LIKE')
+  return sql`(${column(filter.attribute)})::text ${operator} ${filter.pattern}::text`
+}
+
+/** Array operators want the same type on both sides: the column is cast, which costs nothing where it has it already. */
+function itemsSql(filter: Filter & { kind: 'items' }, column: Column): Sql {
+  const { attribute, itemType, relation, values } = filter
+  // Doubles, because a cast from double to numeric would drop digits.
+  const type = itemType === 'number' ? 'float8' : sqlType({ ...attribute, type: itemType })
+  return sql`(${column(attribute)})::${raw(type)}[] ${itemRelations[relation]} ${list(values, type)}`
+}
+
+function jsonSql(filter: Filter & { kind: 'json' }, column: Column): Sql {
+  const operator = raw(filter.relation === 'eq' ? '=' : '@>')
+  return sql`(${column(filter.attribute)})::jsonb ${operator} ${filter.value}::jsonb`
+}
+
+/** Enumerations, addresses and the like are strings to us: as text they compare, and text itself is left alone. */
+function scalar(attribute: ScalarAttribute, column: Column): Sql {
+  const cast = attribute.type === 'string' ? raw('::text') : raw('')
+  return sql`(${column(attribute)})${cast}`
+}
+
+const list = (values: readonly string[], type: string): Sql => sql`${values}::${raw(type)}[]`
+
+function sqlType({ type, withoutZone }: ScalarAttribute): string {
+  return type === 'datetime' && withoutZone ? 'timestamp' : sqlTypes[type]
+}

@@ -1,0 +1,56 @@
+import type { Attribute, ScalarType } from './attribute.ts'
+import type { Geometry } from './geojson.ts'
+
+export type ScalarAttribute = Attribute & { readonly type: ScalarType }
+
+/**
+ * A filter that has been checked: what filter-sql.ts and filter-predicate.ts interpret.
+ * Every value is the canonical text of its attribute's type (see value.ts), so that nothing is lost on the way: an
+ * integer of 64 bits and a decimal of 30 digits arrive as they were sent.
+ */
+export type Filter =
+  | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
+  | { readonly kind: 'not'; readonly filter: Filter }
+  | { readonly kind: 'is'; readonly attribute: Attribute; readonly value: null | boolean }
+  | {
+      readonly kind: 'compare'
+      readonly attribute: ScalarAttribute
+      readonly comparison: Comparison
+      readonly value: string
+    }
+  | { readonly kind: 'in'; readonly attribute: ScalarAttribute; readonly values: readonly string[] }
+  | { readonly kind: 'like'; readonly attribute: Attribute; readonly pattern: string; readonly ignoreCase: boolean }
+  | {
+      readonly kind: 'items'
+      readonly attribute: Attribute
+      readonly itemType: ScalarType
+      readonly relation: 'eq' | 'contains' | 'overlap'
+      readonly values: readonly string[]
+    }
+  | {
+      readonly kind: 'json'
+      readonly attribute: Attribute
+      readonly relation: 'eq' | 'contains'
+      readonly value: string
+    }
+  | { readonly kind: 'intersects' | 'within'; readonly attribute: Attribute; readonly geometry: Geometry }
+  | {
+      readonly kind: 'dwithin'
+      readonly attribute: Attribute
+      readonly geometry: Geometry
+      readonly distanceMetres: number
+    }
+
+export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte'
+
+/** All hold; none at all matches every row. */
+export function allOf(filters: readonly Filter[]): Filter {
+  return filters.length === 1 && filters[0] ? filters[0] : { kind: 'and', filters }
+}
+
+/** One holds; none at all matches no row. */
+export function anyOf(filters: readonly Filter[]): Filter {
+  return filters.length === 1 && filters[0] ? filters[0] : { kind: 'or', filters }
+}
+
+export const not = (filter: Filter): Filter => ({ kind: 'not', filter })

@@ -1,0 +1,128 @@
+import type { Attribute, Attributes } from './attribute.ts'
+import { below, fault, show } from './fault.ts'
+import { allOf, anyOf, type Filter, not } from './filter-tree.ts'
+import { asList, asObject } from './operand.ts'
+import { applyOperator, type Use } from './operator.ts'
+
+const bounds = { depth: 10, nodes: 200 }
+
+type Parse = { readonly attributes: Attributes; nodes: number }
+
+/** A place in the input: how it is called in messages and how many objects are around it. */
+type Place = { readonly path: string; readonly depth: number }
+
+/**
+ * The one filter grammar: lists, dataset queries and tiles. Takes an object from JSON or from a deep-object query
+ * string, or its JSON text; nothing at all matches every row. Whatever is not understood is refused, because a filter
+ * that is ignored returns more rows than were asked for. `root` is what the messages call the input.
+ */
+export function parseFilter(input: unknown, attributes: Attributes, root = 'filter'): Filter {
+  const place = { path: root, depth: 1 }
+  const value = typeof input === 'string' && input !== '' ? parseText(input, place) : input
+  if (value === undefined || value === null || value === '') return allOf([])
+  return parseGroup({ attributes, nodes: 0 }, value, place)
+}
+
+function parseText(text: string, { path }: Place): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw fault(path, 'invalid_json', `${show(text)} is not JSON`)
+  }
+}
+
+/** `{ name: condition, $or: […], … }`: all of it holds. */
+function parseGroup(parse: Parse, value: unknown, place: Place): Filter {
+  return allOf(parseEntries(parse, value, place))
+}
+
+function parseEntries(parse: Parse, value: unknown, place: Place): readonly Filter[] {
+  const entries = objectEntries(value, place)
+  // An empty object is no node, but a list of them still takes its time.
+  if (entries.length === 0) countNode(parse, place)
+  return entries.map(([key, item]) => parseEntry(parse, key, item, inside(place, key)))
+}
+
+function parseEntry(parse: Parse, key: string, value: unknown, place: Place): Filter {
+  if (key.startsWith('$')) return parseLogic(parse, key, value, place)
+  const attribute = parse.attributes.get(key)
+  if (!attribute) throw fault(place.path, 'unknown_attribute', 'unknown attribute')
+  return parseCondition(parse, attribute, value, place)
+}
+
+function parseLogic(parse: Parse, operator: string, value: unknown, place: Place): Filter {
+  if (operator !== '$and' && operator !== '$or' && operator !== '$not') {
+    throw fault(place.path, 'unknown_operator', 'is not $and, $or or $not, nor an attribute')
+  }
+  countNode(parse, place)
+  if (operator === '$not') return not(parseGroup(parse, value, deeper(place)))
+  const list = asList(value)
+  const filters = list
+    ? list.map((item, index) => parseGroup(parse, item, deeper(inside(place, index))))
+    : parseEntries(parse, value, deeper(place))
+  return operator === '$and' ? allOf(filters) : anyOf(filters)
+}
+
+/** What one attribute has to meet: a value, a list, null, or an object of operators. */
+function parseCondition(parse: Parse, attribute: Attribute, value: unknown, place: Place): Filter {
+  if (asList(value)) return parseOperator(parse, '$in', attribute, value, place)
+  if (!asObject(value)) return parseOperator(parse, '$eq', attribute, value, place)
+  return allOf(parseOperators(parse, attribute, value, deeper(place)))
+}
+
+function parseOperators(parse: Parse, attribute: Attribute, value: unknown, place: Place): readonly Filter[] {
+  const entries = objectEntries(value, place)
+  if (entries.length === 0) throw fault(place.path, 'invalid_value', 'holds no operator')
+  return entries.map(([key, item]) => parseOperator(parse, key, attribute, item, inside(place, key)))
+}
+
+function parseOperator(parse: Parse, operator: string, attribute: Attribute, value: unknown, place: Place): Filter {
+  countNode(parse, place)
+  if (operator === '$and' || operator === '$or') {
+    const list = asList(value)
+    const filters = list
+      ? list.map((item, index) => parseCondition(parse, attribute, item, inside(place, index)))
+      : parseOperators(parse, attribute, value, deeper(place))
+    return operator === '$and' ? allOf(filters) : anyOf(filters)
+  }
+  const use = { attribute, value, path: place.path }
+  if (isNullOperand(operator, attribute, value)) return compareWithNull(operator, use)
+  if (operator !== '$not') return applyOperator(operator, use)
+  if (asList(value)) return applyOperator('$notIn', use)
+  if (asObject(value)) return not(allOf(parseOperators(parse, attribute, value, deeper(place))))
+  return applyOperator('$ne', use)
+}
+
+/** Open to every type. The other operators say themselves that null is no value for them. */
+function compareWithNull(operator: string, use: Use): Filter {
+  const isNull: Filter = { kind: 'is', attribute: use.attribute, value: null }
+  if (operator === '$eq' || operator === '$is') return isNull
+  return operator === '$ne' || operator === '$not' ? not(isNull) : applyOperator(operator, use)
+}
+
+/**
+ * A query string can only say null as text. For $is and its opposite $not that text is null; elsewhere it is null
+ * unless the attribute is a string, which can hold those four letters.
+ */
+function isNullOperand(operator: string, attribute: Attribute, value: unknown): boolean {
+  const isText = attribute.type === 'string' && operator !== '$is' && operator !== '$not'
+  return value === null || (value === 'null' && !isText)
+}
+
+/** Own keys only, as a list: no key of the input ever reaches a prototype. */
+function objectEntries(value: unknown, { path, depth }: Place): readonly (readonly [string, unknown])[] {
+  if (depth > bounds.depth) throw fault(path, 'too_deep', `a filter nests at most ${bounds.depth} levels`)
+  if (!asObject(value)) throw fault(path, 'invalid_value', `${show(value)} is not an object`)
+  return Object.entries(value)
+}
+
+function countNode(parse: Parse, { path }: Place): void {
+  parse.nodes += 1
+  if (parse.nodes > bounds.nodes) {
+    throw fault(path, 'too_many_nodes', `a filter has at most ${bounds.nodes} conditions and operators`)
+  }
+}
+
+const inside = ({ path, depth }: Place, key: string | number): Place => ({ path: below(path, key), depth })
+
+const deeper = ({ path, depth }: Place): Place => ({ path, depth: depth + 1 })

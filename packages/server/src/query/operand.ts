@@ -1,0 +1,101 @@
+import type { ScalarType } from './attribute.ts'
+import { below, fault, show } from './fault.ts'
+import { canonicalText } from './value.ts'
+
+const bounds = { listValues: 1000, stringLength: 10_000, jsonDepth: 32 }
+
+const nouns: { readonly [type in ScalarType]: string } = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  date: 'a date (YYYY-MM-DD)',
+  datetime: 'a date and time (ISO 8601)',
+  time: 'a time (HH:MM:SS)',
+  uuid: 'a UUID',
+}
+
+/** The list that `value` is: an array, or the object with keys 0, 1, … that an indexed query string gives. */
+export function asList(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value
+  if (!asObject(value)) return undefined
+  const keys = Object.keys(value)
+  const isIndexed = keys.length > 0 && keys.every((key, index) => key === String(index))
+  return isIndexed ? Object.values(value) : undefined
+}
+
+export function asObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The canonical text of a scalar operand. */
+export function scalarOperand(type: ScalarType, value: unknown, path: string): string {
+  if (value === null) throw fault(path, 'invalid_value', 'null has no place here; compare with $is or $not')
+  if (typeof value === 'string') checkText(value, path)
+  if (type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw fault(path, 'invalid_value', `${show(value)} is not exact as a JSON number; send it as a string`)
+  }
+  const text = canonicalText(type, value)
+  if (text !== undefined) return text
+  const isLarge = type === 'integer' && typeof value === 'string' && /^[+-]?\d+$/.test(value)
+  const noun = isLarge ? 'an integer of 64 bits' : nouns[type]
+  throw fault(path, 'invalid_value', `${show(value)} is not ${noun}`)
+}
+
+/** A list operand: a list, one value, or text with commas. Items that hold a comma need a real list. */
+export function listOperand(type: ScalarType, value: unknown, path: string): readonly string[] {
+  const isList = asList(value) !== undefined
+  return rawList(value, path).map((item, index) => scalarOperand(type, item, isList ? below(path, index) : path))
+}
+
+export function rawList(value: unknown, path: string): readonly unknown[] {
+  const list = asList(value) ?? (typeof value === 'string' ? splitCommas(value) : [value])
+  if (list.length > bounds.listValues) {
+    throw fault(path, 'too_many_values', `a list has at most ${bounds.listValues} values`)
+  }
+  return list
+}
+
+/** The text of a JSON operand. Text that is JSON is read as JSON; other text is a JSON string. */
+export function jsonOperand(value: unknown, path: string): string {
+  const json = typeof value === 'string' ? readJsonText(value) : value
+  checkJson(json, path, 1)
+  const text = JSON.stringify(json)
+  if (text.length > bounds.stringLength) {
+    throw fault(path, 'too_long', `a JSON value has at most ${bounds.stringLength} characters`)
+  }
+  return text
+}
+
+/** What PostgreSQL cannot store it cannot compare either: NUL and half a surrogate pair. */
+export function checkText(text: string, path: string): void {
+  if (text.length > bounds.stringLength) {
+    throw fault(path, 'too_long', `a value has at most ${bounds.stringLength} characters`)
+  }
+  if (text.includes('\0') || !text.isWellFormed()) {
+    throw fault(path, 'invalid_value', 'the text holds NUL or a lone surrogate')
+  }
+}
+
+const splitCommas = (text: string): readonly string[] => (text === '' ? [] : text.split(',', bounds.listValues + 1))
+
+function readJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function checkJson(value: unknown, path: string, depth: number): void {
+  if (depth > bounds.jsonDepth) throw fault(path, 'too_deep', `JSON nests at most ${bounds.jsonDepth} levels`)
+  if (typeof value === 'string') checkText(value, path)
+  else if (typeof value === 'number' && !Number.isFinite(value)) {
+    throw fault(path, 'invalid_value', 'a number is out of range')
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) {
+      checkText(key, path)
+      checkJson(item, path, depth + 1)
+    }
+  }
+}

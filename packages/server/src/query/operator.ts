@@ -1,0 +1,141 @@
+import type { Attribute, AttributeType, ScalarType } from './attribute.ts'
+import { fault, show } from './fault.ts'
+import { allOf, anyOf, type Comparison, type Filter, not, type ScalarAttribute } from './filter-tree.ts'
+import { endsInsideEscape, escapeLike } from './like.ts'
+import { checkText, jsonOperand, listOperand, rawList, scalarOperand } from './operand.ts'
+import { bboxOperand, distanceOperand, geometryOperand } from './spatial-operand.ts'
+import { isScalarType } from './value.ts'
+
+/** One operator's use: `attribute operator value`, found at `path`. */
+export type Use = { readonly attribute: Attribute; readonly value: unknown; readonly path: string }
+
+type Operator = { readonly types: readonly AttributeType[]; readonly build: (use: Use) => Filter }
+
+const patternLength = 256
+
+const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time', 'uuid']
+const scalar: readonly AttributeType[] = [...ordered, 'boolean']
+const equatable: readonly AttributeType[] = [...scalar, 'json', 'array']
+
+/**
+ * Which operator applies to which type. `$and`, `$or` and `$not` nest, so that filter.ts has them; so has it
+ * comparison with null, which is open to every type.
+ */
+const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ['$eq', { types: equatable, build: equal }],
+  ['$ne', { types: equatable, build: (use) => not(equal(use)) }],
+  ['$gt', { types: ordered, build: (use) => compare(use, 'gt') }],
+  ['$gte', { types: ordered, build: (use) => compare(use, 'gte') }],
+  ['$lt', { types: ordered, build: (use) => compare(use, 'lt') }],
+  ['$lte', { types: ordered, build: (use) => compare(use, 'lte') }],
+  ['$in', { types: scalar, build: oneOf }],
+  ['$notIn', { types: scalar, build: (use) => not(oneOf(use)) }],
+  ['$between', { types: ordered, build: between }],
+  ['$notBetween', { types: ordered, build: (use) => not(between(use)) }],
+  ['$like', { types: ['string'], build: (use) => like(use, false) }],
+  ['$notLike', { types: ['string'], build: (use) => not(like(use, false)) }],
+  ['$iLike', { types: ['string'], build: (use) => like(use, true) }],
+  ['$notILike', { types: ['string'], build: (use) => not(like(use, true)) }],
+  ['$startsWith', { types: ['string'], build: (use) => likeText(use, '', '%') }],
+  ['$endsWith', { types: ['string'], build: (use) => likeText(use, '%', '') }],
+  ['$substring', { types: ['string'], build: (use) => likeText(use, '%', '%') }],
+  ['$is', { types: ['boolean'], build: is }],
+  ['$contains', { types: ['json', 'array'], build: contains }],
+  ['$overlap', { types: ['array'], build: (use) => items(use, 'overlap') }],
+  ['$bbox', { types: ['geometry'], build: bbox }],
+  ['$intersects', { types: ['geometry'], build: (use) => spatial(use, 'intersects') }],
+  ['$within', { types: ['geometry'], build: (use) => spatial(use, 'within') }],
+  ['$dwithin', { types: ['geometry'], build: dwithin }],
+])
+
+export function applyOperator(name: string, use: Use): Filter {
+  const operator = operators.get(name)
+  if (!operator) throw fault(use.path, 'unknown_operator', 'unknown operator')
+  if (!operator.types.includes(use.attribute.type)) {
+    const allowed = name === '$is' ? `null is the only value for type ${use.attribute.type}` : undefined
+    const message = allowed ?? `${name} does not apply to type ${use.attribute.type}`
+    throw fault(use.path, 'operator_not_applicable', message)
+  }
+  return operator.build(use)
+}
+
+function equal(use: Use): Filter {
+  const { attribute, value, path } = use
+  if (attribute.type === 'json') return { kind: 'json', attribute, relation: 'eq', value: jsonOperand(value, path) }
+  return attribute.type === 'array' ? items(use, 'eq') : compare(use, 'eq')
+}
+
+function compare({ attribute, value, path }: Use, comparison: Comparison): Filter {
+  const known = scalarAttribute(attribute)
+  return { kind: 'compare', attribute: known, comparison, value: scalarOperand(known.type, value, path) }
+}
+
+function oneOf({ attribute, value, path }: Use): Filter {
+  const known = scalarAttribute(attribute)
+  return { kind: 'in', attribute: known, values: listOperand(known.type, value, path) }
+}
+
+function between(use: Use): Filter {
+  const bounds = rawList(use.value, use.path)
+  if (bounds.length !== 2) throw fault(use.path, 'invalid_value', 'needs two values')
+  return allOf([compare({ ...use, value: bounds[0] }, 'gte'), compare({ ...use, value: bounds[1] }, 'lte')])
+}
+
+function like({ attribute, value, path }: Use, ignoreCase: boolean): Filter {
+  const pattern = patternOperand(value, path)
+  if (endsInsideEscape(pattern)) throw fault(path, 'invalid_value', 'the pattern ends with a single backslash')
+  return { kind: 'like', attribute, pattern, ignoreCase }
+}
+
+function likeText({ attribute, value, path }: Use, before: string, after: string): Filter {
+  const pattern = `${before}${escapeLike(patternOperand(value, path))}${after}`
+  return { kind: 'like', attribute, pattern, ignoreCase: false }
+}
+
+function patternOperand(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw fault(path, 'invalid_value', `${show(value)} is not a string`)
+  if (value.length > patternLength) throw fault(path, 'too_long', `a pattern has at most ${patternLength} characters`)
+  checkText(value, path)
+  return value
+}
+
+function is({ attribute, value, path }: Use): Filter {
+  if (value === true || value === 'true') return { kind: 'is', attribute, value: true }
+  if (value === false || value === 'false') return { kind: 'is', attribute, value: false }
+  throw fault(path, 'invalid_value', `${show(value)} is not null, true or false`)
+}
+
+function contains(use: Use): Filter {
+  const { attribute, value, path } = use
+  if (attribute.type === 'array') return items(use, 'contains')
+  return { kind: 'json', attribute, relation: 'contains', value: jsonOperand(value, path) }
+}
+
+function items({ attribute, value, path }: Use, relation: 'eq' | 'contains' | 'overlap'): Filter {
+  const itemType: ScalarType | undefined = scalarType(attribute.itemType ?? 'string')
+  if (!itemType) {
+    throw fault(path, 'operator_not_applicable', `lists of type ${attribute.itemType} compare only with null`)
+  }
+  return { kind: 'items', attribute, itemType, relation, values: listOperand(itemType, value, path) }
+}
+
+function bbox({ attribute, value, path }: Use): Filter {
+  return anyOf(bboxOperand(value, path).map((geometry) => ({ kind: 'intersects', attribute, geometry })))
+}
+
+function spatial({ attribute, value, path }: Use, kind: 'intersects' | 'within'): Filter {
+  return { kind, attribute, geometry: geometryOperand(value, path) }
+}
+
+function dwithin({ attribute, value, path }: Use): Filter {
+  return { kind: 'dwithin', attribute, ...distanceOperand(value, path) }
+}
+
+const scalarType = (type: AttributeType): ScalarType | undefined => (isScalarType(type) ? type : undefined)
+
+function scalarAttribute(attribute: Attribute): ScalarAttribute {
+  if (!isScalarAttribute(attribute)) throw new TypeError(`The operator table lets ${attribute.type} be compared`)
+  return attribute
+}
+
+const isScalarAttribute = (attribute: Attribute): attribute is ScalarAttribute => isScalarType(attribute.type)

@@ -1,0 +1,98 @@
+import { below, fault, show } from './fault.ts'
+import { type Geometry, positionsOf, readGeometry } from './geojson.ts'
+import { asObject, rawList, scalarOperand } from './operand.ts'
+
+const vertexLimit = 100_000
+const worldWidth = 360
+
+/** A GeoJSON geometry in 4326, as an object or as its JSON text. */
+export function geometryOperand(value: unknown, path: string): Geometry {
+  const geometry = readGeometry(typeof value === 'string' ? parseText(value, path) : value, path)
+  const positions = positionsOf(geometry)
+  if (positions.length === 0) throw fault(path, 'invalid_geometry', 'the geometry is empty')
+  if (positions.length > vertexLimit) {
+    throw fault(path, 'too_many_values', `a geometry has at most ${vertexLimit} positions`)
+  }
+  const isOutside = positions.some(([lon, lat]) => Math.abs(lon) > 180 || Math.abs(lat) > 90)
+  if (isOutside) throw fault(path, 'invalid_geometry', 'a position lies outside -180 … 180, -90 … 90')
+  return geometry
+}
+
+/** The areas of a box [west, south, east, north]: two where it crosses the antimeridian. */
+export function bboxOperand(value: unknown, path: string): readonly Geometry[] {
+  const list = readNumbers(value, path)
+  const [west, south, east, north] = list
+  if (list.length !== 4 || west === undefined || south === undefined || east === undefined || north === undefined) {
+    throw fault(path, 'invalid_value', 'a box is four numbers: west, south, east, north')
+  }
+  if (south > north) throw fault(path, 'invalid_value', 'south is greater than north')
+  if (south < -90 || north > 90) throw fault(path, 'invalid_value', 'a latitude lies outside -90 … 90')
+  if (east - west >= worldWidth) return [box(-180, south, 180, north)]
+  const [left, right] = [wrapLongitude(west), wrapLongitude(east)]
+  if (left <= right) return [box(left, south, right, north)]
+  return [box(left, south, 180, north), box(-180, south, right, north)]
+}
+
+/** `{geometry | point: [lon, lat], distance}`, distance in metres. */
+export function distanceOperand(value: unknown, path: string): { geometry: Geometry; distanceMetres: number } {
+  const parts = typeof value === 'string' ? parseText(value, path) : value
+  if (!asObject(parts)) throw fault(path, 'invalid_value', 'needs an object with geometry or point, and distance')
+  const unknown = Object.keys(parts).find((key) => key !== 'geometry' && key !== 'point' && key !== 'distance')
+  if (unknown !== undefined) throw fault(below(path, unknown), 'unknown_member', 'is not geometry, point or distance')
+  if (Object.hasOwn(parts, 'geometry') === Object.hasOwn(parts, 'point')) {
+    throw fault(path, 'invalid_value', 'needs either geometry or point')
+  }
+  const distanceMetres = Number(scalarOperand('number', parts.distance, below(path, 'distance')))
+  if (distanceMetres < 0) throw fault(below(path, 'distance'), 'invalid_value', 'is negative')
+  const geometry = Object.hasOwn(parts, 'geometry')
+    ? geometryOperand(parts.geometry, below(path, 'geometry'))
+    : pointOperand(parts.point, below(path, 'point'))
+  return { geometry, distanceMetres }
+}
+
+const pointOperand = (value: unknown, path: string): Geometry =>
+  geometryOperand({ type: 'Point', coordinates: readNumbers(value, path) }, path)
+
+function readNumbers(value: unknown, path: string): readonly number[] {
+  const list = typeof value === 'string' && value.startsWith('[') ? parseText(value, path) : value
+  return rawList(list, path).map((item, index) => Number(scalarOperand('number', item, below(path, index))))
+}
+
+function parseText(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw fault(path, 'invalid_json', `${show(text)} is not JSON`)
+  }
+}
+
+/** Maps that scroll round the world ask for longitudes beyond 180. */
+function wrapLongitude(lon: number): number {
+  return Math.abs(lon) <= 180 ? lon : lon - worldWidth * Math.round(lon / worldWidth)
+}
+
+/** A box without width or height is a point or a line: an area of no size would intersect nothing. */
+function box(west: number, south: number, east: number, north: number): Geometry {
+  if (west === east && south === north) return { type: 'Point', coordinates: [west, south] }
+  if (west === east || south === north) {
+    return {
+      type: 'LineString',
+      coordinates: [
+        [west, south],
+        [east, north],
+      ],
+    }
+  }
+  return {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [west, south],
+        [east, south],
+        [east, north],
+        [west, north],
+        [west, south],
+      ],
+    ],
+  }
+}

@@ -1,0 +1,216 @@
+import { type Caller, demandAnyId, type Scope } from '../access/acl.ts'
+import { isUuid } from '../access/authenticate.ts'
+import { invalid } from '../errors.ts'
+import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { validator } from '../http/validate.ts'
+import Type from 'typebox'
+import { joinFields, loadJoins, readJoins } from './joins.ts'
+import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
+import { mergePatch } from './merge-patch.ts'
+import { pageLinks } from './page-links.ts'
+import type { Entity, Resource, Verb } from './resource.ts'
+import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
+import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
+import { changeEntity, getEntity, insertEntity, listEntities, removeEntity, type Store, type Stored } from './store.ts'
+
+/** The standard operations of a resource: those its declaration names. */
+export function crudOperations(store: Store): Operation[] {
+  const makers: Record<Verb, (store: Store) => Operation> = { list, create, get, replace, patch, delete: remove }
+  return store.resource.verbs.map((verb) => makers[verb](store))
+}
+
+const common = (resource: Resource, verb: Verb, level: 'read' | 'write') => ({
+  id: `${resource.name}.${verb}`,
+  access: { class: resource.acl, level, master: resource.masterVerbs.includes(verb) },
+})
+
+function list(store: Store): Operation {
+  const { db, resource } = store
+  return operation({
+    ...common(resource, 'list', 'read'),
+    method: 'GET',
+    path: resource.path,
+    summary: `List ${resource.name}`,
+    query: listSchema,
+    success: {
+      status: 200,
+      description: 'A page of records',
+      schema: Type.Array(outputSchema(resource)),
+      headers: ['X-Total-Count', 'Link'],
+    },
+    async handle({ request, caller, scope }, { query }) {
+      const joins = readJoins(resource, query.join)
+      const listQuery = readListQuery(resource, query as ListParameters)
+      const fields = listQuery.fields && [...listQuery.fields, ...joinFields(resource, joins)]
+      const { page, total } = await listEntities(store, scope, { ...listQuery, fields })
+      const entities = page.map(({ entity }) => entity)
+      await loadJoins(db, caller, resource, entities, joins)
+      return {
+        headers: { 'x-total-count': String(total), ...pageLinks(request.url, listQuery, total) },
+        body: entities.map((entity) => only(entity, listQuery.fields, joins)),
+      }
+    },
+  })
+}
+
+function get(store: Store): Operation {
+  const { db, resource } = store
+  return operation({
+    ...common(resource, 'get', 'read'),
+    method: 'GET',
+    path: `${resource.path}/{id}`,
+    summary: `Get one of the ${resource.name}`,
+    query: selectionSchema,
+    success: { status: 200, description: 'The record', schema: outputSchema(resource), headers: ['ETag'] },
+    async handle({ request, caller, scope }, { params, query }) {
+      const joins = readJoins(resource, query.join)
+      const wanted = readFields(resource, query.fields)
+      const fields = wanted && [...wanted, ...joinFields(resource, joins)]
+      const stored = await getEntity(store, scope, params.id ?? '', fields)
+      // The tag speaks of this record alone, so with joined ones it cannot tell that nothing changed.
+      if (joins.length === 0 && isUnchanged(request, stored.revision)) {
+        return { status: 304, headers: { etag: etagOf(stored.revision) } }
+      }
+      await loadJoins(db, caller, resource, [stored.entity], joins)
+      return answer({ ...stored, entity: only(stored.entity, wanted, joins) })
+    },
+  })
+}
+
+function create(store: Store): Operation {
+  const { resource } = store
+  return operation({
+    ...common(resource, 'create', 'write'),
+    method: 'POST',
+    path: resource.path,
+    summary: `Create one of the ${resource.name}`,
+    body: createSchema(resource),
+    bodyLimit: resource.bodyLimit,
+    success: { status: 201, description: 'The record made', schema: outputSchema(resource), headers: ['ETag', 'Location'] },
+    failures: [409],
+    async handle({ caller, scope }, { body }) {
+      demandAnyId(scope)
+      const given = body as Entity
+      const applicationId = chooseApplication(caller, given.applicationId)
+      const values: Entity = {}
+      for (const [name, field] of Object.entries(resource.fields)) {
+        if (field.mode !== 'readOnly') values[name] = given[name] ?? field.default
+      }
+      const stored = await insertEntity(store, scope, applicationId, await prepared(resource, { values, applicationId }, scope))
+      const { headers, body: entity } = answer(stored)
+      return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
+    },
+  })
+}
+
+function replace(store: Store): Operation {
+  const { resource } = store
+  return operation({
+    ...common(resource, 'replace', 'write'),
+    method: 'PUT',
+    path: `${resource.path}/{id}`,
+    summary: `Replace one of the ${resource.name}`,
+    description:
+      resource.replacement === 'full'
+        ? 'A full replacement: omitted optional fields go back to their defaults, metadata is kept.'
+        : 'Omitted required fields and metadata keep their value; omitted optional fields go back to their defaults.',
+    body: replaceSchema(resource),
+    bodyLimit: resource.bodyLimit,
+    success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
+    failures: [409, 412],
+    async handle({ request, scope }, { params, body }) {
+      const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) =>
+        prepared(resource, { values: replacement(resource, body as Entity), previous: current }, scope),
+      )
+      return answer(stored)
+    },
+  })
+}
+
+function patch(store: Store): Operation {
+  const { resource } = store
+  const checkChanges = validator(changesSchema(resource), 'body')
+  return operation({
+    ...common(resource, 'patch', 'write'),
+    method: 'PATCH',
+    path: `${resource.path}/{id}`,
+    summary: `Change some fields of one of the ${resource.name}`,
+    description: 'A JSON merge patch (RFC 7396).',
+    body: patchSchema(resource),
+    bodyLimit: resource.bodyLimit,
+    success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
+    failures: [409, 412],
+    async handle({ request, scope }, { params, body }) {
+      const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) => {
+        const values = checkChanges(patched(resource, current, body as Entity)) as Entity
+        return prepared(resource, { values, previous: current }, scope)
+      })
+      return answer(stored)
+    },
+  })
+}
+
+function remove(store: Store): Operation {
+  const { resource } = store
+  return operation({
+    ...common(resource, 'delete', 'write'),
+    method: 'DELETE',
+    path: `${resource.path}/{id}`,
+    summary: `Delete one of the ${resource.name}`,
+    success: { status: 200, description: 'Deleted; no body' },
+    failures: [409, 412],
+    async handle({ request, scope }, { params }) {
+      await removeEntity(store, scope, params.id ?? '', readIfMatch(request))
+      return {}
+    },
+  })
+}
+
+/** Only a master key may make things for another application; for every other key the body's word is overwritten. */
+export function chooseApplication(caller: Caller, wanted: unknown): string {
+  if (caller.type !== 'master' || wanted === undefined || wanted === null) return caller.applicationId
+  if (typeof wanted !== 'string' || !isUuid(wanted)) throw invalid('body/applicationId', 'This is not an id.')
+  if (!caller.everyApplication && wanted.toLowerCase() !== caller.applicationId) {
+    throw invalid('body/applicationId', 'The x-application-id header names another application.')
+  }
+  return wanted.toLowerCase()
+}
+
+/** Required fields and metadata stay when they are not given, the rest goes back to its default. */
+function replacement(resource: Resource, given: Entity): Entity {
+  const values: Entity = {}
+  for (const [name, field] of Object.entries(resource.fields)) {
+    if (!isChangeable(field)) continue
+    const stays = field.required || field.mode === 'writeOnly' || name === 'metadata'
+    if (given[name] !== undefined) values[name] = given[name]
+    else if (!stays) values[name] = field.default
+  }
+  return values
+}
+
+/** null means: back to the default. */
+function patched(resource: Resource, current: Entity, patch: Entity): Entity {
+  const values: Entity = {}
+  for (const [name, change] of Object.entries(patch)) {
+    const field = resource.fields[name]
+    if (!field || !isChangeable(field)) continue
+    if (change === null && field.required) throw invalid(`body/${name}`, 'is required and cannot be removed')
+    values[name] = change === null ? field.default : mergePatch(current[name], change)
+  }
+  return values
+}
+
+type Values = { values: Entity; previous?: Entity; applicationId?: string }
+
+async function prepared(resource: Resource, draft: Values, scope: Scope): Promise<Entity> {
+  const applicationId = draft.applicationId ?? String(draft.previous?.applicationId ?? draft.previous?.id)
+  return resource.prepare ? resource.prepare({ ...draft, applicationId }, scope) : draft.values
+}
+
+const answer = ({ entity, revision }: Stored): Answer => ({ headers: { etag: etagOf(revision) }, body: entity })
+
+/** Fields that were read only to follow a join are not part of the answer. */
+function only(entity: Entity, fields: readonly string[] | undefined, joins: readonly string[]): Entity {
+  if (!fields) return entity
+  return Object.fromEntries(Object.entries(entity).filter(([name]) => fields.includes(name) || joins.includes(name)))
+}

@@ -1,0 +1,35 @@
+import { ident, json, type Sql, sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import { isPollutingKey } from '../http/json-body.ts'
+
+/**
+ * Keys of a JSON document in a column, in SQL, so that two writers never lose each other's work.
+ * A key may be dotted; a literal key of that name comes first.
+ */
+const maxParts = 32
+const maxKeyLength = 512
+
+/** The parts of a key from an address, refused when they cannot be keys. */
+export function readKey(key: string): { literal: string; path: string[] } {
+  const path = key.split('.')
+  if (key.length > maxKeyLength) throw invalid('key', `The key is longer than ${maxKeyLength} characters.`)
+  if (path.includes('')) throw invalid('key', 'The key has an empty part.')
+  if (path.length > maxParts) throw invalid('key', `The key has more than ${maxParts} parts.`)
+  if (path.some(isPollutingKey)) throw invalid('key', 'This key is not allowed.')
+  if (key.includes('\0') || !key.isWellFormed()) throw invalid('key', 'The key is not valid Unicode.')
+  return { literal: key, path }
+}
+
+const pathTo = (column: string, key: string): Sql => {
+  const { literal, path } = readKey(key)
+  return sql`CASE WHEN ${ident(column)} ? ${literal} THEN ARRAY[${literal}] ELSE ${path}::text[] END`
+}
+
+export const valueAt = (column: string, key: string): Sql => sql`${ident(column)} #> (${pathTo(column, key)})`
+
+export const withValueAt = (column: string, key: string, value: unknown): Sql =>
+  sql`svc.json_set(${ident(column)}, ${pathTo(column, key)}, ${json(value)})`
+
+export const withoutKey = (column: string, key: string): Sql => sql`${ident(column)} #- (${pathTo(column, key)})`
+
+export const mergedWith = (column: string, value: object): Sql => sql`${ident(column)} || ${json(value)}`

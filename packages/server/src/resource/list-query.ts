@@ -1,0 +1,89 @@
+import Type, { type Static } from 'typebox'
+import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import type { Attribute } from '../query/attribute.ts'
+import { parseFilter } from '../query/filter.ts'
+import { filterSql } from '../query/filter-sql.ts'
+import type { Field, Resource } from './resource.ts'
+
+const defaultLimit = 1_000
+const maxLimit = 10_000
+
+const names = (description: string) => Type.Array(Type.String(), { description })
+
+export const selectionSchema = Type.Object({
+  fields: Type.Optional(names('The fields to return; all of them by default')),
+  join: Type.Optional(names('The related resources to load')),
+})
+
+export const listSchema = Type.Object({
+  ...selectionSchema.properties,
+  filter: Type.Optional(
+    Type.Object({}, { description: 'Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them' }),
+  ),
+  sort: Type.Optional(names('The fields to sort by; a leading `-` sorts downwards')),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 0, description: `The size of the page: ${defaultLimit} by default, ${maxLimit} at most` }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+})
+
+export type ListParameters = Omit<Static<typeof listSchema>, 'filter'> & { filter?: unknown }
+
+/** A list request in pieces of SQL. */
+export type ListQuery = {
+  readonly fields: readonly string[] | undefined
+  readonly where: Sql
+  readonly order: Sql
+  readonly limit: number
+  readonly offset: number
+}
+
+export function readListQuery(resource: Resource, parameters: ListParameters): ListQuery {
+  return {
+    fields: readFields(resource, parameters.fields),
+    where: readFilter(resource, parameters.filter),
+    order: readSort(resource, parameters.sort ?? []),
+    limit: Math.min(parameters.limit ?? defaultLimit, maxLimit),
+    offset: parameters.offset ?? 0,
+  }
+}
+
+/** The fields asked for, if they all exist. A write-only field is as unknown as one that never was. */
+export function readFields(resource: Resource, wanted: readonly string[] | undefined): readonly string[] | undefined {
+  wanted?.forEach((name) => {
+    knownField(resource, name, 'fields', ({ mode }) => mode !== 'writeOnly')
+  })
+  return wanted
+}
+
+function readFilter(resource: Resource, filter: unknown): Sql {
+  if (filter === undefined) return raw('TRUE')
+  const attributes = new Map<string, Attribute>()
+  for (const [name, field] of Object.entries(resource.fields)) {
+    if (field.queryable) attributes.set(name, { name, type: field.type })
+  }
+  return filterSql(parseFilter(filter, attributes), ({ name }) => column(resource.fields[name] as Field))
+}
+
+/** Ties are broken by id, so that pages neither overlap nor skip. */
+function readSort(resource: Resource, sort: readonly string[]): Sql {
+  const order = (sort.length > 0 ? sort : ['createdAt']).map((term) => {
+    const isDescending = term.startsWith('-')
+    const field = knownField(resource, term.replace(/^[-+]/, ''), 'sort', isSortable)
+    // The same order on every server, whatever its locale.
+    const collation = field.type === 'string' ? raw(' COLLATE "C"') : raw('')
+    return sql`${column(field)}${collation} ${raw(isDescending ? 'DESC' : 'ASC')} NULLS LAST`
+  })
+  return joinSql([...order, ident(resource.identity.column)], ', ')
+}
+
+const isSortable = ({ queryable, type }: Field): boolean => queryable && type !== 'json' && type !== 'array'
+
+function knownField(resource: Resource, name: string, parameter: string, fits: (field: Field) => boolean): Field {
+  const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined
+  if (!field || !fits(field)) throw invalid(parameter, `"${name.slice(0, 80)}" is not a field that can be used here.`)
+  return field
+}
+
+const column = (field: Field): Sql => ident(field.column)

@@ -1,0 +1,23 @@
+import { ApiError } from '../errors.ts'
+
+/** What the database refuses, in the client's words. Constraint names are chosen in the migrations. */
+const constraints: Record<string, () => ApiError> = {
+  metadata_size: () => new ApiError('too_large', 'The metadata would be larger than 64 KiB.'),
+  config_size: () => new ApiError('too_large', 'The configuration would be larger than 1 MiB.'),
+  known_application: () => new ApiError('invalid_request', 'applicationId: there is no application with this id.'),
+}
+
+/** SQLSTATEs that our own triggers and functions raise; their message is meant for the client. */
+const ownStates: Record<string, 'conflict' | 'invalid_request'> = { GR409: 'conflict', GR400: 'invalid_request' }
+
+/** Rethrows: an ApiError when the database refused for a reason the client can mend. */
+export function refusalOf(error: unknown): never {
+  if (typeof error === 'object' && error !== null && 'code' in error && 'message' in error) {
+    const own = ownStates[String(error.code)]
+    if (own) throw new ApiError(own, String(error.message), { cause: error })
+    const known = 'constraint' in error ? constraints[String(error.constraint)] : undefined
+    if (known) throw known()
+    if (error.code === '23505') throw new ApiError('conflict', 'A record with these values exists.', { cause: error })
+  }
+  throw error
+}

@@ -1,0 +1,26 @@
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import type { Expected } from './store.ts'
+
+export const etagOf = (revision: string): string => `"${revision}"`
+
+/** `If-Match` as revisions. Weak tags never match: a precondition compares strongly. */
+export function readIfMatch(request: FastifyRequest): Expected {
+  const header = request.headers['if-match']
+  if (header === undefined || header.trim() === '*') return 'any'
+  return tagsOf(header).filter(({ isWeak, revision }) => !isWeak && /^\d{1,18}$/.test(revision)).map(({ revision }) => revision)
+}
+
+/** Does the client hold this revision already? */
+export function isUnchanged(request: FastifyRequest, revision: string): boolean {
+  const header = request.headers['if-none-match']
+  if (header === undefined) return false
+  return header.trim() === '*' || tagsOf(header).some((tag) => tag.revision === revision)
+}
+
+function tagsOf(header: string): { isWeak: boolean; revision: string }[] {
+  if (!/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(header)) {
+    throw new ApiError('invalid_request', 'If-Match and If-None-Match hold entity tags in double quotes.')
+  }
+  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, revision = '']) => ({ isWeak: weak !== undefined, revision }))
+}

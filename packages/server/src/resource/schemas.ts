@@ -1,0 +1,70 @@
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import type { Field, Resource } from './resource.ts'
+
+const closed = { additionalProperties: false }
+
+/** A record as it is returned. */
+export function outputSchema(resource: Resource): TObject {
+  const properties: TProperties = {}
+  for (const [name, field] of Object.entries(resource.fields)) {
+    if (field.mode === 'readOnly') properties[name] = { ...field.schema, readOnly: true } as TSchema
+    else if (field.mode !== 'writeOnly') properties[name] = field.schema
+  }
+  for (const [name, join] of Object.entries(resource.joins)) {
+    const related = Type.Unsafe<unknown>({ $ref: `#/components/schemas/${joined(join).title}` })
+    const schema = 'many' in join ? Type.Array(related) : Type.Union([related, Type.Null()])
+    properties[name] = Type.Optional({ ...schema, readOnly: true, description: `Loaded by \`join=${name}\`` } as TSchema)
+  }
+  return Type.Object(properties, { title: resource.title })
+}
+
+const joined = (join: Resource['joins'][string]): Resource => ('many' in join ? join.many() : join.one())
+
+/** A body that makes a record. What the service sets itself is accepted and overwritten, as the interface says. */
+export function createSchema(resource: Resource): TObject {
+  return bodySchema(resource, ({ mode }) => mode !== 'readOnly', ({ required }) => required, {
+    examples: [resource.example],
+  })
+}
+
+/** A body that replaces a record. */
+export function replaceSchema(resource: Resource): TObject {
+  const isRequired = ({ required }: Field) => required && resource.replacement === 'full'
+  return bodySchema(resource, isChangeable, isRequired, { examples: [resource.example] })
+}
+
+/** What a merge patch may hold: any of the changeable fields, or null to reset them. The outcome is checked again. */
+export function patchSchema(resource: Resource): TObject {
+  const properties = Object.fromEntries(knownNames(resource).map((name) => [name, Type.Optional(Type.Unknown())]))
+  const example = Object.entries(resource.example).find(([name]) => name === 'name' || name === 'description')
+  return Type.Object(properties, { ...closed, examples: [example ? { [example[0]]: example[1] } : {}] })
+}
+
+/** The changed fields of a record, whatever way they came about. */
+export function changesSchema(resource: Resource): TObject {
+  return bodySchema(resource, isChangeable, () => false)
+}
+
+export const isChangeable = ({ mode }: Field): boolean => mode === 'writable' || mode === 'writeOnly'
+
+function bodySchema(
+  resource: Resource,
+  isRead: (field: Field) => boolean,
+  isRequired: (field: Field) => boolean,
+  options: object = {},
+): TObject {
+  const properties: TProperties = {}
+  for (const name of knownNames(resource)) {
+    const field = resource.fields[name]
+    if (!field || !isRead(field)) properties[name] = Type.Optional(ignored)
+    else properties[name] = isRequired(field) ? writable(field) : Type.Optional(writable(field))
+  }
+  return Type.Object(properties, { ...closed, ...options })
+}
+
+const ignored = Type.Unknown({ description: 'Set by the service; ignored when given', readOnly: true })
+
+const writable = (field: Field): TSchema =>
+  field.mode === 'writeOnly' ? ({ ...field.schema, writeOnly: true } as TSchema) : field.schema
+
+const knownNames = (resource: Resource): string[] => [...Object.keys(resource.fields), ...Object.keys(resource.joins)]

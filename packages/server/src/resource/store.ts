@@ -1,0 +1,240 @@
+import { setTimeout } from 'node:timers/promises'
+import { denied, type Scope } from '../access/acl.ts'
+import type { Db, Row } from '../db/db.ts'
+import { and, ident, joinSql, json, raw, type Sql, type SqlValue, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { refusalOf } from './refusal.ts'
+import type { ListQuery } from './list-query.ts'
+import type { Entity, Field, Resource } from './resource.ts'
+
+/** Where the records of a resource are. Every function below demands a scope, and reaches nothing outside it. */
+export type Store = { readonly db: Db; readonly resource: Resource }
+
+/** A record, and the revision that ETag and If-Match speak of. */
+export type Stored = { readonly entity: Entity; readonly revision: string }
+
+/** `If-Match`: any of these revisions, or whatever there is. */
+export type Expected = 'any' | readonly string[]
+
+export async function listEntities(
+  { db, resource }: Store,
+  scope: Scope,
+  query: ListQuery,
+): Promise<{ page: Stored[]; total: number }> {
+  const where = and([query.where, await reach(resource, scope)])
+  const rows = await db.query(sql`
+    SELECT ${columns(resource, query.fields)} FROM ${table(resource)} WHERE ${where}
+    ORDER BY ${query.order} LIMIT ${query.limit} OFFSET ${query.offset}`)
+  const page = rows.map((row) => readRow(resource, row, query.fields))
+  // A page that is not full tells the total; only otherwise is counting worth a query.
+  if (rows.length < query.limit && (rows.length > 0 || query.offset === 0)) {
+    return { page, total: query.offset + rows.length }
+  }
+  const [count] = await db.query(sql`SELECT count(*) AS total FROM ${table(resource)} WHERE ${where}`)
+  return { page, total: Number(count?.total) }
+}
+
+export async function getEntity(
+  { db, resource }: Store,
+  scope: Scope,
+  id: string,
+  fields?: readonly string[],
+): Promise<Stored> {
+  const where = await one(resource, scope, id)
+  const [row] = await db.query(sql`SELECT ${columns(resource, fields)} FROM ${table(resource)} WHERE ${where}`)
+  if (!row) throw absent(resource)
+  return readRow(resource, row, fields)
+}
+
+/** The records within reach whose `column` holds one of `keys`, each with that key. */
+export async function findEntities(
+  { db, resource }: Store,
+  scope: Scope,
+  column: string,
+  keys: Sql,
+): Promise<{ key: string; entity: Entity }[]> {
+  const where = and([sql`${ident(column)} = ANY(${keys})`, await reach(resource, scope)])
+  const rows = await db.query(sql`
+    SELECT ${columns(resource)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
+    ORDER BY created_at, ${ident(resource.identity.column)}`)
+  return rows.map((row) => ({ key: String(row.join_key), entity: readRow(resource, row).entity }))
+}
+
+export async function insertEntity(
+  { db, resource }: Store,
+  scope: Scope,
+  applicationId: string,
+  values: Entity,
+): Promise<Stored> {
+  const { ownerColumn, tenantColumn, identity } = resource
+  const row = new Map(Object.entries(toColumns(resource, values)))
+  for (const [column, value] of Object.entries(identity.generate())) row.set(column, sql`${value}`)
+  if (tenantColumn !== 'id') row.set(tenantColumn, sql`${applicationId}::uuid`)
+  if (scope.ownerId !== null) {
+    if (!ownerColumn) throw denied(`A key of type user cannot make a ${resource.title}.`)
+    row.set(ownerColumn, sql`${scope.ownerId}`)
+  }
+  const names = [...row.keys()].map((column) => ident(column))
+  const [inserted] = await db
+    .query(
+      sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')}) VALUES (${joinSql([...row.values()], ', ')})
+          RETURNING ${columns(resource)}`,
+    )
+    .catch(refusalOf)
+  return readRow(resource, inserted as Row)
+}
+
+/**
+ * Reads the record, lets `change` say what becomes of it, and writes that if nobody else wrote in between;
+ * otherwise it begins again. No lock is held while `change` thinks.
+ */
+export async function changeEntity(
+  store: Store,
+  scope: Scope,
+  id: string,
+  expected: Expected,
+  change: (current: Entity) => Promise<Entity>,
+): Promise<Stored> {
+  const { db, resource } = store
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const current = await getEntity(store, scope, id)
+    if (expected !== 'any' && !expected.includes(current.revision)) throw changedMeanwhile()
+    const values = toColumns(resource, await change(current.entity))
+    const assignments = Object.entries(values).map(([column, value]) => sql`${ident(column)} = ${value}`)
+    const where = and([await one(resource, scope, id), atRevision([current.revision])])
+    const [row] = await db
+      .query(
+        sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}
+            RETURNING ${columns(resource)}`,
+      )
+      .catch(refusalOf)
+    if (row) return readRow(resource, row)
+    await setTimeout(Math.random() * 5 * attempt)
+  }
+  throw new ApiError('conflict', 'Too many others are writing this record: try again.')
+}
+
+const maxAttempts = 50
+
+export async function removeEntity(store: Store, scope: Scope, id: string, expected: Expected): Promise<void> {
+  const { db, resource } = store
+  const where = and([await one(resource, scope, id), atRevision(expected)])
+  const removed = await db.query(sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`).catch(refusalOf)
+  if (removed.length === 0) await explainMiss(store, scope, id)
+}
+
+/** Computes the new value of a JSON column from the old one in one statement, so that no update is lost. */
+export async function updateJson(
+  store: Store,
+  scope: Scope,
+  id: string,
+  expected: Expected,
+  column: string,
+  next: Sql,
+): Promise<{ value: Entity; revision: string }> {
+  const { db, resource } = store
+  const where = and([await one(resource, scope, id), atRevision(expected)])
+  const [row] = await db
+    .query<{ value: Entity; revision: string }>(
+      sql`UPDATE ${table(resource)} SET ${ident(column)} = ${next}, ${touched} WHERE ${where}
+          RETURNING ${ident(column)} AS value, revision`,
+    )
+    .catch(refusalOf)
+  return row ?? explainMiss(store, scope, id)
+}
+
+/** The JSON value that an expression finds in a record, or 404. */
+export async function readJson(store: Store, scope: Scope, id: string, value: Sql): Promise<unknown> {
+  const { db, resource } = store
+  const where = await one(resource, scope, id)
+  const [row] = await db.query(
+    sql`SELECT value, value IS NOT NULL AS present FROM (SELECT ${value} AS value FROM ${table(resource)} WHERE ${where}) v`,
+  )
+  if (!row) throw absent(resource)
+  if (!row.present) throw new ApiError('not_found', 'There is no such key.')
+  return row.value
+}
+
+/** Nothing was changed: because the record is absent (404), or because it is not at the expected revision (412). */
+async function explainMiss(store: Store, scope: Scope, id: string): Promise<never> {
+  await getEntity(store, scope, id, ['id'])
+  throw changedMeanwhile()
+}
+
+/** The one place where tenant, ACL and ownership become SQL. */
+async function reach(resource: Resource, scope: Scope): Promise<Sql> {
+  const { identity, tenantColumn, ownerColumn } = resource
+  const conditions: Sql[] = []
+  if (scope.applicationId !== 'any') conditions.push(sql`${ident(tenantColumn)} = ${scope.applicationId}::uuid`)
+  if (scope.ids !== 'any') {
+    const keys = scope.ids.map(identity.key).filter((key) => key !== undefined)
+    conditions.push(sql`${ident(identity.column)} = ANY(${keys}::${raw(identity.sqlType)}[])`)
+  }
+  if (scope.ownerId !== null) {
+    conditions.push(ownerColumn ? sql`${ident(ownerColumn)} = ${scope.ownerId}` : raw('FALSE'))
+  }
+  if (resource.restrict) conditions.push(await resource.restrict(scope))
+  return and(conditions)
+}
+
+/** The record with this id, within reach; a text that can be no id is simply absent. */
+async function one(resource: Resource, scope: Scope, id: string): Promise<Sql> {
+  const key = resource.identity.key(id)
+  if (key === undefined) throw absent(resource)
+  return and([sql`${ident(resource.identity.column)} = ${key}`, await reach(resource, scope)])
+}
+
+const table = (resource: Resource): Sql => ident('svc', resource.name)
+
+const atRevision = (expected: Expected): Sql =>
+  expected === 'any' ? raw('TRUE') : sql`revision = ANY(${expected}::bigint[])`
+
+const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
+
+function readable(resource: Resource, names?: readonly string[]): [string, Field][] {
+  return Object.entries(resource.fields).filter(
+    ([name, field]) => field.mode !== 'writeOnly' && (names?.includes(name) ?? true),
+  )
+}
+
+function columns(resource: Resource, names?: readonly string[]): Sql {
+  const wanted = readable(resource, names).filter(([name]) => name !== 'id')
+  const all = new Set([...resource.identity.columns, 'revision', ...wanted.map(([, { column }]) => column)])
+  return joinSql(
+    [...all].map((column) => ident(column)),
+    ', ',
+  )
+}
+
+function readRow(resource: Resource, row: Row, names?: readonly string[]): Stored {
+  const entity: Entity = {}
+  for (const [name, { column }] of readable(resource, names)) {
+    entity[name] = name === 'id' ? resource.identity.read(row) : fromColumn(row[column])
+  }
+  return { entity, revision: String(row.revision) }
+}
+
+function toColumns(resource: Resource, values: Entity): Record<string, Sql> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const field = resource.fields[name]
+      if (!field) throw new Error(`${resource.name} has no field ${name}`)
+      return [field.column, toColumn(field, value)]
+    }),
+  )
+}
+
+function toColumn(field: Field, value: unknown): Sql {
+  if (field.type === 'json') return json(value)
+  if (field.type === 'datetime') return sql`${value as string | null}::timestamptz`
+  return sql`${value as SqlValue}`
+}
+
+const fromColumn = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null))
+
+const changedMeanwhile = (): ApiError =>
+  new ApiError('precondition_failed', 'The record is not at the revision of If-Match: read it again.')
+
+/** The same words for a record that never was, one of another tenant and one beyond reach. */
+const absent = (resource: Resource): ApiError =>
+  new ApiError('not_found', `There is no ${resource.title} with this id.`)

@@ -1,0 +1,54 @@
+import Type from 'typebox'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { type Operation, operation } from '../http/operation.ts'
+
+/** What is running: at `/config`, and under `svc` in every application's configuration. */
+export type ServerConfig = { version: { tag: string; hash: string; timestamp: number } }
+
+const configSchema = Type.Object({
+  version: Type.Object({
+    tag: Type.String({ description: 'The release' }),
+    hash: Type.String({ description: 'The commit' }),
+    timestamp: Type.Number({ description: 'When it was made, in milliseconds since 1970' }),
+  }),
+})
+
+/** `isStopping` tells load balancers to send nothing more. */
+export function serverInfoOperations(db: Db, config: ServerConfig, isStopping: () => boolean): Operation[] {
+  let pending: Promise<unknown> | undefined
+  return [
+    operation({
+      id: 'server.config',
+      method: 'GET',
+      path: '/api/v1/config',
+      summary: 'Get the version of the server',
+      access: 'key',
+      success: { status: 200, description: 'The server’s configuration', schema: configSchema },
+      handle: async () => ({ body: config }),
+    }),
+    operation({
+      id: 'server.health',
+      method: 'GET',
+      path: '/api/v1/healthcheck',
+      summary: 'Is the server able to work?',
+      description: '200 while it and its database are, 503 otherwise.',
+      access: 'public',
+      success: { status: 200, description: 'It is', schema: Type.Object({ status: Type.String() }) },
+      async handle() {
+        if (isStopping()) throw new ApiError('unavailable', 'The server is stopping.', { headers: { 'Retry-After': '2' } })
+        await probe()
+        return { headers: { 'cache-control': 'no-store' }, body: { status: 'ok' } }
+      },
+    }),
+  ]
+
+  /** Many questions at once are one query: the check must not be a way to load the database. */
+  function probe(): Promise<unknown> {
+    pending ??= db.query(sql`SELECT 1`).finally(() => {
+      pending = undefined
+    })
+    return pending
+  }
+}

@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads'
+import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
+
+parentPort?.on('message', (style: StyleSpecification) => parentPort?.postMessage(messagesOf(style)))
+
+/** Each message is `path: what is wrong`. */
+function messagesOf(style: StyleSpecification): string[] {
+  try {
+    return validateStyleMin(style)
+      .slice(0, 100)
+      .map(({ message }) => message)
+  } catch {
+    // The validator trips over some shapes that are no style at all.
+    return ['this is not a style']
+  }
+}

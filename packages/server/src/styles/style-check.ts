@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { ApiError, type Fault } from '../errors.ts'
+
+/** Validates map styles with MapLibre's own specification, in a thread: a large style takes a second of computing. */
+export type StyleCheck = {
+  /** Throws a 400 that names the path of each fault. */
+  check(style: unknown): Promise<void>
+  close(): Promise<void>
+}
+
+const patienceMs = 10_000
+const idleMs = 60_000
+
+export function createStyleCheck(): StyleCheck {
+  let worker: Worker | undefined
+  let idle: NodeJS.Timeout | undefined
+  let turn: Promise<unknown> = Promise.resolve()
+
+  async function stop(): Promise<void> {
+    clearTimeout(idle)
+    const stopped = worker
+    worker = undefined
+    await stopped?.terminate()
+  }
+
+  /** The validator's messages. One style at a time: the patience with one is not used up by those before it. */
+  async function ask(style: unknown): Promise<string[]> {
+    clearTimeout(idle)
+    worker ??= new Worker(new URL('./style-check-worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: 256 },
+    })
+    try {
+      worker.postMessage(style)
+      const [messages] = await once(worker, 'message', { signal: AbortSignal.timeout(patienceMs) })
+      idle = setTimeout(stop, idleMs).unref()
+      return messages
+    } catch {
+      await stop()
+      return ['the style is too complex to be checked']
+    }
+  }
+
+  return {
+    async check(style) {
+      const verdict = turn.then(() => ask(style))
+      turn = verdict
+      const messages = await verdict
+      if (messages.length > 0) throw refusal(messages)
+    },
+    close: stop,
+  }
+}
+
+function refusal(messages: readonly string[]): ApiError {
+  const faults = messages.slice(0, 20).map(faultOf)
+  return new ApiError('invalid_request', `The style is not valid: ${messages[0]}`, { faults })
+}
+
+/** `layers[0].type: expected …` → path `body/style/layers/0/type` */
+function faultOf(text: string): Fault {
+  const [, place = '', message = text] = /^([\w$[\].-]+): (.*)$/s.exec(text) ?? []
+  const path = place.replaceAll(/\[(\d+)\]/g, '.$1').replaceAll('.', '/')
+  return { path: path ? `body/style/${path}` : 'body/style', code: 'style', message }
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import type { Permissions } from '../access/acl.ts'
+import { createSecrets } from '../access/secrets.ts'
+import { createApp } from '../app.ts'
+import { migrate } from '../db/migrate.ts'
+import { setUp } from '../first-start.ts'
+import type { Operation } from '../http/operation.ts'
+import { testDatabase } from './database.ts'
+
+export type Reply = {
+  status: number
+  headers: Record<string, string | string[] | number | undefined>
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered
+  body: any
+  text: string
+}
+export type Request = { key?: string | null; body?: unknown; headers?: Record<string, string>; raw?: string }
+export type Tenant = { id: string; developer: string; public: string }
+export type TestApp = Awaited<ReturnType<typeof testApp>>
+
+export const about = { version: { tag: '0.0.0-test', hash: 'abc', timestamp: 1 } }
+
+/** The whole service on a database of its own, called without a socket. */
+export async function testApp() {
+  const { db, close: closeDatabase } = await testDatabase()
+  const master = randomUUID()
+  const secrets = createSecrets('a secret for tests, long enough to be one')
+  await migrate(db)
+  await setUp(db, secrets, master)
+  const logger = pino({ level: 'silent' })
+  const app = await createApp({ db, secrets, logger, config: { TRUST_PROXY: '', BODY_LIMIT: 1_048_576 }, about })
+
+  /** Sends a request; with the master key unless another, or null for none, is said. */
+  async function call(method: string, url: string, { key = master, body, headers = {}, raw }: Request = {}): Promise<Reply> {
+    const response = await app.http.inject({
+      method: method as 'GET',
+      url,
+      headers: {
+        ...(key === null ? {} : { 'x-api-key': key }),
+        ...(body === undefined && raw === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(raw === undefined ? body === undefined ? {} : { payload: JSON.stringify(body) } : { payload: raw }),
+    })
+    const isJson = /json/.test(String(response.headers['content-type'])) && response.body !== ''
+    return {
+      status: response.statusCode,
+      headers: response.headers,
+      body: isJson ? JSON.parse(response.body) : undefined,
+      text: response.body,
+    }
+  }
+
+  /** A key of an application, made by the master key. */
+  async function key(applicationId: string, permissions: Permissions, rest: object = {}): Promise<string> {
+    const reply = await call('POST', '/api/v1/apikeys', { body: { type: 'app', permissions, applicationId, ...rest } })
+    if (reply.status !== 201) throw new Error(reply.text)
+    return reply.body.id
+  }
+
+  async function tenant(name: string): Promise<Tenant> {
+    const { body } = await call('POST', '/api/v1/applications', { body: { name } })
+    return {
+      id: body.id,
+      developer: await key(body.id, { '*': { '*': '*' } }),
+      public: await key(body.id, { '*': { read: '*', execute: '*' } }),
+    }
+  }
+
+  return {
+    db,
+    secrets,
+    http: app.http,
+    operations: app.operations as readonly Operation[],
+    master,
+    call,
+    key,
+    tenant,
+    async close() {
+      await app.close()
+      await closeDatabase()
+    },
+  }
+}

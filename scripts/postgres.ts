@@ -1,0 +1,65 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, globSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+// Lives as long as its standard input. That pipe closes however this process ends, so the cluster never outlives it.
+const supervisor = `
+  set -eu
+  dir=$(mktemp -d -t graticule-postgres.XXXXXX)
+  trap 'status=$?; [ $status = 0 ] || cat "$dir/log" >&2; rm -rf "$dir"' EXIT
+  "$1/initdb" -D "$dir/data" -U postgres --auth=trust --no-sync --encoding=UTF8 --locale=C.UTF-8 >"$dir/log" 2>&1
+  cat >>"$dir/data/postgresql.conf" <<END
+    listen_addresses = '127.0.0.1'
+    port = $2
+    unix_socket_directories = ''
+    max_connections = 200
+    fsync = off
+    synchronous_commit = off
+    full_page_writes = off
+END
+  "$1/pg_ctl" -D "$dir/data" -l "$dir/log" --wait start >>"$dir/log" 2>&1
+  echo ready
+  read -r _ || true
+  "$1/pg_ctl" -D "$dir/data" --mode=immediate stop >>"$dir/log" 2>&1
+`
+
+// A PostgreSQL cluster of its own that is thrown away afterwards; the URL is its superuser's.
+export async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+  const port = await freePort()
+  const command = ['sh', '-c', supervisor, 'sh', binDirectory(), String(port)]
+  // PostgreSQL refuses to run as root.
+  if (process.getuid?.() === 0) command.unshift('runuser', '-u', 'postgres', '--')
+  const [file = '', ...args] = command
+  // Detached, so that Ctrl-C in the terminal reaches only us and the cluster is stopped in order.
+  const child = spawn(file, args, { cwd: '/', detached: true, stdio: 'pipe' })
+  const exited = once(child, 'exit')
+  const errors = text(child.stderr)
+  const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)])
+  if (!isReady) throw new Error(`PostgreSQL did not start:\n${await errors}`)
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      child.stdin.end()
+      await exited
+    },
+  }
+}
+
+function binDirectory() {
+  const [newest] = globSync('/usr/lib/postgresql/*/bin')
+    .filter((directory) => existsSync(join(directory, 'initdb')))
+    .sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))
+  return newest ?? execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim()
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  if (address === null || typeof address === 'string') throw new Error('no free port')
+  return address.port
+}
