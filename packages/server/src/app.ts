@@ -30,10 +30,11 @@ const usageFlushMs = 60_000
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
   const keys = createKeyCache(db)
   const styleCheck = createStyleCheck()
-  let isStopping = false
-  const operations = allOperations({ db, secrets, keys, styleCheck, about, isStopping: () => isStopping })
+  let hasStopped = false
+  const isStopping = () => hasStopped
+  const operations = allOperations({ db, secrets, keys, styleCheck, about, isStopping })
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
-  const http = await createServer(operations, keys, { logger, trustProxy, bodyLimit: config.BODY_LIMIT })
+  const http = await createServer(operations, keys, { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping })
 
   const flushUsage = () => keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
   const usageTimer = setInterval(flushUsage, usageFlushMs).unref()
@@ -41,7 +42,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     http,
     operations,
     async close() {
-      isStopping = true
+      hasStopped = true
       clearInterval(usageTimer)
       await http.close()
       await styleCheck.close()

@@ -4,7 +4,7 @@ import { type Config, describeConfig, loadConfig } from './config.ts'
 import { askControl } from './control.ts'
 import { openPlatform } from './platform.ts'
 import { serve } from './serve.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from './errors.ts'
 
 const usage = `Usage: npm start -- [command] [options]
 

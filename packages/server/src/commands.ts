@@ -4,7 +4,7 @@ import { readPermissions } from './apikeys/permissions.ts'
 import type { Db } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
 import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from './errors.ts'
 
 const names = ['keys', 'create-key'] as const
 

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { StartError } from './errors.ts'
 
 /** Every setting, as an environment variable. This table is the documentation too: `--help` prints it. */
 const settings = Type.Object({
@@ -46,7 +47,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const compiled = Compile(settings)
   if (compiled.Check(values)) return values
   const wrong = [...compiled.Errors(values)].map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`)
-  throw new Error(`The settings are not valid:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee --help.`)
+  throw new StartError(`The settings are not valid:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee --help.`)
 }
 
 export function describeConfig(): string {

@@ -3,7 +3,7 @@ import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import type { Command } from './commands.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from './errors.ts'
 
 /**
  * The embedded database belongs to one process. Commands of the same user reach it through a socket beside the data,

@@ -56,3 +56,8 @@ export class ApiError extends Error {
 export function invalid(path: string, message: string, code: ErrorCode = 'invalid_request'): ApiError {
   return new ApiError(code, path ? `${path}: ${message}` : message, { faults: [{ path, code: 'invalid', message }] })
 }
+
+/** A reason not to start that whoever runs the server can mend: shown without a stack. */
+export class StartError extends Error {
+  override name = 'StartError'
+}

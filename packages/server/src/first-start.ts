@@ -6,6 +6,7 @@ import { createSecrets, type Secrets } from './access/secrets.ts'
 import { openKey, sealKey } from './apikeys/sealed-key.ts'
 import type { Db, Queryable } from './db/db.ts'
 import { json, raw, sql } from './db/sql.ts'
+import { StartError } from './errors.ts'
 
 /** All classes, levels and resources. */
 export const developerPermissions: Permissions = { '*': { '*': '*' } }
@@ -20,7 +21,7 @@ export async function loadSecrets(db: Db, dataDirectory: string, secretKey: stri
     ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`)
   if (kept?.value !== secrets.fingerprint) {
     const source = secretKey ? 'SECRET_KEY' : `the file ${join(dataDirectory, 'secret.key')}`
-    throw new Error(`${source} is not the secret that this database was set up with. All replicas need the same one.`)
+    throw new StartError(`${source} is not the secret that this database was set up with. All replicas need the same one.`)
   }
   return secrets
 }

@@ -1,8 +1,4 @@
-import { enableCompileCache } from 'node:module'
-
-// The sources run as they are. Keeping their compiled form makes later starts quicker and smaller.
-enableCompileCache()
-const { run } = await import('./cli.ts')
+import { run } from './cli.ts'
 
 const stop = new AbortController()
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -6,7 +6,7 @@ import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { serveControl } from './control.ts'
 import { openPlatform, type Platform } from './platform.ts'
-import { StartError } from './start-error.ts'
+import { StartError } from './errors.ts'
 import { readVersion } from './version.ts'
 
 /** How long requests that have begun may take once the server is told to stop. */

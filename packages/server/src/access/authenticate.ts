@@ -5,9 +5,10 @@ import type { KeyCache } from './key-cache.ts'
 export const keyHeaders = ['x-api-key', 'x-svc-api-key'] as const
 export const keyParameter = 'api-key'
 
-/** What of a request can hold a credential. Header names are lower case; a header sent twice has two values. */
+/** What of a request can hold a credential. Raw headers tell a header sent twice from one whose value has a comma. */
 export type Credentials = {
-  readonly headers: Readonly<Record<string, readonly string[] | undefined>>
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[]
   readonly query: Readonly<Record<string, unknown>>
 }
 
@@ -20,8 +21,8 @@ export async function authenticate(request: Credentials, keys: KeyCache): Promis
   if (id === undefined) throw denied('An API key is required: send it in the x-api-key header.')
   const key = isUuid(id) ? await keys.find(id.toLowerCase()) : undefined
   if (!key) throw denied('The API key is not valid.')
-  checkOrigin(key.allowedOrigins, request.headers)
-  const chosen = key.type === 'master' ? chosenApplication(request.headers) : undefined
+  checkOrigin(key.allowedOrigins, request)
+  const chosen = key.type === 'master' ? chosenApplication(request) : undefined
   return {
     ...key,
     applicationId: chosen ?? key.applicationId,
@@ -30,26 +31,34 @@ export async function authenticate(request: Credentials, keys: KeyCache): Promis
 }
 
 /** The same key may come in several places; two different ones are a confusion that nobody should profit from. */
-function presentedKey({ headers, query }: Credentials): string | undefined {
-  const presented = [...keyHeaders.map((name) => headers[name]), query[keyParameter]].flat() as unknown[]
-  const keys = new Set(presented.filter((value) => value !== undefined))
+function presentedKey(request: Credentials): string | undefined {
+  const inQuery: unknown[] = [request.query[keyParameter]].flat()
+  const keys = new Set(keyHeaders.flatMap((name): unknown[] => valuesOf(request, name)).concat(inQuery))
+  keys.delete(undefined)
   if (keys.size > 1) throw denied('The request carries different API keys.')
   const [key] = keys
   return key === undefined || typeof key === 'string' ? key : ''
 }
 
-function chosenApplication(headers: Credentials['headers']): string | undefined {
-  const ids = headers['x-application-id']
-  if (ids === undefined) return undefined
-  const [id = ''] = ids
-  if (ids.length > 1 || !isUuid(id)) throw new ApiError('invalid_request', 'x-application-id is not an id.')
+function chosenApplication(request: Credentials): string | undefined {
+  const [id, second] = valuesOf(request, 'x-application-id')
+  if (id === undefined) return undefined
+  if (second !== undefined || !isUuid(id)) throw new ApiError('invalid_request', 'x-application-id is not an id.')
   return id.toLowerCase()
 }
 
 /** A browser names the page's origin in Origin, or for plain loads in Referer. */
-function checkOrigin(allowed: readonly string[] | null, headers: Credentials['headers']): void {
+function checkOrigin(allowed: readonly string[] | null, request: Credentials): void {
   if (allowed === null) return
-  const page = (headers.origin ?? headers.referer)?.[0] ?? ''
+  const [page = ''] = [...valuesOf(request, 'origin'), ...valuesOf(request, 'referer')]
   const origin = URL.canParse(page) ? new URL(page).origin : ''
   if (!allowed.includes(origin)) throw denied('The API key is not valid for this origin.')
+}
+
+function valuesOf({ rawHeaders }: Credentials, name: string): string[] {
+  const values: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
+  }
+  return values
 }

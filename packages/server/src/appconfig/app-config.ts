@@ -23,7 +23,7 @@ export const appConfigs = (applications: () => Resource): Resource =>
     bodyLimit: 4 * 1024 * 1024,
     fields: { config: field('json', configSchema, { default: {}, queryable: false }) },
     joins: { application: { one: applications, field: 'applicationId' } },
-    prepare: async ({ values }) => ({ ...values, config: withoutReserved(values.config as object) }),
+    prepare: async ({ values }) => (values.config ? { config: withoutReserved(values.config) } : {}),
   })
 
 /** Clients send back what they were given; the server's own part is not theirs to store. */

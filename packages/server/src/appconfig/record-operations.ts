@@ -7,7 +7,8 @@ import { createSchema, outputSchema } from '../resource/schemas.ts'
 import { getEntity } from '../resource/store.ts'
 import { withoutReserved } from './app-config.ts'
 
-export const uuidPattern = '^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`
+const uuidPattern = `^${[8, 4, 4, 4, 12].map(hex).join('-')}$`
 
 /** AppConfig as records: an address with an application's id means the record, any other the key of a configuration. */
 export function recordOperations(db: Db, resource: Resource): Operation[] {

@@ -1,4 +1,3 @@
-import pg from 'pg'
 import { ApiError } from '../errors.ts'
 
 const lostSocket = new Set(
@@ -27,8 +26,9 @@ export function isConnectionFailure(error: unknown): boolean {
 
 /** A prepared statement whose tables have changed under it, or which the session has lost. */
 export function isStaleStatement(error: unknown): boolean {
-  if (!(error instanceof pg.DatabaseError)) return false
-  return error.code === '26000' || (error.code === '0A000' && error.routine === 'RevalidateCachedQuery')
+  const code = codeOf(error)
+  if (code !== '0A000') return code === '26000'
+  return typeof error === 'object' && error !== null && 'routine' in error && error.routine === 'RevalidateCachedQuery'
 }
 
 export function unavailable(cause: unknown): ApiError {

@@ -5,14 +5,15 @@ export type Turn = {
 }
 
 export function createTurn(): Turn {
-  let lastExclusive: Promise<unknown> = Promise.resolve()
-  const running = new Set<Promise<unknown>>()
+  let lastExclusive: Promise<void> = Promise.resolve()
+  const running = new Set<Promise<void>>()
 
   return {
     shared(work) {
       const result = lastExclusive.then(work)
-      const settled = result.then(ignore, ignore).then(() => running.delete(settled))
+      const settled = result.then(ignore, ignore)
       running.add(settled)
+      void settled.then(() => running.delete(settled))
       return result
     },
     exclusive(work) {

@@ -15,18 +15,35 @@ const maxParameters = 65_535
 /** The statement as the wire wants it; what would corrupt the wire is refused here. */
 export function encodeStatement(statement: Sql): { text: string; values: Cell[] } {
   const { text, values } = compileSql(statement)
-  if (text.includes('\0')) throw databaseError('A statement must not hold a NUL character', '42601')
-  if (values.length > maxParameters) throw databaseError(`A statement takes at most ${maxParameters} values`, '54023')
+  if (text.includes('\0')) throw refuse('A statement must not hold a NUL character', '42601')
+  if (values.length > maxParameters) throw refuse(`A statement takes at most ${maxParameters} values`, '54023')
   return { text: text.toWellFormed(), values: values.map(encodeValue) }
 }
 
-/** The same class and fields as an error that came from the server. */
-export function databaseError(message: string, code: string): pg.DatabaseError {
-  const error = new pg.DatabaseError(message, message.length, 'error')
-  error.code = code
-  error.severity = 'ERROR'
-  return error
+/** What a server says of an error, besides its message. */
+export const faultFields = [
+  'severity',
+  'code',
+  'detail',
+  'hint',
+  'position',
+  'where',
+  'schema',
+  'table',
+  'column',
+  'dataType',
+  'constraint',
+  'routine',
+] as const
+
+export type Fault = { message: string } & { [field in (typeof faultFields)[number]]?: string | undefined }
+
+/** The class that pg throws, so that callers need not know which database they talk to. */
+export function databaseError({ message, ...fields }: Fault): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError(message, message.length, 'error'), fields)
 }
+
+const refuse = (message: string, code: string): pg.DatabaseError => databaseError({ message, code, severity: 'ERROR' })
 
 export function encodeValue(value: SqlValue): Cell {
   if (value === null) return null

@@ -107,7 +107,7 @@ export function routeOf({ path, idPattern }: Pick<Operation, 'path' | 'idPattern
 async function admit(access: Access, request: FastifyRequest, keys: KeyCache): Promise<Admitted> {
   const tree = parseQueryString(request.raw.url?.split('?', 2)[1] ?? '')
   if (access === 'public') return { tree }
-  const caller = await authenticate({ headers: request.raw.headersDistinct, query: tree }, keys)
+  const caller = await authenticate({ rawHeaders: request.raw.rawHeaders, query: tree }, keys)
   if (access === 'key') return { caller, tree }
   const address = { params: request.params as Record<string, string>, query: tree }
   const level = typeof access.level === 'function' ? access.level(address) : access.level

@@ -25,6 +25,7 @@ export const problemSchema = Type.Object(
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = asApiError(error)
   if (problem.status >= 500) request.log.error({ err: error, cause: problem.cause }, 'request failed')
+  reply.header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'ApiKey realm="graticule"')
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
   return reply.code(problem.status).type(problemType).send(problemBody(problem, request.url, request.id))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { keyHeaders } from '../access/authenticate.ts'
 import type { KeyCache } from '../access/key-cache.ts'
 import { ApiError } from '../errors.ts'
@@ -10,7 +10,12 @@ import { parseJsonBody } from './json-body.ts'
 import { mount, type Operation, routeOf } from './operation.ts'
 import { problemBody, problemType, sendProblem } from './problem.ts'
 
-export type ServerOptions = { logger: FastifyBaseLogger; trustProxy: boolean | string; bodyLimit: number }
+export type ServerOptions = {
+  logger: FastifyBaseLogger
+  trustProxy: boolean | string
+  bodyLimit: number
+  isStopping: () => boolean
+}
 
 const maxUrlLength = 8_192
 const maxHeaderBytes = 32_768
@@ -30,11 +35,12 @@ const exposedHeaders = [
 export async function createServer(
   operations: readonly Operation[],
   keys: KeyCache,
-  { logger, trustProxy, bodyLimit }: ServerOptions,
+  { logger, trustProxy, bodyLimit, isStopping }: ServerOptions,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    // One line a request, written below.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     trustProxy,
     bodyLimit,
     genReqId: ({ headers }) => acceptedId(headers['x-request-id']) ?? randomUUID(),
@@ -55,6 +61,10 @@ export async function createServer(
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
     checkUrl(request.raw.url ?? '')
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    // A connection that stays open for more requests must not keep a stopping server waiting.
+    if (isStopping()) reply.header('connection', 'close')
   })
   app.addHook('onResponse', async ({ log, method, url, routeOptions }, reply) => {
     // The query string may hold a key, so it is not logged.

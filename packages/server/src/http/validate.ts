@@ -4,8 +4,10 @@ import { ApiError, type Fault } from '../errors.ts'
 
 /** A function that returns the value typed, or throws a 400 naming every fault. `where` begins the paths. */
 export function validator<S extends TSchema>(schema: S, where: string): (value: unknown) => Static<S> {
-  const compiled = Compile(schema)
+  // Most processes never see most operations, and a compiled schema is not small.
+  let compiled: ReturnType<typeof Compile<S>> | undefined
   return (value) => {
+    compiled ??= Compile(schema)
     if (compiled.Check(value)) return value as Static<S>
     const faults = [...compiled.Errors(value)]
       // For an unknown property the schema `false` fails too: one word about it is enough.

@@ -36,8 +36,8 @@ export function replaceSchema(resource: Resource): TObject {
 /** What a merge patch may hold: any of the changeable fields, or null to reset them. The outcome is checked again. */
 export function patchSchema(resource: Resource): TObject {
   const properties = Object.fromEntries(knownNames(resource).map((name) => [name, Type.Optional(Type.Unknown())]))
-  const example = Object.entries(resource.example).find(([name]) => name === 'name' || name === 'description')
-  return Type.Object(properties, { ...closed, examples: [example ? { [example[0]]: example[1] } : {}] })
+  const example = Object.fromEntries(Object.entries(resource.example).slice(0, 1))
+  return Type.Object(properties, { ...closed, examples: [example] })
 }
 
 /** The changed fields of a record, whatever way they came about. */

@@ -28,7 +28,7 @@ export async function testApp() {
   const secrets = createSecrets('a secret for tests, long enough to be one')
   await migrate(db)
   await setUp(db, secrets, master)
-  const logger = pino({ level: 'silent' })
+  const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const app = await createApp({ db, secrets, logger, config: { TRUST_PROXY: '', BODY_LIMIT: 1_048_576 }, about })
 
   /** Sends a request; with the master key unless another, or null for none, is said. */

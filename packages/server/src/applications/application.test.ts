@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { sql } from '../db/sql.ts'
+import { type TestApp, testApp } from '../testing/harness.ts'
+
+let app: TestApp
+before(async () => {
+  app = await testApp()
+})
+after(() => app.close())
+
+const path = '/api/v1/applications'
+
+test('only a master key makes, changes and deletes applications, whatever the ACL says', async () => {
+  const { id, developer } = await app.tenant('mine')
+  for (const [method, url, body] of [
+    ['POST', path, { name: 'another' }],
+    ['PUT', `${path}/${id}`, { name: 'renamed' }],
+    ['PATCH', `${path}/${id}`, { name: 'renamed' }],
+    ['DELETE', `${path}/${id}`, undefined],
+  ] as const) {
+    assert.equal((await app.call(method, url, { key: developer, body })).status, 401, method)
+  }
+  assert.equal((await app.call('PUT', `${path}/${id}`, { body: { name: 'renamed', contact: 'a@b.example' } })).body.name, 'renamed')
+})
+
+test('a key sees its own application and may write its metadata', async () => {
+  const { id, developer, public: reader } = await app.tenant('mine')
+  const list = await app.call('GET', path, { key: developer })
+  assert.deepEqual(list.body.map((row: { id: string }) => row.id), [id])
+  assert.equal((await app.call('PUT', `${path}/${id}/metadata/auth.signup`, { key: developer, body: { enabled: true } })).status, 200)
+  assert.equal((await app.call('PUT', `${path}/${id}/metadata/x`, { key: reader, body: 1 })).status, 401)
+})
+
+test('deleting an application deletes everything it owns, and ends its keys', async () => {
+  const { id, developer } = await app.tenant('doomed')
+  const style = { version: 8, sources: {}, layers: [] }
+  await app.call('POST', '/api/v1/styles', { key: developer, body: { name: 'a', style } })
+  await app.call('PUT', '/api/v1/appconfig', { key: developer, body: { a: 1 } })
+  assert.equal((await app.call('DELETE', `${path}/${id}`)).status, 200)
+  const tables = await app.db.query(sql`
+    SELECT table_name FROM information_schema.columns WHERE table_schema = 'svc' AND column_name = 'application_id'`)
+  assert.ok(tables.length >= 3)
+  for (const { table_name } of tables) {
+    const rows = await app.call('GET', `/api/v1/${table_name}?limit=10000&filter[applicationId]=${id}`)
+    assert.deepEqual(rows.body, [], String(table_name))
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.equal((await app.call('GET', '/api/v1/config', { key: developer })).status, 401)
+})
+
+test('the default application stays', async () => {
+  const [home] = (await app.call('GET', `${path}?filter[name]=default`)).body
+  assert.equal((await app.call('DELETE', `${path}/${home.id}`)).status, 409)
+})
+
+test('the first start makes a developer and a public key', async () => {
+  const [home] = (await app.call('GET', `${path}?filter[name]=default`)).body
+  const { body } = await app.call('GET', `/api/v1/apikeys?filter[applicationId]=${home.id}&filter[type]=app&sort=description`)
+  assert.deepEqual(
+    body.map(({ permissions }: { permissions: object }) => permissions),
+    [{ '*': { '*': '*' } }, { '*': { read: '*', execute: '*' } }],
+  )
+})

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { type TestDatabase, testDatabase } from './testing/database.ts'
+
+const main = new URL('../bin/graticule.js', import.meta.url).pathname
+let directory: string
+let database: TestDatabase | undefined
+let env: Record<string, string>
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'graticule-cli-'))
+  env = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0', LOG_LEVEL: 'info' }
+  if (process.env.TEST_DATABASE_URL) {
+    database = await testDatabase()
+    env.DATABASE_URL = database.url ?? ''
+  }
+})
+after(async () => {
+  await database?.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+async function run(args: string[], extra: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [main, ...args], { env: { ...env, ...extra } })
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { output, errors, code }
+}
+
+async function start(extra: Record<string, string> = {}) {
+  const child: ChildProcess = spawn(process.execPath, [main, 'serve'], { env: { ...env, ...extra } })
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      output += chunk
+      const [, address] = /Graticule +(\S+)\n[^]*\n\n/.exec(output) ?? []
+      if (address) resolve(address)
+    })
+    child.stderr?.on('data', (chunk) => {
+      output += chunk
+    })
+    child.on('exit', () => reject(new Error(output)))
+  })
+  return {
+    url,
+    output: () => output,
+    async stop(signal: NodeJS.Signals) {
+      const exit = once(child, 'exit')
+      child.kill(signal)
+      return (await exit)[0]
+    },
+  }
+}
+
+describe('the command line', () => {
+  let master = ''
+
+  test('the first start shows the master key, and it works', async () => {
+    const server = await start()
+    master = /Master key +([0-9a-f-]{36})/.exec(server.output())?.[1] ?? ''
+    assert.ok(master, server.output())
+    const reply = await fetch(`${server.url}/api/v1/applications`, { headers: { 'x-api-key': master } })
+    assert.equal(reply.status, 200)
+    assert.equal(await server.stop('SIGTERM'), 0)
+  })
+
+  test('a later start does not show it again, keeps what was there, and ends on Ctrl-C with 0', async () => {
+    const server = await start()
+    assert.doesNotMatch(server.output(), /Master key|[0-9a-f]{8}-/)
+    const reply = await fetch(`${server.url}/api/v1/applications?api-key=${master}`)
+    assert.equal(reply.status, 200)
+    assert.equal(await server.stop('SIGINT'), 0)
+    assert.ok(!server.output().includes(master), 'no key in the log')
+  })
+
+  test('keys and create-key work while the server runs, and the keys they show do too', async () => {
+    const server = await start()
+    const { output } = await run(['keys'])
+    const keys = output.match(/[0-9a-f-]{36}/g) ?? []
+    assert.equal(keys.length, 2)
+    assert.ok(!output.includes(master))
+    const made = await run(['create-key', '--permissions', '{"styles":{"read":"*"}}', '--description', 'by hand'])
+    for (const key of [...keys, made.output.trim()]) {
+      const reply = await fetch(`${server.url}/api/v1/styles`, { headers: { 'x-svc-api-key': key } })
+      assert.equal(reply.status, 200)
+    }
+    assert.equal(await server.stop('SIGTERM'), 0)
+  })
+
+  test('keys and migrate work while it does not', async () => {
+    assert.match((await run(['keys', 'default'])).output, /by hand/)
+    assert.match((await run(['migrate'])).output, /up to date/)
+    const unknown = await run(['keys', 'nobody'])
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.errors, /no such application/)
+  })
+
+  test('MASTER_API_KEY is a master key', async () => {
+    const key = 'c7a5a3f0-1111-4222-8333-944445555666'
+    const server = await start({ MASTER_API_KEY: key })
+    assert.doesNotMatch(server.output(), /Master key/)
+    const reply = await fetch(`${server.url}/api/v1/applications`, { headers: { 'x-api-key': key } })
+    assert.equal(reply.status, 200)
+    assert.equal(await server.stop('SIGTERM'), 0)
+  })
+
+  test('the secret is a file of 0600, and another secret is refused with the reason', async () => {
+    assert.equal((await stat(join(env.DATA_DIR ?? '', 'secret.key'))).mode & 0o777, 0o600)
+    const { code, errors } = await run(['serve'], { SECRET_KEY: 'another secret of more than 32 characters' })
+    assert.equal(code, 1)
+    assert.match(errors, /SECRET_KEY is not the secret/)
+    assert.doesNotMatch(errors, /\n +at /, 'without a stack')
+  })
+
+  test('a request under way is answered before the server stops', async () => {
+    const server = await start()
+    const slow = fetch(`${server.url}/api/v1/styles`, {
+      method: 'POST',
+      headers: { 'x-api-key': master, 'content-type': 'application/json' },
+      duplex: 'half',
+      body: new ReadableStream({
+        async start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"name":"slow",'))
+          await new Promise((resolve) => setTimeout(resolve, 800))
+          controller.enqueue(new TextEncoder().encode('"style":{"version":8,"sources":{},"layers":[]}}'))
+          controller.close()
+        },
+      }),
+    } as RequestInit)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const stopped = server.stop('SIGTERM')
+    assert.equal((await slow).status, 201)
+    const answered = performance.now()
+    assert.equal(await stopped, 0)
+    assert.ok(performance.now() - answered < 5_000, 'and then it does not wait for connections that are merely open')
+  })
+})
+
+describe('settings', () => {
+  test('--help names every variable with its type, default and meaning', async () => {
+    const { output, code } = await run(['--help'])
+    assert.equal(code, 0)
+    for (const name of ['PORT', 'HOST', 'DATABASE_URL', 'DATA_DIR', 'MASTER_API_KEY', 'SECRET_KEY', 'LOG_LEVEL']) {
+      assert.match(output, new RegExp(`${name} +\\w+ +\\w`))
+    }
+    assert.match(output, /PORT +integer .*8080/)
+  })
+
+  test('a bad value stops the start and names the variable', async () => {
+    for (const [name, value] of [
+      ['PORT', 'eighty'],
+      ['PORT', '99999'],
+      ['DATABASE_URL', 'mysql://x'],
+      ['MASTER_API_KEY', 'short'],
+      ['SECRET_KEY', 'short'],
+      ['LOG_LEVEL', 'loud'],
+    ] as const) {
+      const { code, errors } = await run(['serve'], { [name]: value })
+      assert.equal(code, 1)
+      assert.match(errors, new RegExp(name), `${name}=${value}`)
+      assert.doesNotMatch(errors, /\n +at /)
+    }
+  })
+
+  test('an unknown command or option is refused with the usage', async () => {
+    for (const args of [['dance'], ['--dance']]) {
+      const { code, errors } = await run(args)
+      assert.equal(code, 1)
+      assert.match(errors, /Usage/)
+    }
+  })
+
+  test('a taken port is said, not thrown', async () => {
+    const server = await start()
+    const own = env.DATABASE_URL ? {} : { DATA_DIR: join(directory, 'second') }
+    const { code, errors } = await run(['serve'], { PORT: new URL(server.url).port, ...own })
+    assert.equal(code, 1)
+    assert.match(errors, /Set PORT to another port/)
+    await server.stop('SIGTERM')
+  })
+})

@@ -1,0 +1,61 @@
+import type { Engine, Result } from './embedded-engine.ts'
+
+/**
+ * What PostgreSQL's background processes do: PGlite has none, so that its log would grow and its tables would bloat
+ * for ever. Checkpoints come after so much log, at the end of a statement; vacuum and analyze when nobody asks anything.
+ */
+export type Upkeep = {
+  afterStatement(result: Result): Promise<void>
+  afterPieceOfCopy(): Promise<void>
+  whenIdle(): Promise<void>
+}
+
+const checkEveryMs = 1000
+const idleAfterMs = 5000
+const checkpointBytes = 64 * 1024 * 1024
+
+/** The thresholds of PostgreSQL's own autovacuum. */
+const mostChangedTable = `
+  SELECT format('%I.%I', schemaname, relname) FROM pg_stat_user_tables
+  WHERE n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup
+  ORDER BY n_dead_tup + n_mod_since_analyze DESC LIMIT 1`
+
+export function createUpkeep(engine: Engine): Upkeep {
+  let lastStatement = Date.now()
+  let lastCheck = Date.now()
+  let idle = true
+  let checkpointAt: number | undefined
+
+  async function value(text: string): Promise<string | undefined> {
+    const { rows } = await engine.query(text, [])
+    return rows[0]?.[0] ?? undefined
+  }
+
+  async function checkpointIfDue(): Promise<void> {
+    if (Date.now() - lastCheck < checkEveryMs) return
+    lastCheck = Date.now()
+    const position = Number(await value(`SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')`))
+    checkpointAt ??= position + checkpointBytes
+    if (position < checkpointAt) return
+    await engine.query('CHECKPOINT', [])
+    checkpointAt = position + checkpointBytes
+  }
+
+  return {
+    async afterStatement(result) {
+      lastStatement = Date.now()
+      idle = result.status === 'I'
+      // Inside somebody's transaction a query of ours could be its first one, which fixes its snapshot.
+      if (idle) await checkpointIfDue()
+    },
+    async afterPieceOfCopy() {
+      lastStatement = Date.now()
+      await checkpointIfDue()
+    },
+    async whenIdle() {
+      if (!idle || Date.now() - lastStatement < idleAfterMs) return
+      const table = await value(mostChangedTable)
+      if (table !== undefined) await engine.query(`VACUUM (ANALYZE) ${table}`, [])
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { isStaleStatement } from './database-error.ts'
+import { openEngine, type Result } from './embedded-engine.ts'
+import {
+  type Command,
+  openedId,
+  type Query,
+  type Reply,
+  type Request,
+  type SessionOptions,
+} from './embedded-protocol.ts'
+import { createUpkeep } from './embedded-upkeep.ts'
+import { createStatementNames } from './statement-names.ts'
+
+// The thread of the embedded database. Whatever it cannot answer for ends it, and the other side starts a new one.
+
+const upkeepEveryMs = 30_000
+
+const engine = await openEngine(workerData as SessionOptions)
+const upkeep = createUpkeep(engine)
+const names = createStatementNames()
+const parsed = new Set<string>()
+
+async function query({ text, values, single, reused }: Query): Promise<Result> {
+  const name = reused ? names.nameOf(text) : undefined
+  if (name === undefined) return await engine.query(text, values)
+  const result = await engine.query(text, values, { name, parsed: parsed.has(name) })
+  if (result.parsed) parsed.add(name)
+  if (!isStaleStatement(result.fault)) return result
+  names.forget(text)
+  return single ? await engine.query(text, values) : result
+}
+
+async function run(command: Command): Promise<Result & { strayTransaction: boolean }> {
+  if (command.kind === 'close') {
+    await engine.query('CHECKPOINT', [])
+    await engine.close()
+    return { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I', strayTransaction: false }
+  }
+  if (command.kind === 'copy') {
+    const result = await engine.copy(command.text, command.data)
+    if (!result.fault) await upkeep.afterPieceOfCopy()
+    return { ...result, strayTransaction: false }
+  }
+  const result = command.kind === 'query' ? await query(command) : await engine.script(command.text)
+  const strayTransaction = command.single && result.status !== 'I'
+  if (strayTransaction) await engine.query('ROLLBACK', [])
+  await upkeep.afterStatement(strayTransaction ? { ...result, status: 'I' } : result)
+  return { ...result, strayTransaction }
+}
+
+async function answer({ id, command }: Request): Promise<void> {
+  const { fault, columns, rows, command: tag, strayTransaction } = await run(command)
+  const reply: Reply = fault ? { id, fault } : { id, outcome: { columns, rows, command: tag, strayTransaction } }
+  parentPort?.postMessage(reply)
+  if (command.kind === 'close') process.exit()
+}
+
+let last: Promise<void> = Promise.resolve()
+
+// One at a time. An error that is no answer of the database's is left unhandled, which ends the thread.
+function inOrder(work: () => Promise<void>): void {
+  last = last.then(work)
+}
+
+parentPort?.on('message', (request: Request) => inOrder(() => answer(request)))
+setInterval(() => inOrder(upkeep.whenIdle), upkeepEveryMs).unref()
+parentPort?.postMessage({
+  id: openedId,
+  outcome: { columns: [], rows: [], command: '', strayTransaction: false },
+} satisfies Reply)

@@ -1,0 +1,194 @@
+import { cursorRows, type RowsOptions } from './cursor.ts'
+import { unavailable } from './database-error.ts'
+import type { Db, Queryable, Row } from './db.ts'
+import { slimBundle } from './embedded-bundle.ts'
+import { lockDirectory } from './embedded-lock.ts'
+import type { Outcome } from './embedded-protocol.ts'
+import { type Session, startSession } from './embedded-session.ts'
+import { prepareDataDirectory } from './embedded-template.ts'
+import type { Sql } from './sql.ts'
+import {
+  assertCommitted,
+  assertOpen,
+  createTransactionScope,
+  type OpenTransaction,
+  strayTransaction,
+} from './transaction-scope.ts'
+import { createTurn } from './turn.ts'
+import { type Cell, encodeStatement, rowReader } from './values.ts'
+
+const copyPieceLength = 4 * 1024 * 1024
+
+/** The platform's database inside this process: PGlite with PostGIS, in a thread, its files in `directory`. */
+export async function openEmbedded(options: { directory: string; onError(error: unknown): void }): Promise<Db> {
+  const { directory, onError } = options
+  await prepareDataDirectory(directory)
+  const lock = lockDirectory(directory)
+  const sessions = await createSessions(directory, onError).catch((error) => {
+    lock.release()
+    throw new Error(`The database in ${directory} cannot be opened`, { cause: error })
+  })
+  const turn = createTurn()
+  const scope = createTransactionScope()
+
+  /** One statement, between those of others, but never inside the transaction of another. */
+  async function single(run: (session: Session) => Promise<Outcome>): Promise<Outcome> {
+    scope.refuseInside()
+    const outcome = await turn.shared(async () => run(await sessions.current()))
+    if (outcome.strayTransaction) throw strayTransaction()
+    return outcome
+  }
+
+  async function transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+    scope.refuseInside()
+    return await turn.exclusive(async () => {
+      const session = await sessions.current()
+      return await transact(session, () => scope.run((open) => work(createTransaction(session, open))))
+    })
+  }
+
+  async function* rows<R extends Row>(statement: Sql, rowsOptions: RowsOptions = {}): AsyncGenerator<R[]> {
+    scope.refuseInside()
+    // The cursor belongs to this session: should the database start anew, the rest of the rows is lost.
+    const session = await sessions.current()
+    const step = async (text: string, values: Cell[]): Promise<R[]> =>
+      readRows<R>(await turn.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
+    yield* cursorRows<R>(step, statement, { ...rowsOptions, hold: true })
+  }
+
+  let closing: Promise<void> | undefined
+  return {
+    kind: 'embedded',
+    async query<R extends Row>(statement: Sql) {
+      const { text, values } = encodeStatement(statement)
+      return readRows<R>(
+        await single((session) => session.call({ kind: 'query', text, values, single: true, reused: true })),
+      )
+    },
+    rows,
+    copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
+    async script(text) {
+      await single((session) => session.call({ kind: 'script', text, single: true }))
+    },
+    transaction,
+    close() {
+      closing ??= turn.exclusive(() => sessions.close()).finally(() => lock.release())
+      return closing
+    },
+  }
+}
+
+type Sessions = { current(): Promise<Session>; close(): Promise<void> }
+
+/** Keeps one session running: when it ends unasked, the next one is started at once. */
+async function createSessions(directory: string, onError: (error: unknown) => void): Promise<Sessions> {
+  const bundle = await slimBundle()
+  let closed = false
+  let session: Promise<Session> | undefined
+
+  function current(): Promise<Session> {
+    if (closed) return Promise.reject(unavailable(new Error('The database is closed')))
+    session ??= start()
+    return session
+  }
+
+  async function start(): Promise<Session> {
+    try {
+      const started = await startSession({ directory, bundle })
+      void started.ended.then(restart)
+      return started
+    } catch (error) {
+      session = undefined
+      throw error
+    }
+  }
+
+  function restart(cause: unknown): void {
+    if (closed) return
+    session = undefined
+    onError(cause)
+    current().catch(onError)
+  }
+
+  await current()
+  return {
+    current,
+    async close() {
+      closed = true
+      await (await session?.catch(() => undefined))?.close()
+    },
+  }
+}
+
+async function transact<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await command(session, 'BEGIN')
+  try {
+    const result = await work()
+    assertCommitted(await command(session, 'COMMIT'))
+    return result
+  } catch (error) {
+    // Fails only when the session has ended, and the transaction with it.
+    await command(session, 'ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function command(session: Session, text: string): Promise<string> {
+  return (await session.call({ kind: 'query', text, values: [], single: false, reused: true })).command
+}
+
+function createTransaction(session: Session, transaction: OpenTransaction): Queryable {
+  const run = async <R extends Row>(text: string, values: Cell[], reused: boolean): Promise<R[]> => {
+    assertOpen(transaction)
+    return readRows<R>(await session.call({ kind: 'query', text, values, single: false, reused }))
+  }
+  return {
+    async query<R extends Row>(statement: Sql) {
+      const { text, values } = encodeStatement(statement)
+      return await run<R>(text, values, true)
+    },
+    rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
+      cursorRows<R>((text, values) => run<R>(text, values, false), statement, { ...options, hold: false }),
+    async copyIn(statement, chunks) {
+      assertOpen(transaction)
+      return await copyPieces(session, statement, chunks)
+    },
+    async script(text) {
+      assertOpen(transaction)
+      await session.call({ kind: 'script', text, single: false })
+    },
+  }
+}
+
+/** While one piece is being copied the next is collected. */
+async function copyPieces(session: Session, statement: Sql, chunks: AsyncIterable<string>): Promise<number> {
+  const { text, values } = encodeStatement(statement)
+  if (values.length > 0) throw new Error('COPY takes no values')
+  let count = 0
+  let copying: Promise<Outcome> | undefined
+  for await (const piece of piecesOf(chunks)) {
+    count += rowCount(await copying)
+    copying = session.call({ kind: 'copy', text, data: new TextEncoder().encode(piece) })
+    // It is awaited in the next round, which may come after its failure.
+    copying.catch(() => undefined)
+  }
+  return count + rowCount(await copying)
+}
+
+const rowCount = (outcome: Outcome | undefined): number => Number(outcome?.command.replace('COPY ', '') ?? 0)
+
+/** At least one piece, so that a statement that cannot work fails even when there is nothing to copy. */
+async function* piecesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = ''
+  for await (const chunk of chunks) {
+    piece += chunk
+    if (piece.length < copyPieceLength) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}
+
+function readRows<R extends Row>(outcome: Outcome): R[] {
+  return outcome.rows.map(rowReader<R>(outcome.columns))
+}

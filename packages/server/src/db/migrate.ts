@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Db, Queryable } from './db.ts'
+import { raw, sql } from './sql.ts'
+
+type Migration = { number: number; name: string; text: string; checksum: string }
+type Applied = { number: number; name: string; checksum: string }
+
+const migrationsDirectory = fileURLToPath(new URL('./migrations/', import.meta.url))
+
+/** Any number will do, as long as every version of the program takes the same. */
+const lockNumber = 4_728_105
+
+/**
+ * Brings the database to the state that this program knows, and returns the numbers of the migrations that it applied.
+ * Each migration is one transaction that first takes the lock, so that replicas that start together apply each one once.
+ */
+export async function migrate(db: Db, directory: string = migrationsDirectory): Promise<number[]> {
+  const migrations = await readMigrations(directory)
+  await locked(db, (tx) => tx.script(foundation))
+  const done: number[] = []
+  for (const migration of migrations) {
+    const applied = await locked(db, (tx) => apply(tx, migration, migrations))
+    if (applied) done.push(migration.number)
+  }
+  if (migrations.length === 0) await locked(db, (tx) => check(tx, migrations))
+  return done
+}
+
+const foundation = `
+  CREATE SCHEMA IF NOT EXISTS svc;
+  CREATE EXTENSION IF NOT EXISTS postgis;
+  CREATE TABLE IF NOT EXISTS svc.migrations (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    checksum text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+  )`
+
+async function locked<T>(db: Db, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  return await db.transaction(async (tx) => {
+    await tx.query(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
+    return await work(tx)
+  })
+}
+
+/** Whether it had to be applied. */
+async function apply(tx: Queryable, migration: Migration, known: readonly Migration[]): Promise<boolean> {
+  const applied = await check(tx, known)
+  if (applied.has(migration.number)) return false
+  await tx.script(migration.text)
+  const { number, name, checksum } = migration
+  await tx.query(sql`INSERT INTO svc.migrations (number, name, checksum) VALUES (${number}, ${name}, ${checksum})`)
+  return true
+}
+
+/** The numbers that the database has; an error if this program must not touch it. */
+async function check(tx: Queryable, known: readonly Migration[]): Promise<Set<number>> {
+  const rows = await tx.query<Applied>(raw('SELECT number, name, checksum FROM svc.migrations ORDER BY number'))
+  const byNumber = new Map(known.map((migration) => [migration.number, migration]))
+  for (const applied of rows) {
+    const migration = byNumber.get(applied.number)
+    if (!migration) {
+      throw new Error(`The database is newer than this program, which does not know its migration ${applied.name}.`)
+    }
+    if (migration.checksum !== applied.checksum) {
+      throw new Error(
+        `The migration ${migration.name} was changed after it had been applied. Restore the file; put changes in a new one.`,
+      )
+    }
+  }
+  return new Set(rows.map((row) => row.number))
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()
+  const migrations = await Promise.all(names.map((name) => readMigration(directory, name)))
+  for (const [index, { number, name }] of migrations.entries()) {
+    const previous = migrations[index - 1]
+    if (previous?.number === number)
+      throw new Error(`The migrations ${previous.name} and ${name} have the same number.`)
+  }
+  return migrations
+}
+
+async function readMigration(directory: string, name: string): Promise<Migration> {
+  // Some checkouts on Windows change the line ends.
+  const text = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n')
+  return { number: Number(name.slice(0, 4)), name, text, checksum: createHash('sha256').update(text).digest('hex') }
+}

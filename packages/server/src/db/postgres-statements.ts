@@ -1,0 +1,47 @@
+import { pipeline } from 'node:stream/promises'
+import type pg from 'pg'
+import { from as copyFrom } from 'pg-copy-streams'
+import { isStaleStatement } from './database-error.ts'
+import type { Row } from './db.ts'
+import type { Sql } from './sql.ts'
+import type { StatementNames } from './statement-names.ts'
+import { type Cell, encodeStatement, rowReader } from './values.ts'
+
+export async function execute<R extends Row>(
+  client: pg.PoolClient,
+  text: string,
+  values: Cell[],
+  names?: StatementNames,
+): Promise<R[]> {
+  // Without queryMode a text with no values would go by the simple protocol, which takes several statements.
+  const query: pg.QueryArrayConfig<Cell[]> & { queryMode: 'extended' } = {
+    text,
+    values,
+    name: names?.nameOf(text),
+    rowMode: 'array',
+    queryMode: 'extended',
+  }
+  try {
+    const result = await client.query<Cell[], Cell[]>(query)
+    return readRows<R>(result.fields, result.rows)
+  } catch (error) {
+    if (isStaleStatement(error)) names?.forget(text)
+    throw error
+  }
+}
+
+export function readRows<R extends Row>(fields: pg.FieldDef[], rows: Cell[][]): R[] {
+  return rows.map(rowReader<R>(fields.map((field) => ({ name: field.name, type: field.dataTypeID }))))
+}
+
+export async function runScript(client: pg.PoolClient, text: string): Promise<void> {
+  await client.query(text)
+}
+
+export async function copy(client: pg.PoolClient, statement: Sql, chunks: AsyncIterable<string>): Promise<number> {
+  const { text, values } = encodeStatement(statement)
+  if (values.length > 0) throw new Error('COPY takes no values')
+  const stream = client.query(copyFrom(text))
+  await pipeline(chunks, stream)
+  return stream.rowCount
+}

@@ -1,0 +1,101 @@
+import type pg from 'pg'
+import { cursorRows, type RowsOptions } from './cursor.ts'
+import { publicError } from './database-error.ts'
+import type { Queryable, Row } from './db.ts'
+import { cancelStatement, type LeasePool } from './postgres-pool.ts'
+import { copy, execute, runScript } from './postgres-statements.ts'
+import type { Sql } from './sql.ts'
+import type { StatementNames } from './statement-names.ts'
+import { assertCommitted, assertOpen, type OpenTransaction, type TransactionScope } from './transaction-scope.ts'
+import { type Cell, encodeStatement } from './values.ts'
+
+/** The connection of a transaction: its statements run one after the other, in the order in which they were asked for. */
+type Connection = {
+  readonly client: pg.PoolClient
+  inOrder<T>(work: () => Promise<T>): Promise<T>
+  /** A cancel request may still be on its way: the connection must not be used again. */
+  cancelled: boolean
+}
+
+export async function transact<T>(
+  pool: LeasePool,
+  scope: TransactionScope,
+  names: StatementNames,
+  work: (tx: Queryable) => Promise<T>,
+): Promise<T> {
+  const { lease } = await pool.lease(true, ({ client }) => client.query('BEGIN'))
+  const connection = createConnection(lease.client)
+  const command = (text: string): Promise<string> =>
+    connection.inOrder(() => lease.client.query(text).then((result) => result.command))
+  try {
+    const result = await scope.run((transaction) => work(createTransaction(connection, transaction, names)))
+    assertCommitted(await command('COMMIT'))
+    lease.giveBack(connection.cancelled)
+    return result
+  } catch (error) {
+    const rolledBack = !connection.cancelled && (await command('ROLLBACK').catch(() => undefined))
+    lease.giveBack(!rolledBack)
+    throw error
+  }
+}
+
+function createConnection(client: pg.PoolClient): Connection {
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    client,
+    cancelled: false,
+    async inOrder(work) {
+      const result = last.then(work)
+      last = result.catch(() => undefined)
+      return await result.catch((error) => {
+        throw publicError(error)
+      })
+    },
+  }
+}
+
+function createTransaction(connection: Connection, transaction: OpenTransaction, names: StatementNames): Queryable {
+  const { client } = connection
+  const run = async <T>(work: () => Promise<T>): Promise<T> => {
+    assertOpen(transaction)
+    return await connection.inOrder(work)
+  }
+  return {
+    query: async <R extends Row>(statement: Sql) => {
+      const { text, values } = encodeStatement(statement)
+      return await run(() => execute<R>(client, text, values, names))
+    },
+    rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
+      cancellableRows<R>(connection, run, statement, options),
+    copyIn: (statement, chunks) => run(() => copy(client, statement, chunks)),
+    script: (text) => run(() => runScript(client, text)),
+  }
+}
+
+async function* cancellableRows<R extends Row>(
+  connection: Connection,
+  run: <T>(work: () => Promise<T>) => Promise<T>,
+  statement: Sql,
+  options: RowsOptions,
+): AsyncGenerator<R[], void, undefined> {
+  const { client } = connection
+  let busy = false
+  const step = (text: string, values: Cell[]): Promise<R[]> =>
+    run(async () => {
+      busy = true
+      return await execute<R>(client, text, values).finally(() => {
+        busy = false
+      })
+    })
+  const onAbort = (): void => {
+    if (!busy) return
+    connection.cancelled = true
+    cancelStatement(client)
+  }
+  options.signal?.addEventListener('abort', onAbort, { once: true })
+  try {
+    yield* cursorRows<R>(step, statement, { ...options, hold: false })
+  } finally {
+    options.signal?.removeEventListener('abort', onAbort)
+  }
+}

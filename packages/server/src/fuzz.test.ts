@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { Compile } from 'typebox/compile'
+import type { Row } from './db/db.ts'
+import { ident, sql } from './db/sql.ts'
+import { openApiDocument } from './openapi-document.ts'
+import { type TestApp, testApp } from './testing/harness.ts'
+import { type Attempt, anyRequest, type Document, type Entry, type Principal } from './testing/request-generator.ts'
+
+// A failure names the seed; FUZZ_SEED=… sends the same requests again, FUZZ_REQUESTS=… more or fewer of them.
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 30))
+const requests = Number(process.env.FUZZ_REQUESTS ?? (process.env.TEST_DATABASE_URL ? 20_000 : 3_000))
+const lanes = 20
+const patienceMs = 100_000
+
+/** What any address can answer: such a request does not get as far as its operation. */
+const alwaysPossible = [400, 401, 404, 405, 413, 414, 415, 431]
+const canary = 'CANARY-of-the-other-tenant'
+const prototype = Reflect.ownKeys(Object.prototype).length
+
+let app: TestApp
+let document: Document
+/** What stands for `~name~` in the requests. */
+const names = new Map<string, string>()
+const answers = new Map<string, number>()
+
+before(async () => {
+  app = await testApp()
+  document = JSON.parse(await openApiDocument())
+  await furnish('own', 'Own')
+  await furnish('foreign', canary)
+  for (let index = 0; index < 4; index++) {
+    for (const resource of Object.keys(spares)) await makeSpare(`${resource}.spare.${index}`)
+  }
+  const onlyOne = [named('styles.own.0')]
+  const limited = { styles: { read: onlyOne, write: onlyOne }, appconfig: { execute: '*' as const } }
+  names.set('key.limited', await app.key(named('applications.own'), limited))
+  names.set('key.master', app.master)
+})
+after(() => app.close())
+
+test(`${requests} random requests get documented answers, and nothing of another tenant (FUZZ_SEED=${seed})`, async () => {
+  const untouched = await foreignRows()
+  const property = fc.asyncProperty(anyRequest(document, principals()), judge)
+  const runs = Array.from({ length: lanes }, (_, lane) =>
+    fc.assert(property, {
+      seed: seed + lane,
+      numRuns: requests / lanes,
+      interruptAfterTimeLimit: patienceMs,
+      markInterruptAsFailure: true,
+      includeErrorInReport: true,
+    }),
+  )
+  const failures = (await Promise.allSettled(runs)).filter((run) => run.status === 'rejected')
+  const [first] = failures
+  assert.equal(failures.length, 0, `FUZZ_SEED=${seed} ${first?.reason}`)
+
+  assert.equal((await app.call('GET', '/api/v1/healthcheck', { key: null })).status, 200)
+  assert.deepEqual(await foreignRows(), untouched)
+  const reached = [...answers].filter(([answer]) => /^\S+ [23]/.test(answer))
+  const successes = reached.reduce((sum, [, count]) => sum + count, 0)
+  assert.ok(successes > requests / 4, `only ${successes} requests came through: the generator has gone blind`)
+})
+
+/** Sends a request and judges the answer by the document, whatever the request was meant to be. */
+async function judge(attempt: Attempt): Promise<void> {
+  const url = filledIn(attempt.url)
+  const headers = Object.fromEntries(Object.entries(attempt.headers).map(([name, value]) => [name, filledIn(value)]))
+  const payload = typeof attempt.body === 'string' ? filledIn(attempt.body) : attempt.body && Buffer.from(attempt.body)
+  const response = await app.http.inject({ method: attempt.method as 'GET', url, headers, payload })
+  const { statusCode: status, body: text } = response
+  const answer = `${status} ${text.slice(0, 2_000)}`
+  const operation = operationAt(attempt.method, url)
+  const key = `${operation?.operationId ?? 'nothing'} ${status}`
+  answers.set(key, (answers.get(key) ?? 0) + 1)
+
+  assert.ok(isAllowed(attempt.method, operation, status), `undocumented: ${answer}`)
+  assert.ok(response.headers['x-request-id'], `no request id: ${answer}`)
+  assert.equal(Reflect.ownKeys(Object.prototype).length, prototype, 'the prototype of all objects is polluted')
+  if (status >= 400 && attempt.method !== 'HEAD') {
+    assert.match(String(response.headers['content-type']), /^application\/problem\+json/)
+    const problem = JSON.parse(text)
+    checkSchema({ $ref: '#/components/schemas/Problem' }, problem)
+    assert.equal(problem.status, status)
+    assert.equal(problem.requestId, response.headers['x-request-id'])
+  }
+  const documented = operation?.responses[status]?.content?.['application/json']?.schema
+  // A record of which only some fields were asked for is not one as documented.
+  if (documented && attempt.method !== 'HEAD' && !/[?&]fields/.test(url)) checkSchema(documented, JSON.parse(text))
+  if (!seesAll(attempt)) checkForLeaks(text + JSON.stringify(response.headers), url + JSON.stringify(headers) + payload)
+  if (attempt.method === 'DELETE' && status === 200) await restore(attempt.url)
+}
+
+function isAllowed(method: string, operation: Entry | undefined, status: number): boolean {
+  // The database is well, so that not even the documented 503 is an excuse.
+  if (status >= 500) return false
+  if (method === 'OPTIONS' && status === 204) return true
+  return alwaysPossible.includes(status) || Object.hasOwn(operation?.responses ?? {}, status)
+}
+
+/** The operation that the document has at this address; the one with the fewest parameters comes first. */
+function operationAt(method: string, url: string): Entry | undefined {
+  const segments = new URL(url, 'http://localhost').pathname.replace(/(?<=.)\/$/, '').split('/')
+  const paths = Object.keys(document.paths).filter((path) => {
+    const template = path.split('/')
+    return (
+      template.length === segments.length && template.every((part, at) => part === segments[at] || part.startsWith('{'))
+    )
+  })
+  const [path = ''] = paths.sort((one, other) => one.split('{').length - other.split('{').length)
+  return document.paths[path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
+}
+
+const validators = new Map<string, ReturnType<typeof Compile>>()
+
+function checkSchema(schema: object, value: unknown): void {
+  const key = JSON.stringify(schema)
+  const validator = validators.get(key) ?? Compile({ ...schema, components: document.components })
+  validators.set(key, validator)
+  assert.ok(
+    validator.Check(value),
+    `${JSON.stringify(value)} is not ${key}: ${JSON.stringify(validator.Errors(value))}`,
+  )
+}
+
+/** A master key that chose no application. */
+const seesAll = ({ url, headers }: Attempt): boolean =>
+  `${url} ${Object.values(headers)}`.includes('~key.master~') && headers['x-application-id'] === undefined
+
+function checkForLeaks(answer: string, request: string): void {
+  for (const [name, value] of names) {
+    const isForeign = name.includes('foreign') && !request.includes(value)
+    assert.ok(!isForeign || !answer.includes(value), `${name} is in the answer: ${answer}`)
+  }
+  assert.ok(!answer.includes(canary), `something of the other tenant is in the answer: ${answer}`)
+}
+
+/** Two callers: the master key keeps to what is not the foreign tenant's, for whose rows nobody else could touch. */
+function principals(): [number, Principal][] {
+  const idsOf = (...owners: string[]) => {
+    const known = [...names.keys()].filter((name) => owners.some((owner) => name.includes(`.${owner}`)))
+    const ids = Object.groupBy(
+      known.map((name) => `~${name}~`),
+      (mark) => mark.slice(1).split('.')[0] ?? '',
+    )
+    return {
+      ...ids,
+      appconfig: [...(ids.applications ?? []), 'theme', 'theme.colour', 'list.0', 'svc.version', 'absent'],
+    }
+  }
+  const nobody = [null, 'nonsense', '00000000-0000-4000-8000-000000000000']
+  const developer = Array(8).fill('~key.developer~')
+  return [
+    [
+      1,
+      {
+        keys: ['~key.master~'],
+        applications: [null, null, '~applications.own~', 'nonsense'],
+        ids: idsOf('own', 'spare'),
+        expendable: idsOf('spare'),
+      },
+    ],
+    [
+      2,
+      {
+        keys: [...developer, '~key.public~', '~key.limited~', ...nobody],
+        applications: [null, null, null, '~applications.foreign~'],
+        ids: idsOf('own', 'own', 'spare', 'foreign'),
+        expendable: idsOf('spare', 'foreign'),
+      },
+    ],
+  ]
+}
+
+function filledIn(text: string): string {
+  return text.replace(/~([\w.]+)~/g, (mark, name: string) => {
+    const [kind, size] = name.split('.')
+    if (kind === 'many') return 'a'.repeat(Number(size))
+    if (kind === 'deep') return '['.repeat(Number(size)) + ']'.repeat(Number(size))
+    if (kind === 'keys')
+      return JSON.stringify(Object.fromEntries(Array.from({ length: Number(size) }, (_, at) => [at, at])))
+    return names.get(name) ?? mark
+  })
+}
+
+function named(name: string): string {
+  const value = names.get(name)
+  assert.ok(value, name)
+  return value
+}
+
+/** A tenant with something of everything, in which every text is `text`. */
+async function furnish(owner: 'own' | 'foreign', text: string): Promise<void> {
+  const tenant = await app.tenant(text)
+  const { id, developer: key } = tenant
+  const metadata = { colour: { hex: text }, list: [text] }
+  names.set(`applications.${owner}`, id)
+  if (owner === 'own') names.set('key.developer', key).set('key.public', tenant.public)
+  await app.call('PUT', `/api/v1/applications/${id}/metadata`, { key, body: metadata })
+  await app.call('PUT', '/api/v1/appconfig', { key, body: { theme: { colour: text }, list: [text] } })
+  for (let index = 0; index < 3; index++) {
+    names.set(
+      `styles.${owner}.${index}`,
+      await make('styles', key, { name: text, description: text, metadata, style: plain }),
+    )
+    names.set(`apikeys.${owner}.${index}`, await make('apikeys', key, { ...lesser, description: text, metadata }))
+  }
+}
+
+const plain = { version: 8, sources: {}, layers: [] }
+const lesser = { type: 'app', permissions: { styles: { read: '*' } } }
+const spares: Record<string, object> = {
+  applications: { name: 'Spare' },
+  styles: { name: 'Spare', style: plain },
+  apikeys: lesser,
+}
+
+/** Something to delete: a style or a key of the own tenant, or an application. */
+async function makeSpare(name: string): Promise<void> {
+  const [resource = ''] = name.split('.')
+  const key = resource === 'applications' ? app.master : named('key.developer')
+  names.set(name, await make(resource, key, spares[resource] ?? {}))
+}
+
+async function make(resource: string, key: string, body: object): Promise<string> {
+  const reply = await app.call('POST', `/api/v1/${resource}`, { key, body })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.body.id
+}
+
+/** So that the next deletion finds something too. */
+async function restore(url: string): Promise<void> {
+  const [, name] = /~(\w+\.spare\.\d+)~(?!.*metadata)/.exec(url) ?? []
+  if (name) await makeSpare(name)
+}
+
+/** All that the database has of the foreign tenant. */
+function foreignRows(): Promise<Row[][]> {
+  const id = named('applications.foreign')
+  const tables = {
+    applications: 'id',
+    apikeys: 'application_id',
+    styles: 'application_id',
+    appconfig: 'application_id',
+  }
+  return Promise.all(
+    Object.entries(tables).map(([table, column]) =>
+      app.db.query(sql`SELECT t::text FROM ${ident('svc', table)} t WHERE ${ident(column)} = ${id}::uuid ORDER BY 1`),
+    ),
+  )
+}

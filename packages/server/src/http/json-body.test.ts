@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { ApiError } from '../errors.ts'
+import { parseJsonBody } from './json-body.ts'
+
+test('ordinary JSON comes through as it is', () => {
+  const holdsPollutingKey = (value: unknown) => /"(__proto__|constructor|prototype)":/.test(JSON.stringify(value))
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+      fc.pre(!holdsPollutingKey(value) && !JSON.stringify(value).includes('\\u0000'))
+      assert.deepEqual(parseJsonBody(JSON.stringify(value)), JSON.parse(JSON.stringify(value)))
+    }),
+  )
+})
+
+test('what is not JSON is refused without quoting the body', () => {
+  for (const text of ['{', '{"secret": hunter2}', 'nope', '{"a":1}}', '\u0000']) {
+    assert.throws(
+      () => parseJsonBody(text),
+      (error) => error instanceof ApiError && error.code === 'invalid_json' && !/hunter2|nope/.test(error.message),
+      text,
+    )
+  }
+})
+
+test('keys that reach a prototype are refused at any depth', () => {
+  for (const key of ['__proto__', 'constructor', 'prototype']) {
+    assert.throws(() => parseJsonBody(`{"a":[{"${key}":{"polluted":1}}]}`), { code: 'invalid_request' })
+  }
+  assert.equal(({} as Record<string, unknown>).polluted, undefined)
+})
+
+test('deep, wide and unstorable bodies are refused', () => {
+  assert.throws(() => parseJsonBody('['.repeat(100_000) + ']'.repeat(100_000)), { code: 'invalid_request' })
+  assert.throws(() => parseJsonBody(JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [i, 0])))), {
+    code: 'invalid_request',
+  })
+  assert.throws(() => parseJsonBody('{"a":"x\\u0000y"}'), { code: 'invalid_request' })
+  assert.throws(() => parseJsonBody('["\\ud800"]'), { code: 'invalid_request' })
+})
+
+test('a long list of numbers is no problem', () => {
+  assert.equal((parseJsonBody(JSON.stringify(new Array(100_000).fill(1.5))) as number[]).length, 100_000)
+})
