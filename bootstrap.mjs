@@ -81,7 +81,7 @@ function hasTemplate() {
 
 function prepareTemplate() {
   mkdirSync(dirname(templateStamp), { recursive: true })
-  run('Preparing the embedded database (about 30 seconds the first time)', pinnedNode, [templateScript])
+  run('Preparing the embedded database (once, about 15 seconds)', pinnedNode, [templateScript])
   writeFileSync(templateStamp, templateDigest())
 }
 

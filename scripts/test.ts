@@ -19,8 +19,8 @@ interface Result {
 
 const fileConcurrency = 2
 const testTimeoutMs = 120_000
-// Ends a file whose tests are over but which never exits.
-const fileTimeoutMs = 15 * 60_000
+// From a file's last test to the end of its process, which a forgotten connection would keep alive for ever.
+const exitTimeoutMs = 30_000
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const interrupted = new AbortController()
@@ -111,14 +111,11 @@ async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Result> {
   const result: Result = { name: file, passed: 0, failed: 0, skipped: 0, details: '' }
   const details: string[] = []
   let output = ''
-  const events = run({
-    files: [resolve(file)],
-    env,
-    testNamePatterns: names,
-    timeout: testTimeoutMs,
-    signal: AbortSignal.any([interrupted.signal, AbortSignal.timeout(fileTimeoutMs)]),
-  })
+  const exit = watchExit()
+  const signal = AbortSignal.any([interrupted.signal, exit.signal])
+  const events = run({ files: [resolve(file)], env, testNamePatterns: names, timeout: testTimeoutMs, signal })
   for await (const { type, data } of events) {
+    exit.note(type)
     if (type === 'test:stdout' || type === 'test:stderr') output += data.message
     if (type === 'test:pass' && isTest(data)) result[isSkipped(data) ? 'skipped' : 'passed']++
     // A parent only repeats what its failed subtests have said.
@@ -130,6 +127,23 @@ async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Result> {
   if (output) details.push(`Output of ${file}:\n${output}`)
   if (result.failed > 0) result.details = details.join('\n\n')
   return result
+}
+
+function watchExit() {
+  const controller = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let running = 0
+  const overdue = () => controller.abort(new Error(`not ended ${exitTimeoutMs / 1000} s after the last test`))
+  return {
+    signal: controller.signal,
+    note(type: string) {
+      if (type === 'test:dequeue') running++
+      if (type === 'test:complete') running--
+      clearTimeout(timer)
+      // The one left is the file itself.
+      if (type === 'test:complete' && running === 1) timer = setTimeout(overdue, exitTimeoutMs)
+    },
+  }
 }
 
 // Not a suite, nor the file itself, which is reported as a test when it holds none that match.

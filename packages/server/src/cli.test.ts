@@ -38,7 +38,7 @@ async function start(extra: Record<string, string> = {}) {
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', (chunk) => {
       output += chunk
-      const [, address] = /Graticule +(\S+)\n[^]*\n\n/.exec(output) ?? []
+      const [, address] = /Graticule +(\S+)\n[\s\S]*\n\n/.exec(output) ?? []
       if (address) resolve(address)
     })
     child.stderr?.on('data', (chunk) => {
@@ -177,7 +177,7 @@ describe('settings', () => {
 
   test('a taken port is said, not thrown', async () => {
     const server = await start()
-    const own = env.DATABASE_URL ? {} : { DATA_DIR: join(directory, 'second') }
+    const own: Record<string, string> = env.DATABASE_URL ? {} : { DATA_DIR: join(directory, 'second') }
     const { code, errors } = await run(['serve'], { PORT: new URL(server.url).port, ...own })
     assert.equal(code, 1)
     assert.match(errors, /Set PORT to another port/)

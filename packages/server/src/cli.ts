@@ -2,9 +2,9 @@ import { parseArgs } from 'node:util'
 import { type Command, isCommand, runCommand } from './commands.ts'
 import { type Config, describeConfig, loadConfig } from './config.ts'
 import { askControl } from './control.ts'
+import { StartError } from './errors.ts'
 import { openPlatform } from './platform.ts'
 import { serve } from './serve.ts'
-import { StartError } from './errors.ts'
 
 const usage = `Usage: npm start -- [command] [options]
 

@@ -3,8 +3,8 @@ import type { Secrets } from './access/secrets.ts'
 import { readPermissions } from './apikeys/permissions.ts'
 import type { Db } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
-import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
 import { StartError } from './errors.ts'
+import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
 
 const names = ['keys', 'create-key'] as const
 

@@ -10,22 +10,38 @@ const settings = Type.Object({
     description: 'The address to listen on; 0.0.0.0 makes the server reachable from other machines',
   }),
   BASE_URL: Type.Optional(
-    Type.String({ pattern: '^https?://[^/\\s]+(/[^\\s]*)?$', description: 'The address that clients use, if a proxy stands in between' }),
+    Type.String({
+      pattern: '^https?://[^/\\s]+(/[^\\s]*)?$',
+      description: 'The address that clients use, if a proxy stands in between',
+    }),
   ),
   TRUST_PROXY: Type.String({
     default: '',
     description: 'Proxies whose X-Forwarded headers are believed: addresses or CIDRs with commas, or `true` for all',
   }),
   DATABASE_URL: Type.Optional(
-    Type.String({ pattern: '^postgres(ql)?://', description: 'PostgreSQL 15 or later with PostGIS; unset: a database embedded in the process' }),
+    Type.String({
+      pattern: '^postgres(ql)?://',
+      description: 'PostgreSQL 15 or later with PostGIS; unset: a database embedded in the process',
+    }),
   ),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10, description: 'Connections to PostgreSQL' }),
-  DATA_DIR: Type.String({ minLength: 1, default: './data', description: 'Where the embedded database and the secret are kept' }),
+  DATA_DIR: Type.String({
+    minLength: 1,
+    default: './data',
+    description: 'Where the embedded database and the secret are kept',
+  }),
   MASTER_API_KEY: Type.Optional(
-    Type.String({ format: 'uuid', description: 'This UUID is a master key; unset: one is made at the first start and shown once' }),
+    Type.String({
+      format: 'uuid',
+      description: 'This UUID is a master key; unset: one is made at the first start and shown once',
+    }),
   ),
   SECRET_KEY: Type.Optional(
-    Type.String({ minLength: 32, description: 'Seals secrets in the database; the same for all replicas; unset: kept in DATA_DIR' }),
+    Type.String({
+      minLength: 32,
+      description: 'Seals secrets in the database; the same for all replicas; unset: kept in DATA_DIR',
+    }),
   ),
   BODY_LIMIT: Type.Integer({ minimum: 1_024, default: 1_048_576, description: 'The largest JSON body in bytes' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

@@ -84,7 +84,10 @@ describe('on a record outside the key’s list of ids', () => {
       const absent = randomUUID()
       const refused = await send(operation, address(operation, id), key)
       assert.equal(refused.status, 401)
-      assert.deepEqual(comparable(refused, id), comparable(await send(operation, address(operation, absent), key), absent))
+      assert.deepEqual(
+        comparable(refused, id),
+        comparable(await send(operation, address(operation, absent), key), absent),
+      )
     })
   }
 })

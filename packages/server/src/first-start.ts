@@ -21,7 +21,9 @@ export async function loadSecrets(db: Db, dataDirectory: string, secretKey: stri
     ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`)
   if (kept?.value !== secrets.fingerprint) {
     const source = secretKey ? 'SECRET_KEY' : `the file ${join(dataDirectory, 'secret.key')}`
-    throw new StartError(`${source} is not the secret that this database was set up with. All replicas need the same one.`)
+    throw new StartError(
+      `${source} is not the secret that this database was set up with. All replicas need the same one.`,
+    )
   }
   return secrets
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
-import { after, before, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { Compile } from 'typebox/compile'
 import type { Row } from './db/db.ts'
@@ -43,7 +43,7 @@ after(() => app.close())
 
 test(`${requests} random requests get documented answers, and nothing of another tenant (FUZZ_SEED=${seed})`, async () => {
   const untouched = await foreignRows()
-  const property = fc.asyncProperty(anyRequest(document, principals()), judge)
+  const property = fc.asyncProperty(anyRequest(document, principals()), async (attempt) => void (await judge(attempt)))
   const runs = Array.from({ length: lanes }, (_, lane) =>
     fc.assert(property, {
       seed: seed + lane,
@@ -59,13 +59,66 @@ test(`${requests} random requests get documented answers, and nothing of another
 
   assert.equal((await app.call('GET', '/api/v1/healthcheck', { key: null })).status, 200)
   assert.deepEqual(await foreignRows(), untouched)
-  const reached = [...answers].filter(([answer]) => /^\S+ [23]/.test(answer))
-  const successes = reached.reduce((sum, [, count]) => sum + count, 0)
-  assert.ok(successes > requests / 4, `only ${successes} requests came through: the generator has gone blind`)
+  checkCoverage()
 })
 
+describe('a request that once broke something is answered as documented', () => {
+  const key = { type: 'user', permissions: {}, userId: 1 }
+  const developer = { 'x-api-key': '~key.developer~', 'content-type': 'application/json' }
+  const cases: readonly (readonly [string, number, Attempt['method'], string, string?])[] = [
+    ['an id that no router can decode', 400, 'GET', '/api/v1/styles/%zz'],
+    ['an id longer than an address may be', 414, 'GET', '/api/v1/styles/~many.9000~'],
+    ['a user beyond bigint', 400, 'POST', '/api/v1/apikeys', JSON.stringify({ ...key, userId: 2 ** 63 })],
+    ['a user with an exponent', 400, 'POST', '/api/v1/apikeys', JSON.stringify({ ...key, userId: 1e21 })],
+    [
+      'an end in a leap second',
+      400,
+      'POST',
+      '/api/v1/apikeys',
+      JSON.stringify({ ...key, expiresAt: '9999-12-31T23:59:60Z' }),
+    ],
+    [
+      'an end after the year 9999',
+      400,
+      'POST',
+      '/api/v1/apikeys',
+      JSON.stringify({ ...key, expiresAt: '9999-12-31T23:59:59-01:00' }),
+    ],
+    [
+      'an end in a zone PostgreSQL does not read',
+      201,
+      'POST',
+      '/api/v1/apikeys',
+      JSON.stringify({ ...key, expiresAt: '2130-01-01T00:00:00+23:59' }),
+    ],
+    ['a number beyond all numbers', 400, 'PUT', '/api/v1/appconfig/big', '[1e309]'],
+    ['an OPTIONS that is no preflight', 204, 'OPTIONS', '/api/v1/styles'],
+  ]
+  for (const [name, status, method, url, body] of cases) {
+    test(`${name}: ${status}`, async () => {
+      assert.equal(await judge({ method, url, headers: body ? developer : {}, ...(body && { body }) }), status)
+    })
+  }
+})
+
+/** A generator that has gone blind finds nothing either. */
+function checkCoverage(): void {
+  const reached = [...answers].filter(([answer]) => /^\S+ [23]/.test(answer))
+  const successes = reached.reduce((sum, [, count]) => sum + count, 0)
+  assert.ok(successes > requests / 4, `only ${successes} requests came through`)
+  if (requests < 20_000) return
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  const missed = operations.filter(
+    ({ operationId }) => !reached.some(([answer]) => answer.startsWith(`${operationId} `)),
+  )
+  assert.deepEqual(
+    missed.map(({ operationId }) => operationId),
+    [],
+  )
+}
+
 /** Sends a request and judges the answer by the document, whatever the request was meant to be. */
-async function judge(attempt: Attempt): Promise<void> {
+async function judge(attempt: Attempt): Promise<number> {
   const url = filledIn(attempt.url)
   const headers = Object.fromEntries(Object.entries(attempt.headers).map(([name, value]) => [name, filledIn(value)]))
   const payload = typeof attempt.body === 'string' ? filledIn(attempt.body) : attempt.body && Buffer.from(attempt.body)
@@ -88,9 +141,13 @@ async function judge(attempt: Attempt): Promise<void> {
   }
   const documented = operation?.responses[status]?.content?.['application/json']?.schema
   // A record of which only some fields were asked for is not one as documented.
-  if (documented && attempt.method !== 'HEAD' && !/[?&]fields/.test(url)) checkSchema(documented, JSON.parse(text))
+  const isWhole = !/[?&]fields/.test(url) && attempt.method !== 'HEAD'
+  // The address of a record and of a configuration's key are one: deleting the former answers nothing.
+  const isNothing = attempt.method === 'DELETE' && text === ''
+  if (documented && isWhole && !isNothing) checkSchema(documented, JSON.parse(text))
   if (!seesAll(attempt)) checkForLeaks(text + JSON.stringify(response.headers), url + JSON.stringify(headers) + payload)
   if (attempt.method === 'DELETE' && status === 200) await restore(attempt.url)
+  return status
 }
 
 function isAllowed(method: string, operation: Entry | undefined, status: number): boolean {
@@ -102,7 +159,7 @@ function isAllowed(method: string, operation: Entry | undefined, status: number)
 
 /** The operation that the document has at this address; the one with the fewest parameters comes first. */
 function operationAt(method: string, url: string): Entry | undefined {
-  const segments = new URL(url, 'http://localhost').pathname.replace(/(?<=.)\/$/, '').split('/')
+  const segments = new URL(`http://localhost${url}`).pathname.replace(/(?<=.)\/$/, '').split('/')
   const paths = Object.keys(document.paths).filter((path) => {
     const template = path.split('/')
     return (
@@ -132,46 +189,42 @@ const seesAll = ({ url, headers }: Attempt): boolean =>
 function checkForLeaks(answer: string, request: string): void {
   for (const [name, value] of names) {
     const isForeign = name.includes('foreign') && !request.includes(value)
-    assert.ok(!isForeign || !answer.includes(value), `${name} is in the answer: ${answer}`)
+    assert.ok(!isForeign || !answer.includes(value), `${name} is in the answer: ${answer.slice(0, 2_000)}`)
   }
-  assert.ok(!answer.includes(canary), `something of the other tenant is in the answer: ${answer}`)
+  assert.ok(!answer.includes(canary), `the other tenant is in the answer: ${answer.slice(0, 2_000)}`)
 }
 
-/** Two callers: the master key keeps to what is not the foreign tenant's, for whose rows nobody else could touch. */
+/** The master key keeps to what is not the foreign tenant's, whose rows nobody else can touch. */
 function principals(): [number, Principal][] {
-  const idsOf = (...owners: string[]) => {
-    const known = [...names.keys()].filter((name) => owners.some((owner) => name.includes(`.${owner}`)))
-    const ids = Object.groupBy(
-      known.map((name) => `~${name}~`),
-      (mark) => mark.slice(1).split('.')[0] ?? '',
-    )
-    return {
-      ...ids,
-      appconfig: [...(ids.applications ?? []), 'theme', 'theme.colour', 'list.0', 'svc.version', 'absent'],
-    }
-  }
   const nobody = [null, 'nonsense', '00000000-0000-4000-8000-000000000000']
-  const developer = Array(8).fill('~key.developer~')
+  const master: Principal = {
+    keys: ['~key.master~'],
+    applications: [null, null, null, '~applications.own~', 'nonsense'],
+    ids: idsOf(/own|spare/),
+    expendable: idsOf(/spare/),
+  }
+  const tenant: Principal = {
+    keys: [...Array<string>(12).fill('~key.developer~'), '~key.public~', '~key.limited~', ...nobody],
+    applications: [null, null, null, '~applications.foreign~'],
+    ids: idsOf(/own/, /own/, /own/, /(styles|apikeys)\.spare/, /foreign/),
+    expendable: idsOf(/spare/, /spare/, /foreign/),
+  }
   return [
-    [
-      1,
-      {
-        keys: ['~key.master~'],
-        applications: [null, null, '~applications.own~', 'nonsense'],
-        ids: idsOf('own', 'spare'),
-        expendable: idsOf('spare'),
-      },
-    ],
-    [
-      2,
-      {
-        keys: [...developer, '~key.public~', '~key.limited~', ...nobody],
-        applications: [null, null, null, '~applications.foreign~'],
-        ids: idsOf('own', 'own', 'spare', 'foreign'),
-        expendable: idsOf('spare', 'foreign'),
-      },
-    ],
+    [1, master],
+    [2, tenant],
   ]
+}
+
+/** Placeholders of the ids whose names match, by the resource they are of; as often as they match. */
+function idsOf(...patterns: RegExp[]): Record<string, string[]> {
+  const known = patterns.flatMap((pattern) => [...names.keys()].filter((name) => pattern.test(name)))
+  const ids: Record<string, string[] | undefined> = Object.groupBy(
+    known.map((name) => `~${name}~`),
+    (mark) => mark.slice(1).split('.', 1)[0] ?? '',
+  )
+  const { applications = [], styles = [], apikeys = [] } = ids
+  const keys = ['theme', 'theme', 'theme.colour', 'list', 'list.0', 'svc.version', 'absent']
+  return { applications, styles, apikeys, appconfig: [...applications, ...keys] }
 }
 
 function filledIn(text: string): string {
@@ -211,10 +264,11 @@ async function furnish(owner: 'own' | 'foreign', text: string): Promise<void> {
 
 const plain = { version: 8, sources: {}, layers: [] }
 const lesser = { type: 'app', permissions: { styles: { read: '*' } } }
+const metadata = { colour: { hex: '#2a6' }, list: [1] }
 const spares: Record<string, object> = {
-  applications: { name: 'Spare' },
-  styles: { name: 'Spare', style: plain },
-  apikeys: lesser,
+  applications: { name: 'Spare', metadata },
+  styles: { name: 'Spare', style: plain, metadata },
+  apikeys: { ...lesser, metadata },
 }
 
 /** Something to delete: a style or a key of the own tenant, or an application. */

@@ -17,7 +17,10 @@ export type Platform = {
   readonly newMasterKey: string | undefined
 }
 
-export async function openPlatform(config: Config, onError: (error: unknown) => void = console.error): Promise<Platform> {
+export async function openPlatform(
+  config: Config,
+  onError: (error: unknown) => void = console.error,
+): Promise<Platform> {
   const { DATABASE_URL: url, DATA_DIR: directory } = config
   const db = url
     ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })

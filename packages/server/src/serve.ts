@@ -5,8 +5,8 @@ import { createApp } from './app.ts'
 import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { serveControl } from './control.ts'
-import { openPlatform, type Platform } from './platform.ts'
 import { StartError } from './errors.ts'
+import { openPlatform, type Platform } from './platform.ts'
 import { readVersion } from './version.ts'
 
 /** How long requests that have begun may take once the server is told to stop. */

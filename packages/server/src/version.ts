@@ -9,7 +9,9 @@ const manifest = new URL('../package.json', import.meta.url)
 export async function readVersion(): Promise<ServerConfig['version']> {
   const { version } = JSON.parse(await readFile(manifest, 'utf8'))
   try {
-    const { stdout } = await promisify(execFile)('git', ['log', '-1', '--format=%H %ct'], { cwd: new URL('.', manifest) })
+    const { stdout } = await promisify(execFile)('git', ['log', '-1', '--format=%H %ct'], {
+      cwd: new URL('.', manifest),
+    })
     const [hash = '', seconds] = stdout.trim().split(' ')
     return { tag: version, hash, timestamp: Number(seconds) * 1000 }
   } catch {

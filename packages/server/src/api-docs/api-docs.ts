@@ -6,7 +6,8 @@ import { ApiError } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
 
 /** Nothing comes from elsewhere, so the page works without a network; Swagger UI writes style attributes. */
-const policy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
 
 const page = `<!doctype html>
 <html lang="en">

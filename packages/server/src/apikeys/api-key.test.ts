@@ -60,7 +60,13 @@ describe('who sees which key', () => {
         const permissions = { ...mine, apikeys: { ...mine.apikeys, read: '*' } } as Permissions
         const key = await app.key(owner.id, permissions)
         const other = await app.key(owner.id, theirs as Permissions)
-        const power = { type: 'app', applicationId: owner.id, userId: null, expiresAt: null, allowedOrigins: null } as const
+        const power = {
+          type: 'app',
+          applicationId: owner.id,
+          userId: null,
+          expiresAt: null,
+          allowedOrigins: null,
+        } as const
         const expected = includesPower({ ...power, permissions }, { ...power, permissions: theirs as Permissions })
         assert.equal((await app.call('GET', `${path}/${other}`, { key })).status, expected ? 200 : 404)
       }),
@@ -71,13 +77,21 @@ describe('who sees which key', () => {
 
 describe('minting', () => {
   test('a key mints no more than itself: type, grants, life, origins', async () => {
-    const limited = await app.key(tenant.id, { apikeys: { '*': '*' }, styles: { read: '*' } }, {
-      expiresAt: '2100-01-01T00:00:00Z',
-      allowedOrigins: ['https://a.example'],
-    })
+    const limited = await app.key(
+      tenant.id,
+      { apikeys: { '*': '*' }, styles: { read: '*' } },
+      {
+        expiresAt: '2100-01-01T00:00:00Z',
+        allowedOrigins: ['https://a.example'],
+      },
+    )
     const headers = { origin: 'https://a.example' }
     const attempt = (body: object) =>
-      app.call('POST', path, { key: limited, headers, body: { type: 'app', permissions: { styles: { read: '*' } }, ...body } })
+      app.call('POST', path, {
+        key: limited,
+        headers,
+        body: { type: 'app', permissions: { styles: { read: '*' } }, ...body },
+      })
     const inside = { expiresAt: '2099-01-01T00:00:00Z', allowedOrigins: ['https://a.example'] }
     assert.equal((await attempt(inside)).status, 201)
     assert.equal((await attempt({ ...inside, type: 'master' })).status, 401)
@@ -175,7 +189,9 @@ describe('the life of a key', () => {
 
   test('two master keys deleted at once leave one', async () => {
     const second = (await mint(app.master, { type: 'master', permissions: all })).body.id
-    const replies = await Promise.all([app.master, second].map((id) => app.call('DELETE', `${path}/${id}`, { key: second })))
+    const replies = await Promise.all(
+      [app.master, second].map((id) => app.call('DELETE', `${path}/${id}`, { key: second })),
+    )
     assert.deepEqual(replies.map(({ status }) => status).filter((status) => status === 200).length, 1)
     const [left] = await app.db.query(sql`SELECT count(*) AS n FROM svc.apikeys WHERE type = 'master'`)
     assert.equal(Number(left?.n), 1)

@@ -36,7 +36,9 @@ export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource):
       description: field('string', Type.String({ maxLength: 10_000 }), { mode: 'createOnly', default: '' }),
       type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),
       permissions: field('json', permissionsSchema, { mode: 'createOnly', required: true, queryable: false }),
-      userId: field('integer', nullable(Type.Integer()), { mode: 'createOnly' }),
+      userId: field('integer', nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })), {
+        mode: 'createOnly',
+      }),
       expiresAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'createOnly' }),
       allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
         mode: 'createOnly',
@@ -49,7 +51,8 @@ export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource):
     async prepare({ values, applicationId }, { caller }) {
       const power = readPower(values, applicationId)
       if (!includesPower(caller, power)) throw denied('A key can only make keys that can do no more than itself.')
-      return values
+      // PostgreSQL does not read every zone that RFC 3339 can write.
+      return { ...values, expiresAt: power.expiresAt?.toISOString() ?? null }
     },
   })
 }
@@ -115,6 +118,9 @@ function readPower(values: Entity, applicationId: string): Power {
   if ((power.type === 'user') !== (power.userId !== null)) {
     throw invalid('body/userId', 'A key of type user, and no other, names its user.')
   }
+  // A leap second is no Date, and a zone can lead beyond the last year that RFC 3339 can write.
+  if (power.expiresAt && !(power.expiresAt.getUTCFullYear() <= 9999))
+    throw invalid('body/expiresAt', 'This is no time.')
   if (power.expiresAt && power.expiresAt <= new Date()) throw invalid('body/expiresAt', 'This time is over.')
   return power
 }

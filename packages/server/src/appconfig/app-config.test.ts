@@ -14,7 +14,8 @@ beforeEach(async () => {
 after(() => app.close())
 
 const path = '/api/v1/appconfig'
-const call: TestApp['call'] = (method, url, request = {}) => app.call(method, url, { key: tenant.developer, ...request })
+const call: TestApp['call'] = (method, url, request = {}) =>
+  app.call(method, url, { key: tenant.developer, ...request })
 
 describe('the configuration', () => {
   test('is empty but for the server’s word before it is set', async () => {
@@ -133,7 +134,10 @@ describe('records', () => {
     assert.equal(again.status, 201)
     assert.deepEqual(again.body.config, { b: 2 })
     const list = await call('GET', `${path}?sort=-updatedAt&join=application`)
-    assert.deepEqual(list.body.map(({ config }: { config: object }) => config), [{ b: 2 }])
+    assert.deepEqual(
+      list.body.map(({ config }: { config: object }) => config),
+      [{ b: 2 }],
+    )
     assert.equal(list.body[0].application.id, tenant.id)
     const url = `${path}/${tenant.id}`
     assert.deepEqual((await call('PUT', url, { body: { config: { c: 3 } } })).body.config, { c: 3 })

@@ -21,14 +21,23 @@ test('only a master key makes, changes and deletes applications, whatever the AC
   ] as const) {
     assert.equal((await app.call(method, url, { key: developer, body })).status, 401, method)
   }
-  assert.equal((await app.call('PUT', `${path}/${id}`, { body: { name: 'renamed', contact: 'a@b.example' } })).body.name, 'renamed')
+  assert.equal(
+    (await app.call('PUT', `${path}/${id}`, { body: { name: 'renamed', contact: 'a@b.example' } })).body.name,
+    'renamed',
+  )
 })
 
 test('a key sees its own application and may write its metadata', async () => {
   const { id, developer, public: reader } = await app.tenant('mine')
   const list = await app.call('GET', path, { key: developer })
-  assert.deepEqual(list.body.map((row: { id: string }) => row.id), [id])
-  assert.equal((await app.call('PUT', `${path}/${id}/metadata/auth.signup`, { key: developer, body: { enabled: true } })).status, 200)
+  assert.deepEqual(
+    list.body.map((row: { id: string }) => row.id),
+    [id],
+  )
+  assert.equal(
+    (await app.call('PUT', `${path}/${id}/metadata/auth.signup`, { key: developer, body: { enabled: true } })).status,
+    200,
+  )
   assert.equal((await app.call('PUT', `${path}/${id}/metadata/x`, { key: reader, body: 1 })).status, 401)
 })
 
@@ -56,7 +65,10 @@ test('the default application stays', async () => {
 
 test('the first start makes a developer and a public key', async () => {
   const [home] = (await app.call('GET', `${path}?filter[name]=default`)).body
-  const { body } = await app.call('GET', `/api/v1/apikeys?filter[applicationId]=${home.id}&filter[type]=app&sort=description`)
+  const { body } = await app.call(
+    'GET',
+    `/api/v1/apikeys?filter[applicationId]=${home.id}&filter[type]=app&sort=description`,
+  )
   assert.deepEqual(
     body.map(({ permissions }: { permissions: object }) => permissions),
     [{ '*': { '*': '*' } }, { '*': { read: '*', execute: '*' } }],

@@ -29,6 +29,7 @@ export type Engine = {
 /** The parts of the compiled PostgreSQL that PGlite's types leave out. */
 type Internals = {
   ___stack_pointer: { value: number }
+  _PostgresMainLoopOnce(): void
   FS: { filesystems: { NODEFS: { realPath(node: unknown): string; stream_ops: { fsync?(stream: Stream): number } } } }
 }
 type Stream = { nfd?: number; node: unknown }
@@ -72,7 +73,11 @@ const settings = {
   cursor_tuple_fraction: '1',
 }
 
-export async function openEngine({ directory, bundle }: SessionOptions): Promise<Engine> {
+/** `onBroken` is told of what the compiled code cannot survive, and must not return. */
+export async function openEngine(
+  { directory, bundle }: SessionOptions,
+  onBroken: (error: unknown) => never,
+): Promise<Engine> {
   // Large sorts and results of a process that was killed; only a server with a postmaster removes them itself.
   rmSync(join(directory, 'base/pgsql_tmp'), { recursive: true, force: true })
   const database = await PGlite.create({
@@ -91,7 +96,9 @@ export async function openEngine({ directory, bundle }: SessionOptions): Promise
       ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
   })
-  const stackPointer = (database.Module as unknown as Internals).___stack_pointer
+  const internals = database.Module as unknown as Internals
+  endWhenBroken(internals, onBroken)
+  const stackPointer = internals.___stack_pointer
   const idleStack = stackPointer.value
 
   async function send(...parts: Uint8Array[]): Promise<Result> {
@@ -112,6 +119,20 @@ export async function openEngine({ directory, bundle }: SessionOptions): Promise
     script: (text) => send(serialize.query(text)),
     copy: (text, data) => send(serialize.query(text), copyData(data), serialize.copyDone()),
     close: () => database.close(),
+  }
+}
+
+/** PGlite swallows every exception; after some it would go on with broken data, after others for ever. */
+function endWhenBroken(internals: Internals, onBroken: (error: unknown) => never): void {
+  const step = internals._PostgresMainLoopOnce
+  internals._PostgresMainLoopOnce = () => {
+    try {
+      step()
+    } catch (error) {
+      // This is how the compiled code leaves a failed statement.
+      if (error !== 'unwind') onBroken(error)
+      throw error
+    }
   }
 }
 
@@ -138,7 +159,6 @@ function readAnswer(answer: messages.BackendMessage[]): Result {
       result.status = (message as messages.ReadyForQueryMessage).status as Result['status']
     }
   }
-  // PGlite swallows what the compiled code throws when it breaks; only the missing end of the answer tells.
   if (!ready) throw new Error('The embedded database broke', { cause: result.fault && databaseError(result.fault) })
   return result
 }

@@ -17,7 +17,11 @@ export type Outcome = { columns: Column[]; rows: Cell[][]; command: string; stra
 
 export type Request = { id: number; command: Command }
 
-/** What it answers; the first answer, to no request, says that the database is open. */
+/** What it answers. */
 export type Reply = { id: number; outcome: Outcome } | { id: number; fault: Fault }
 
+/** Answers no request: the database is open. */
 export const openedId = 0
+
+/** Answers no request either: the reason why the thread is about to end. */
+export const brokenId = -1

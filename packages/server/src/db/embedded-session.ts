@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { unavailable } from './database-error.ts'
 import {
+  brokenId,
   type Command,
   type Outcome,
   openedId,
@@ -32,6 +33,8 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url), {
     name: 'graticule-database',
     workerData: options,
+    // The flags of the process, such as those of a test run, are not meant for this thread.
+    execArgv: [],
     resourceLimits: { stackSizeMb },
   })
   const waiting = new Map<number, Waiter>()
@@ -41,7 +44,8 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   worker.on('message', (reply: Reply) => {
     const waiter = waiting.get(reply.id)
     waiting.delete(reply.id)
-    if ('fault' in reply) waiter?.reject(databaseError(reply.fault))
+    if (reply.id === brokenId && 'fault' in reply) failure = new Error(reply.fault.message)
+    else if ('fault' in reply) waiter?.reject(databaseError(reply.fault))
     else waiter?.resolve(reply.outcome)
   })
   worker.on('error', (error) => {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { isStaleStatement } from './database-error.ts'
 import { openEngine, type Result } from './embedded-engine.ts'
 import {
+  brokenId,
   type Command,
   openedId,
   type Query,
@@ -16,7 +17,10 @@ import { createStatementNames } from './statement-names.ts'
 
 const upkeepEveryMs = 30_000
 
-const engine = await openEngine(workerData as SessionOptions)
+const engine = await openEngine(workerData as SessionOptions, (error) => {
+  parentPort?.postMessage({ id: brokenId, fault: { message: String(error) } } satisfies Reply)
+  process.exit(1)
+})
 const upkeep = createUpkeep(engine)
 const names = createStatementNames()
 const parsed = new Set<string>()

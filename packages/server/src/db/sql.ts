@@ -49,8 +49,6 @@ export function and(conditions: readonly Sql[]): Sql {
 /** The text with $n markers and the values, as the wire wants them. */
 export function compileSql(query: Sql): { text: string; values: SqlValue[] } {
   const values: SqlValue[] = []
-  const text = query.parts
-    .map((part) => (typeof part === 'string' ? part : `$${values.push(part.value)}`))
-    .join('')
+  const text = query.parts.map((part) => (typeof part === 'string' ? part : `$${values.push(part.value)}`)).join('')
   return { text, values }
 }

@@ -33,9 +33,12 @@ test('keys that reach a prototype are refused at any depth', () => {
 
 test('deep, wide and unstorable bodies are refused', () => {
   assert.throws(() => parseJsonBody('['.repeat(100_000) + ']'.repeat(100_000)), { code: 'invalid_request' })
-  assert.throws(() => parseJsonBody(JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [i, 0])))), {
-    code: 'invalid_request',
-  })
+  assert.throws(
+    () => parseJsonBody(JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [i, 0])))),
+    {
+      code: 'invalid_request',
+    },
+  )
   assert.throws(() => parseJsonBody('{"a":"x\\u0000y"}'), { code: 'invalid_request' })
   assert.throws(() => parseJsonBody('["\\ud800"]'), { code: 'invalid_request' })
 })

@@ -24,30 +24,36 @@ function positionOf(error: unknown): string {
   return place ? `fault ${place[0]}` : 'it ends too early'
 }
 
+type Part = { value: unknown; path: string; depth: number }
+
+/** Walks without recursion: the depth is the sender's choice. */
 function inspect(root: unknown): void {
   let keys = 0
-  const pending: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }]
-  for (let item = pending.pop(); item; item = pending.pop()) {
-    const { value, path, depth } = item
-    if (typeof value === 'string') checkText(value, path)
-    if (typeof value !== 'object' || value === null) continue
-    if (depth >= maxDepth) throw invalid('', `The body nests deeper than ${maxDepth} levels.`)
-    if (Array.isArray(value)) {
-      // Numbers make up most of a large array and need no look.
-      value.forEach((child, index) => {
-        if (typeof child === 'object' || typeof child === 'string') {
-          pending.push({ value: child, path: `${path}/${index}`, depth: depth + 1 })
-        }
-      })
-      continue
-    }
-    for (const [key, child] of Object.entries(value)) {
-      if (++keys > maxKeys) throw invalid('', `The body has more than ${maxKeys} keys.`)
-      if (isPollutingKey(key)) throw invalid(`${path}/${key}`, 'This key is not allowed.')
-      checkText(key, path)
-      pending.push({ value: child, path: `${path}/${key}`, depth: depth + 1 })
-    }
+  const pending: Part[] = [{ value: root, path: '', depth: 0 }]
+  for (let part = pending.pop(); part; part = pending.pop()) {
+    if (typeof part.value === 'string') checkText(part.value, part.path)
+    if (typeof part.value !== 'object' || part.value === null) continue
+    if (part.depth >= maxDepth) throw invalid('', `The body nests deeper than ${maxDepth} levels.`)
+    if (!Array.isArray(part.value)) keys += checkKeys(part.value, part.path)
+    if (keys > maxKeys) throw invalid('', `The body has more than ${maxKeys} keys.`)
+    for (const child of partsOf(part.value, part)) pending.push(child)
   }
+}
+
+/** Numbers make up most of a large body and need no look. */
+function partsOf(value: object, { path, depth }: Part): Part[] {
+  return Object.entries(value)
+    .filter(([, child]) => typeof child === 'object' || typeof child === 'string')
+    .map(([key, child]) => ({ value: child, path: `${path}/${key}`, depth: depth + 1 }))
+}
+
+function checkKeys(value: object, path: string): number {
+  const keys = Object.keys(value)
+  for (const key of keys) {
+    if (isPollutingKey(key)) throw invalid(`${path}/${key}`, 'This key is not allowed.')
+    checkText(key, path)
+  }
+  return keys.length
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */

@@ -10,7 +10,8 @@ export function openApi(operations: readonly Operation[], version: string): Json
   const schemas: Json = { Problem: plain(problemSchema) }
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
-    const path = (paths[operation.path] ??= {}) as Record<string, Json>
+    paths[operation.path] ??= {}
+    const path = paths[operation.path] as Record<string, Json>
     const method = operation.method.toLowerCase()
     const entry = describe(operation, schemas)
     path[method] = path[method] ? merge(path[method], entry) : entry
@@ -33,7 +34,9 @@ export function openApi(operations: readonly Operation[], version: string): Json
         headerSvcApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[1] },
         queryApiKey: { type: 'apiKey', in: 'query', name: keyParameter },
       },
-      responses: Object.fromEntries(Object.entries(failures).map(([status, text]) => [`Problem${status}`, problem(text)])),
+      responses: Object.fromEntries(
+        Object.entries(failures).map(([status, text]) => [`Problem${status}`, problem(text)]),
+      ),
     },
   }
 }
@@ -104,7 +107,15 @@ function queryParameters(query: TObject | undefined): Json[] {
     const list = rest.type === 'array' ? { style: 'form', explode: false } : {}
     const isRequired = query?.required?.includes(name) ?? false
     const open = rest.type === 'object' ? { additionalProperties: true } : {}
-    return { name, in: 'query', required: isRequired, ...(description ? { description } : {}), ...style, ...list, schema: { ...rest, ...open } }
+    return {
+      name,
+      in: 'query',
+      required: isRequired,
+      ...(description ? { description } : {}),
+      ...style,
+      ...list,
+      schema: { ...rest, ...open },
+    }
   })
 }
 
@@ -131,7 +142,9 @@ function responsesOf(operation: Operation, schemas: Json): Json {
       }),
     },
     ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),
-    ...Object.fromEntries([...statuses].sort().map((status) => [status, { $ref: `#/components/responses/Problem${status}` }])),
+    ...Object.fromEntries(
+      [...statuses].sort().map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
+    ),
   }
 }
 

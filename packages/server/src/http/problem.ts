@@ -25,10 +25,15 @@ export const problemSchema = Type.Object(
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = asApiError(error)
   if (problem.status >= 500) request.log.error({ err: error, cause: problem.cause }, 'request failed')
+  // No hook has run when the router cannot read the address.
+  reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'ApiKey realm="graticule"')
   for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
-  return reply.code(problem.status).type(problemType).send(problemBody(problem, request.url, request.id))
+  return reply
+    .code(problem.status)
+    .type(problemType)
+    .send(problemBody(problem, request.url, request.id))
 }
 
 export function problemBody(problem: ApiError, url: string, requestId: string): string {
@@ -53,6 +58,7 @@ function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const status = typeof error === 'object' && error && 'statusCode' in error ? error.statusCode : 500
   if (status === 413) return new ApiError('too_large', 'The body is larger than this operation accepts.')
+  if (status === 414) return new ApiError('uri_too_long', 'The address is too long.')
   if (status === 415) return new ApiError('unsupported_media_type', 'Send the body as application/json.')
   if (status === 400) return new ApiError('invalid_request', 'The request cannot be read.', { cause: error })
   if (status === 503) return new ApiError('unavailable', 'The server is stopping; try again shortly.', retrySoon)

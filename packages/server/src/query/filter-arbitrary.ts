@@ -155,7 +155,9 @@ function fieldFilter(field: Declared): Arbitrary<Record<string, unknown>> {
 
 function condition(field: Declared): Arbitrary<unknown> {
   const operators = operatorsOf(field)
-  const single = fc.oneof(...Object.entries(operators).map(([name, operand]) => operand.map((value) => ({ [name]: value }))))
+  const single = fc.oneof(
+    ...Object.entries(operators).map(([name, operand]) => operand.map((value) => ({ [name]: value }))),
+  )
   const nulls = [{ $is: null }, { $not: null }, { $eq: null }, { $ne: null }, { $is: 'null' }, null]
   return fc.oneof(
     { weight: 12, arbitrary: single },

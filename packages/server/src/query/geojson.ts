@@ -56,6 +56,21 @@ export function extentOf(positions: readonly Position[]): Extent {
   return { west, south, east, north }
 }
 
+/** Whether it is the four corners of its extent, one after the other, and nothing else. */
+export function isBox(geometry: Geometry): boolean {
+  const [ring, hole] = geometry.type === 'Polygon' ? geometry.coordinates : []
+  if (!ring || hole || ring.length !== 5) return false
+  const { west, south, east, north } = extentOf(ring)
+  const atCorners = ring.every(([x, y]) => (x === west || x === east) && (y === south || y === north))
+  return (
+    atCorners &&
+    new Set(ring.map(String)).size === 4 &&
+    !ring.slice(1).some((corner, index) => isDiagonal(corner, ring[index]))
+  )
+}
+
+const isDiagonal = (a: Position, b: Position | undefined): boolean => a[0] !== b?.[0] && a[1] !== b?.[1]
+
 function readSimpleGeometry(value: unknown, path: string): Geometry {
   const type = member(value, 'type')
   const coordinates = member(value, 'coordinates')

@@ -1,5 +1,4 @@
 import { type Extent, extentOf, type Geometry, type Position } from './geojson.ts'
-import { orientation } from './orientation.ts'
 
 type Edge = readonly [Position, Position]
 
@@ -12,7 +11,10 @@ type Shape = {
   readonly areas: readonly (readonly Chain[])[]
 }
 
-/** Whether a geometry shares a point with `geometry`, on the plane of degrees and exactly, as ST_Intersects does. */
+/**
+ * Whether a geometry shares a point with `geometry` on the plane of degrees, as ST_Intersects says: exactly where the
+ * arithmetic of doubles is exact, and elsewhere to their last digit.
+ */
 export function intersectionTest(geometry: Geometry): (other: Geometry) => boolean {
   const shape = shapeOf(geometry)
   return (other) => shapesMeet(shape, shapeOf(other))
@@ -39,6 +41,11 @@ function edgesMeet(edge: Edge, other: Edge): boolean {
 /** Whether the line through the first edge has the ends of the second on different sides, or on it. */
 function isCrossed([start, end]: Edge, other: Edge): boolean {
   return orientation(start, end, other[0]) * orientation(start, end, other[1]) <= 0
+}
+
+/** Positive when c lies to the left of the way from a to b, negative when to the right, 0 when on the line. */
+function orientation(a: Position, b: Position, c: Position): number {
+  return Math.sign((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 }
 
 /** Where the rings of an area surround a position twice it lies in a hole. */

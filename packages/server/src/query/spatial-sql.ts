@@ -1,7 +1,7 @@
 import { joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import type { Attribute } from './attribute.ts'
 import { boxesAround } from './bounding-box.ts'
-import { type Extent, extentOf, type Geometry, positionsOf } from './geojson.ts'
+import { type Extent, extentOf, type Geometry, isBox, positionsOf } from './geojson.ts'
 
 const wgs84 = 4326
 const webMercator = 3857
@@ -15,20 +15,21 @@ const local = { degrees: 30, latitude: 89 }
 /** An edge that is straight in degrees bends when it is projected; this many pieces follow it. */
 const pieces = 256
 
-/** PostGIS takes a spatial index for this by itself, because the function implies `&&`. */
+const mayBeBroken: ReadonlySet<Geometry['type']> = new Set(['Polygon', 'MultiPolygon', 'GeometryCollection'])
+
+type Comparison = { readonly subject: Sql; readonly operand: Sql; readonly srid: number }
+
+/** With a box, which is what maps ask for, PostGIS neither fails on broken rows nor needs to be told of the index. */
 export function intersectsSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
-  const { subject, operand } = sameSystem(attribute, column, geometry)
-  return sql`ST_Intersects(${subject}, ${operand})`
+  const compared = inOneSystem(attribute, column, geometry)
+  const staysBox = isBox(geometry) && isCylindrical(compared.srid)
+  return staysBox
+    ? sql`ST_Intersects(${compared.subject}, ${compared.operand})`
+    : mendedSql('ST_Intersects', compared, geometry)
 }
 
-/**
- * Both sides are mended first: ST_Within gives an error, not an answer, for a polygon that crosses itself, and one such
- * row would fail the whole query. `&&` is spelt out because the mended column has no index.
- */
 export function withinSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
-  const { subject, operand } = sameSystem(attribute, column, geometry)
-  const mended = sql`CASE WHEN ST_IsValid(${subject}) THEN ${subject} ELSE ST_MakeValid(${subject}) END`
-  return sql`${subject} && ${operand} AND ST_Within(${mended}, ${hasArea(geometry) ? mendedArea(operand) : operand})`
+  return mendedSql('ST_Within', inOneSystem(attribute, column, geometry), geometry)
 }
 
 /**
@@ -44,41 +45,50 @@ export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry
 }
 
 /**
+ * Both sides are mended first: for a polygon that crosses itself, or parts that overlap, PostGIS gives an error and not
+ * an answer, and one such row would fail the whole query. `&&` is for the index, which the mended column has not.
+ */
+function mendedSql(relation: string, { subject, operand }: Comparison, geometry: Geometry): Sql {
+  const isSound = sql`ST_IsValid(${subject}) AND GeometryType(${subject}) <> 'GEOMETRYCOLLECTION'`
+  const row = sql`CASE WHEN ${isSound} THEN ${subject} ELSE ${mended(subject)} END`
+  const sound = mayBeBroken.has(geometry.type) ? mended(operand) : operand
+  return sql`${subject} && ${operand} AND ${raw(relation)}(${row}, ${sound})`
+}
+
+/** Part by part: mended as one, overlapping parts would cancel each other out. */
+const mended = (geometry: Sql): Sql => sql`(SELECT ST_Union(ST_MakeValid(part.geom)) FROM ST_Dump(${geometry}) AS part)`
+
+/**
  * The column and the operand in one reference system: the column's, so that its index can be used; or 4326, where the
  * operand is too large for that. Geography is compared as geometry: on the plane of degrees, like a 4326 column.
  */
-function sameSystem(attribute: Attribute, column: Sql, geometry: Geometry): { subject: Sql; operand: Sql } {
+function inOneSystem({ srid = wgs84, geography }: Attribute, column: Sql, geometry: Geometry): Comparison {
   const operand = fromGeoJson(geometry)
-  if (attribute.geography) return { subject: sql`(${column})::geometry`, operand }
-  const srid = attribute.srid ?? wgs84
-  const subject = sql`(${column})`
+  if (geography) return { subject: sql`(${column})::geometry`, operand, srid: wgs84 }
   const extent = extentOf(positionsOf(geometry))
-  if (isLocal(srid, extent)) return { subject, operand: inSystem(srid, operand, extent) }
-  return { subject: sql`ST_Transform(${column}, ${integer(wgs84)})`, operand }
+  if (!isLocal(srid, extent)) return { subject: sql`ST_Transform(${column}, ${integer(wgs84)})`, operand, srid: wgs84 }
+  const bending = isBox(geometry) && isCylindrical(srid) ? operand : segmented(operand, extent)
+  return { subject: sql`(${column})`, operand: inSystem(srid, operand, bending), srid }
 }
 
+/** Where meridians and parallels are straight and at right angles. */
+const isCylindrical = (srid: number): boolean => srid === wgs84 || srid === webMercator || srid === 0
+
 function isLocal(srid: number, { west, south, east, north }: Extent): boolean {
-  if (srid === wgs84 || srid === webMercator || srid === 0) return true
+  if (isCylindrical(srid)) return true
   const isSmall = east - west <= local.degrees && north - south <= local.degrees
   return isSmall && Math.max(-south, north) <= local.latitude
 }
 
-function inSystem(srid: number, operand: Sql, extent: Extent): Sql {
+function inSystem(srid: number, operand: Sql, bending: Sql): Sql {
   if (srid === wgs84) return operand
-  if (srid === 0) return sql`ST_SetSRID(${operand}, 0)`
-  return sql`ST_Transform(${segmented(operand, extent)}, ${integer(srid)})`
+  return srid === 0 ? sql`ST_SetSRID(${operand}, 0)` : sql`ST_Transform(${bending}, ${integer(srid)})`
 }
 
 function segmented(operand: Sql, { west, south, east, north }: Extent): Sql {
   const size = Math.max(east - west, north - south)
   return size === 0 ? operand : sql`ST_Segmentize(${operand}, ${float(size / pieces)})`
 }
-
-const hasArea = ({ type }: Geometry): boolean => type === 'Polygon' || type === 'MultiPolygon'
-
-/** Part by part: mended as one, overlapping parts would cancel each other out. */
-const mendedArea = (operand: Sql): Sql =>
-  sql`(SELECT ST_Union(ST_MakeValid(part.geom)) FROM ST_Dump(${operand}) AS part)`
 
 function asGeography({ srid = wgs84, geography }: Attribute, column: Sql): Sql {
   if (geography) return sql`(${column})`
@@ -93,7 +103,7 @@ function overlapsBoxes({ srid = wgs84 }: Attribute, column: Sql, boxes: readonly
   const overlaps = boxes.map((box) => {
     const corners = joinSql([box.west, box.south, box.east, box.north].map(float), ', ')
     const envelope = sql`ST_MakeEnvelope(${corners}, ${integer(wgs84)})`
-    return sql`(${column}) && ${inSystem(srid, envelope, box)}`
+    return sql`(${column}) && ${inSystem(srid, envelope, segmented(envelope, box))}`
   })
   return joinSql(overlaps, ' OR ')
 }

@@ -18,11 +18,15 @@ const style = (background: string) => ({
   layers: [{ id: 'land', type: 'background', paint: { 'background-color': background } }],
 })
 const create = async (body: object = {}, owner: Tenant = tenant) => {
-  const reply = await app.call('POST', path, { key: owner.developer, body: { name: 'a', style: style('#fff'), ...body } })
+  const reply = await app.call('POST', path, {
+    key: owner.developer,
+    body: { name: 'a', style: style('#fff'), ...body },
+  })
   assert.equal(reply.status, 201, reply.text)
   return reply
 }
-const call: TestApp['call'] = (method, url, request = {}) => app.call(method, url, { key: tenant.developer, ...request })
+const call: TestApp['call'] = (method, url, request = {}) =>
+  app.call(method, url, { key: tenant.developer, ...request })
 
 describe('create', () => {
   test('sets what the service sets, whatever the body says', async () => {
@@ -92,7 +96,8 @@ describe('list', () => {
 
   test('takes filters as deep object and as JSON', async () => {
     const owner = await app.tenant('filter')
-    for (const name of ['alpha', 'beta', 'gamma']) await create({ name, description: name.length > 4 ? 'long' : 'short' }, owner)
+    for (const name of ['alpha', 'beta', 'gamma'])
+      await create({ name, description: name.length > 4 ? 'long' : 'short' }, owner)
     const names = async (query: string) =>
       (await app.call('GET', `${path}?sort=name&${query}`, { key: owner.developer })).body
         ?.map(({ name }: { name: string }) => name)
@@ -139,7 +144,10 @@ describe('list', () => {
     await create()
     const key = await app.key(tenant.id, { styles: { read: [body.id, 'no uuid'] } })
     const reply = await call('GET', path, { key })
-    assert.deepEqual(reply.body.map(({ id }: { id: string }) => id), [body.id])
+    assert.deepEqual(
+      reply.body.map(({ id }: { id: string }) => id),
+      [body.id],
+    )
     assert.equal(reply.headers['x-total-count'], '1')
   })
 
@@ -184,7 +192,9 @@ describe('fields and join', () => {
 describe('replace and patch', () => {
   test('PUT keeps required fields and metadata, resets optional ones, cannot move a record', async () => {
     const { body } = await create({ description: 'long', metadata: { a: 1 } })
-    const reply = await call('PUT', `${path}/${body.id}`, { body: { name: 'new', id: randomUUID(), applicationId: randomUUID() } })
+    const reply = await call('PUT', `${path}/${body.id}`, {
+      body: { name: 'new', id: randomUUID(), applicationId: randomUUID() },
+    })
     assert.equal(reply.status, 200)
     assert.deepEqual(reply.body, { ...body, name: 'new', description: '', updatedAt: reply.body.updatedAt })
     assert.ok(reply.body.updatedAt >= body.updatedAt)
@@ -278,5 +288,8 @@ test('a key of type user reaches only what its user owns', async () => {
   assert.equal((await call('GET', `${path}/${body.id}`, { key })).status, 404)
   assert.equal((await call('POST', path, { key, body: { name: 'a', style: style('#fff') } })).status, 401)
   const keys = (await call('GET', '/api/v1/apikeys', { key })).body
-  assert.deepEqual(keys.map(({ id }: { id: string }) => id), [key])
+  assert.deepEqual(
+    keys.map(({ id }: { id: string }) => id),
+    [key],
+  )
 })

@@ -1,9 +1,9 @@
+import Type from 'typebox'
 import { type Caller, demandAnyId, type Scope } from '../access/acl.ts'
 import { isUuid } from '../access/authenticate.ts'
 import { invalid } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'
-import Type from 'typebox'
 import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -86,7 +86,12 @@ function create(store: Store): Operation {
     summary: `Create one of the ${resource.name}`,
     body: createSchema(resource),
     bodyLimit: resource.bodyLimit,
-    success: { status: 201, description: 'The record made', schema: outputSchema(resource), headers: ['ETag', 'Location'] },
+    success: {
+      status: 201,
+      description: 'The record made',
+      schema: outputSchema(resource),
+      headers: ['ETag', 'Location'],
+    },
     failures: [409],
     async handle({ caller, scope }, { body }) {
       demandAnyId(scope)
@@ -96,7 +101,12 @@ function create(store: Store): Operation {
       for (const [name, field] of Object.entries(resource.fields)) {
         if (field.mode !== 'readOnly') values[name] = given[name] ?? field.default
       }
-      const stored = await insertEntity(store, scope, applicationId, await prepared(resource, { values, applicationId }, scope))
+      const stored = await insertEntity(
+        store,
+        scope,
+        applicationId,
+        await prepared(resource, { values, applicationId }, scope),
+      )
       const { headers, body: entity } = answer(stored)
       return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
     },

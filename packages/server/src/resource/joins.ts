@@ -44,7 +44,10 @@ async function loadOne(
 ): Promise<void> {
   const target = one()
   const scope = scopeOf(caller, target.acl, 'read')
-  const keys = arrayOf(target.identity, entities.map((entity) => entity[field]).filter((id) => id !== null))
+  const keys = arrayOf(
+    target.identity,
+    entities.map((entity) => entity[field]).filter((id) => id !== null),
+  )
   const found = scope ? await findEntities({ db, resource: target }, scope, target.identity.column, keys) : []
   const byKey = new Map(found.map(({ key, entity }) => [key, entity]))
   for (const entity of entities) entity[name] = byKey.get(String(entity[field])) ?? null
@@ -60,7 +63,10 @@ async function loadMany(
 ): Promise<void> {
   const target = many()
   const scope = scopeOf(caller, target.acl, 'read')
-  const keys = arrayOf(identity, entities.map((entity) => entity.id))
+  const keys = arrayOf(
+    identity,
+    entities.map((entity) => entity.id),
+  )
   const found = scope ? await findEntities({ db, resource: target }, scope, foreignColumn, keys) : []
   const byKey = Map.groupBy(found, ({ key }) => key)
   for (const entity of entities) entity[name] = (byKey.get(String(entity.id)) ?? []).map((related) => related.entity)

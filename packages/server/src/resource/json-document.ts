@@ -30,6 +30,8 @@ export const valueAt = (column: string, key: string): Sql => sql`${ident(column)
 export const withValueAt = (column: string, key: string, value: unknown): Sql =>
   sql`svc.json_set(${ident(column)}, ${pathTo(column, key)}, ${json(value)})`
 
-export const withoutKey = (column: string, key: string): Sql => sql`${ident(column)} #- (${pathTo(column, key)})`
+/** Where somebody else has just put a list in place of an object on the way, there is nothing to remove, nor an error. */
+export const withoutKey = (column: string, key: string): Sql =>
+  sql`CASE WHEN ${valueAt(column, key)} IS NULL THEN ${ident(column)} ELSE ${ident(column)} #- (${pathTo(column, key)}) END`
 
 export const mergedWith = (column: string, value: object): Sql => sql`${ident(column)} || ${json(value)}`

@@ -19,7 +19,10 @@ export const selectionSchema = Type.Object({
 export const listSchema = Type.Object({
   ...selectionSchema.properties,
   filter: Type.Optional(
-    Type.Object({}, { description: 'Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them' }),
+    Type.Object(
+      {},
+      { description: 'Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them' },
+    ),
   ),
   sort: Type.Optional(names('The fields to sort by; a leading `-` sorts downwards')),
   limit: Type.Optional(

@@ -16,7 +16,8 @@ beforeEach(async () => {
 })
 after(() => app.close())
 
-const call: TestApp['call'] = (method, url, request = {}) => app.call(method, url, { key: tenant.developer, ...request })
+const call: TestApp['call'] = (method, url, request = {}) =>
+  app.call(method, url, { key: tenant.developer, ...request })
 
 test('a whole PUT merges at the top level and answers with all of it', async () => {
   const { status, body } = await call('PUT', path, { body: { a: { b: 1 }, n: null } })

@@ -1,8 +1,10 @@
 import Type from 'typebox'
+import type { Scope } from '../access/acl.ts'
+import type { Sql } from '../db/sql.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
 import { mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
-import { getEntity, readJson, type Store, updateJson } from './store.ts'
+import { type Expected, getEntity, readJson, type Store, updateJson } from './store.ts'
 
 const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { examples: [{ colour: { hex: '#2a6' } }] })
 const valueSchema = Type.Unknown({ examples: [{ hex: '#2a6' }] })
@@ -10,78 +12,91 @@ const whole = { status: 200, description: 'The whole metadata object', schema: m
 
 /** The five metadata operations of any resource: read to look, write to change, on the record itself. */
 export function metadataOperations(store: Store): Operation[] {
-  const { name, title, acl, path: base } = store.resource
-  const path = `${base}/{id}/metadata`
-  const shared = (verb: string, level: 'read' | 'write') =>
-    ({ id: `${name}.metadata.${verb}`, access: { class: acl, level } }) as const
-
-  return [
-    operation({
-      ...shared('get', 'read'),
-      method: 'GET',
-      path,
-      summary: `Get the metadata of a ${title}`,
-      success: whole,
-      async handle({ request, scope }, { params }) {
-        const { entity, revision } = await getEntity(store, scope, params.id ?? '', ['metadata'])
-        if (isUnchanged(request, revision)) return { status: 304, headers: { etag: etagOf(revision) } }
-        return { headers: { etag: etagOf(revision) }, body: entity.metadata }
-      },
-    }),
-    operation({
-      ...shared('merge', 'write'),
-      method: 'PUT',
-      path,
-      summary: `Merge into the metadata of a ${title}`,
-      description: 'Keys given are set, keys not given stay.',
-      body: metadataSchema,
-      success: whole,
-      failures: [412],
-      handle: ({ request, scope }, { params, body }) =>
-        answer(updateJson(store, scope, params.id ?? '', readIfMatch(request), 'metadata', mergedWith('metadata', body))),
-    }),
-    operation({
-      ...shared('getKey', 'read'),
-      method: 'GET',
-      path: `${path}/{key}`,
-      summary: `Get one key of the metadata of a ${title}`,
-      description: 'The key may be dotted.',
-      success: { status: 200, description: 'The value', schema: valueSchema },
-      async handle({ scope }, { params }) {
-        return { body: await readJson(store, scope, params.id ?? '', valueAt('metadata', params.key ?? '')) }
-      },
-    }),
-    operation({
-      ...shared('setKey', 'write'),
-      method: 'PUT',
-      path: `${path}/{key}`,
-      summary: `Set one key of the metadata of a ${title}`,
-      description: 'The key may be dotted: objects on the way are made.',
-      body: valueSchema,
-      success: whole,
-      failures: [412],
-      handle: ({ request, scope }, { params, body }) => {
-        const next = withValueAt('metadata', params.key ?? '', body)
-        return answer(updateJson(store, scope, params.id ?? '', readIfMatch(request), 'metadata', next))
-      },
-    }),
-    operation({
-      ...shared('deleteKey', 'write'),
-      method: 'DELETE',
-      path: `${path}/{key}`,
-      summary: `Delete one key of the metadata of a ${title}`,
-      success: whole,
-      failures: [412],
-      async handle({ request, scope }, { params }) {
-        const { id = '', key = '' } = params
-        await readJson(store, scope, id, valueAt('metadata', key))
-        return answer(updateJson(store, scope, id, readIfMatch(request), 'metadata', withoutKey('metadata', key)))
-      },
-    }),
-  ]
+  return [getWhole(store), mergeWhole(store), getKey(store), setKey(store), deleteKey(store)]
 }
 
-async function answer(update: ReturnType<typeof updateJson>): Promise<Answer> {
-  const { value, revision } = await update
+const common = ({ resource }: Store, verb: string, level: 'read' | 'write') => ({
+  id: `${resource.name}.metadata.${verb}`,
+  path: `${resource.path}/{id}/metadata`,
+  access: { class: resource.acl, level },
+})
+
+function getWhole(store: Store): Operation {
+  return operation({
+    ...common(store, 'get', 'read'),
+    method: 'GET',
+    summary: `Get the metadata of one of the ${store.resource.name}`,
+    success: whole,
+    async handle({ request, scope }, { params: { id = '' } }) {
+      const { entity, revision } = await getEntity(store, scope, id, ['metadata'])
+      if (isUnchanged(request, revision)) return { status: 304, headers: { etag: etagOf(revision) } }
+      return { headers: { etag: etagOf(revision) }, body: entity.metadata }
+    },
+  })
+}
+
+function mergeWhole(store: Store): Operation {
+  return operation({
+    ...common(store, 'merge', 'write'),
+    method: 'PUT',
+    summary: `Merge into the metadata of one of the ${store.resource.name}`,
+    description: 'Keys given are set, keys not given stay.',
+    body: metadataSchema,
+    success: whole,
+    failures: [412],
+    handle: ({ request, scope }, { params: { id = '' }, body }) =>
+      update(store, scope, id, readIfMatch(request), mergedWith('metadata', body)),
+  })
+}
+
+function getKey(store: Store): Operation {
+  const { path, ...rest } = common(store, 'getKey', 'read')
+  return operation({
+    ...rest,
+    method: 'GET',
+    path: `${path}/{key}`,
+    summary: `Get one key of the metadata of one of the ${store.resource.name}`,
+    description: 'The key may be dotted.',
+    success: { status: 200, description: 'The value', schema: valueSchema },
+    handle: async ({ scope }, { params: { id = '', key = '' } }) => ({
+      body: await readJson(store, scope, id, valueAt('metadata', key)),
+    }),
+  })
+}
+
+function setKey(store: Store): Operation {
+  const { path, ...rest } = common(store, 'setKey', 'write')
+  return operation({
+    ...rest,
+    method: 'PUT',
+    path: `${path}/{key}`,
+    summary: `Set one key of the metadata of one of the ${store.resource.name}`,
+    description: 'The key may be dotted: objects on the way are made.',
+    body: valueSchema,
+    success: whole,
+    failures: [412],
+    handle: async ({ request, scope }, { params: { id = '', key = '' }, body }) =>
+      update(store, scope, id, readIfMatch(request), withValueAt('metadata', key, body)),
+  })
+}
+
+function deleteKey(store: Store): Operation {
+  const { path, ...rest } = common(store, 'deleteKey', 'write')
+  return operation({
+    ...rest,
+    method: 'DELETE',
+    path: `${path}/{key}`,
+    summary: `Delete one key of the metadata of one of the ${store.resource.name}`,
+    success: whole,
+    failures: [412],
+    async handle({ request, scope }, { params: { id = '', key = '' } }) {
+      await readJson(store, scope, id, valueAt('metadata', key))
+      return update(store, scope, id, readIfMatch(request), withoutKey('metadata', key))
+    },
+  })
+}
+
+async function update(store: Store, scope: Scope, id: string, expected: Expected, next: Sql): Promise<Answer> {
+  const { value, revision } = await updateJson(store, scope, id, expected, 'metadata', next)
   return { headers: { etag: etagOf(revision) }, body: value }
 }

@@ -82,7 +82,11 @@ export type Resource = {
 
 type FieldOptions = Partial<Pick<Field, 'column' | 'mode' | 'required' | 'default' | 'queryable'>>
 
-export function field(type: AttributeType, schema: TSchema, options: FieldOptions = {}): Omit<Field, 'column'> & FieldOptions {
+export function field(
+  type: AttributeType,
+  schema: TSchema,
+  options: FieldOptions = {},
+): Omit<Field, 'column'> & FieldOptions {
   const mode = options.mode ?? 'writable'
   return { type, schema, mode, required: false, default: null, queryable: mode !== 'writeOnly', ...options }
 }

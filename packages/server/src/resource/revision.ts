@@ -8,7 +8,9 @@ export const etagOf = (revision: string): string => `"${revision}"`
 export function readIfMatch(request: FastifyRequest): Expected {
   const header = request.headers['if-match']
   if (header === undefined || header.trim() === '*') return 'any'
-  return tagsOf(header).filter(({ isWeak, revision }) => !isWeak && /^\d{1,18}$/.test(revision)).map(({ revision }) => revision)
+  return tagsOf(header)
+    .filter(({ isWeak, revision }) => !isWeak && /^\d{1,18}$/.test(revision))
+    .map(({ revision }) => revision)
 }
 
 /** Does the client hold this revision already? */
@@ -22,5 +24,8 @@ function tagsOf(header: string): { isWeak: boolean; revision: string }[] {
   if (!/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(header)) {
     throw new ApiError('invalid_request', 'If-Match and If-None-Match hold entity tags in double quotes.')
   }
-  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, revision = '']) => ({ isWeak: weak !== undefined, revision }))
+  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, revision = '']) => ({
+    isWeak: weak !== undefined,
+    revision,
+  }))
 }

@@ -13,7 +13,11 @@ export function outputSchema(resource: Resource): TObject {
   for (const [name, join] of Object.entries(resource.joins)) {
     const related = Type.Unsafe<unknown>({ $ref: `#/components/schemas/${joined(join).title}` })
     const schema = 'many' in join ? Type.Array(related) : Type.Union([related, Type.Null()])
-    properties[name] = Type.Optional({ ...schema, readOnly: true, description: `Loaded by \`join=${name}\`` } as TSchema)
+    properties[name] = Type.Optional({
+      ...schema,
+      readOnly: true,
+      description: `Loaded by \`join=${name}\``,
+    } as TSchema)
   }
   return Type.Object(properties, { title: resource.title })
 }
@@ -22,9 +26,14 @@ const joined = (join: Resource['joins'][string]): Resource => ('many' in join ? 
 
 /** A body that makes a record. What the service sets itself is accepted and overwritten, as the interface says. */
 export function createSchema(resource: Resource): TObject {
-  return bodySchema(resource, ({ mode }) => mode !== 'readOnly', ({ required }) => required, {
-    examples: [resource.example],
-  })
+  return bodySchema(
+    resource,
+    ({ mode }) => mode !== 'readOnly',
+    ({ required }) => required,
+    {
+      examples: [resource.example],
+    },
+  )
 }
 
 /** A body that replaces a record. */

@@ -3,8 +3,8 @@ import { denied, type Scope } from '../access/acl.ts'
 import type { Db, Row } from '../db/db.ts'
 import { and, ident, joinSql, json, raw, type Sql, type SqlValue, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { refusalOf } from './refusal.ts'
 import type { ListQuery } from './list-query.ts'
+import { refusalOf } from './refusal.ts'
 import type { Entity, Field, Resource } from './resource.ts'
 
 /** Where the records of a resource are. Every function below demands a scope, and reaches nothing outside it. */

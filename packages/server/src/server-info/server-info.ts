@@ -37,7 +37,8 @@ export function serverInfoOperations(db: Db, config: ServerConfig, isStopping: (
       access: 'public',
       success: { status: 200, description: 'It is', schema: Type.Object({ status: Type.String() }) },
       async handle() {
-        if (isStopping()) throw new ApiError('unavailable', 'The server is stopping.', { headers: { 'Retry-After': '2' } })
+        if (isStopping())
+          throw new ApiError('unavailable', 'The server is stopping.', { headers: { 'Retry-After': '2' } })
         await probe()
         return { headers: { 'cache-control': 'no-store' }, body: { status: 'ok' } }
       },

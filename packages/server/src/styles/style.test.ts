@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { after, before, test } from 'node:test'
 import { type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
@@ -17,7 +17,11 @@ test('a fault in a style is answered with its path', async () => {
     [{ version: 7, sources: {}, layers: [] }, 'body/style/version'],
     [{ version: 8, sources: {}, layers: [{ id: 'a', type: 'lin' }] }, 'body/style/layers/0'],
     [
-      { version: 8, sources: source, layers: [{ id: 'a', type: 'line', source: 's', 'source-layer': 'x', paint: { 'line-width': 'x' } }] },
+      {
+        version: 8,
+        sources: source,
+        layers: [{ id: 'a', type: 'line', source: 's', 'source-layer': 'x', paint: { 'line-width': 'x' } }],
+      },
       'body/style/layers/0/paint/line-width',
     ],
     [{}, 'body/style'],
@@ -69,10 +73,17 @@ test('checking a large style leaves the server free to answer others', async () 
   const delay = monitorEventLoopDelay({ resolution: 5 })
   const start = performance.now()
   delay.enable()
-  const { status } = await create({ version: 8, sources: source, layers: Array.from({ length: 1_500 }, (_, id) => layer(id)) })
+  const { status } = await create({
+    version: 8,
+    sources: source,
+    layers: Array.from({ length: 1_500 }, (_, id) => layer(id)),
+  })
   const took = performance.now() - start
   delay.disable()
   assert.equal(status, 201)
   // The check itself takes hundreds of milliseconds; what is left here is reading and writing JSON.
-  assert.ok(delay.max / 1e6 < Math.max(200, took / 2), `the event loop stood still for ${delay.max / 1e6} of ${took} ms`)
+  assert.ok(
+    delay.max / 1e6 < Math.max(200, took / 2),
+    `the event loop stood still for ${delay.max / 1e6} of ${took} ms`,
+  )
 })

@@ -24,10 +24,14 @@ export const styles = (applications: () => Resource, styleCheck: StyleCheck): Re
       name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
       description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
       type: field('string', Type.Enum(['plain']), { default: 'plain' }),
-      style: field('json', Type.Object({}, { description: 'A MapLibre style, version 8', additionalProperties: true }), {
-        required: true,
-        queryable: false,
-      }),
+      style: field(
+        'json',
+        Type.Object({}, { description: 'A MapLibre style, version 8', additionalProperties: true }),
+        {
+          required: true,
+          queryable: false,
+        },
+      ),
     },
     joins: { application: { one: applications, field: 'applicationId' } },
     async prepare({ values }) {

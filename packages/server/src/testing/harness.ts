@@ -32,7 +32,11 @@ export async function testApp() {
   const app = await createApp({ db, secrets, logger, config: { TRUST_PROXY: '', BODY_LIMIT: 1_048_576 }, about })
 
   /** Sends a request; with the master key unless another, or null for none, is said. */
-  async function call(method: string, url: string, { key = master, body, headers = {}, raw }: Request = {}): Promise<Reply> {
+  async function call(
+    method: string,
+    url: string,
+    { key = master, body, headers = {}, raw }: Request = {},
+  ): Promise<Reply> {
     const response = await app.http.inject({
       method: method as 'GET',
       url,
@@ -41,7 +45,7 @@ export async function testApp() {
         ...(body === undefined && raw === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(raw === undefined ? body === undefined ? {} : { payload: JSON.stringify(body) } : { payload: raw }),
+      ...(raw === undefined ? (body === undefined ? {} : { payload: JSON.stringify(body) }) : { payload: raw }),
     })
     const isJson = /json/.test(String(response.headers['content-type'])) && response.body !== ''
     return {

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { startPostgres } from '../scripts/postgres.ts'
+
+const rounds = 5
+const secondsPerRound = 4
+const ports = { graticule: 18_180, bare: 18_181 }
+
+/** GET of one style by id, with key, ACL and tenancy, against the same SELECT in a bare Fastify route. */
+export async function getById(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
+  const postgres = await startPostgres()
+  const key = randomUUID()
+  const env = { DATABASE_URL: postgres.url, DATA_DIR: directory, MASTER_API_KEY: key, LOG_LEVEL: 'warn' }
+  // The first start compiles the sources; the second is as all later ones.
+  await stop(await start('packages/server/bin/graticule.js', ports.graticule, env))
+  const graticule = await start('packages/server/bin/graticule.js', ports.graticule, env)
+  const bare = await start('bench/bare-server.ts', ports.bare, env)
+  try {
+    await setTimeout(2_000)
+    const idle = await residentMb(graticule)
+    const id = await seed(key)
+    await compare(id, key)
+    const rates = await measure(id, key)
+    return report(rates, idle, await residentMb(graticule))
+  } finally {
+    await Promise.all([stop(graticule), stop(bare)])
+    await postgres.stop()
+    await rm(directory, { recursive: true })
+  }
+}
+
+async function start(script: string, port: number, env: Record<string, string>): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [script], {
+    env: { PATH: process.env.PATH, ...env, PORT: String(port), HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout ?? child, 'data')
+  return child
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  child.kill()
+  await once(child, 'exit')
+}
+
+async function residentMb({ pid }: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024)
+}
+
+const url = (server: keyof typeof ports, path: string): string => `http://127.0.0.1:${ports[server]}${path}`
+
+/** A style as small maps have them, about 4 KB. */
+async function seed(key: string): Promise<string> {
+  const layers = Array.from({ length: 20 }, (_, n) => ({
+    id: `layer-${n}`,
+    type: 'line',
+    source: 'roads',
+    'source-layer': 'geometry',
+    paint: { 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 1, 15, 8], 'line-color': '#446688' },
+  }))
+  const style = { version: 8, sources: { roads: { type: 'vector', url: 'https://tiles.example/index.json' } }, layers }
+  const reply = await fetch(url('graticule', '/api/v1/styles'), {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench', style }),
+  })
+  const { id } = (await reply.json()) as { id: string }
+  return id
+}
+
+/** Figures of two servers that answer differently would mean nothing. */
+async function compare(id: string, key: string): Promise<void> {
+  const [ours, theirs] = await Promise.all(
+    (['graticule', 'bare'] as const).map(async (server) => {
+      const reply = await fetch(url(server, `/api/v1/styles/${id}`), { headers: { 'x-api-key': key } })
+      return JSON.stringify(((await reply.json()) as { style: unknown }).style)
+    }),
+  )
+  if (ours !== theirs) throw new Error('The two servers do not answer the same')
+}
+
+type Rates = { graticule: number[]; bare: number[] }
+
+/** In turns, so that whatever else the machine does hits both. The first round warms up. */
+async function measure(id: string, key: string): Promise<Rates> {
+  const rates: Rates = { graticule: [], bare: [] }
+  for (let round = 0; round <= rounds; round++) {
+    for (const server of ['graticule', 'bare'] as const) {
+      const { requests, non2xx } = await autocannon({
+        url: url(server, `/api/v1/styles/${id}`),
+        headers: { 'x-api-key': key },
+        connections: 32,
+        duration: secondsPerRound,
+      })
+      if (non2xx > 0) throw new Error(`${server}: ${non2xx} answers were not 2xx`)
+      if (round > 0) rates[server].push(requests.average)
+    }
+  }
+  return rates
+}
+
+function report(rates: Rates, idleMb: number, afterMb: number): string {
+  const ratios = rates.graticule.map((rate, round) => rate / (rates.bare[round] ?? Number.NaN)).sort((a, b) => a - b)
+  const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+  return [
+    '## One record by id',
+    '',
+    'GET of one style with key check, ACL and tenancy, against a bare Fastify route with the same single-row SELECT.',
+    '',
+    '| | Graticule | bare Fastify | ratio |',
+    '|---|---|---|---|',
+    `| requests a second, median of ${rounds} rounds in turns | ${Math.round(median(rates.graticule))} | ${Math.round(median(rates.bare))} | **${median(ratios).toFixed(2)}** (${ratios[0]?.toFixed(2)} – ${ratios.at(-1)?.toFixed(2)}) |`,
+    `| resident memory, idle / after the load | ${idleMb} MB / ${afterMb} MB | | |`,
+    '',
+  ].join('\n')
+}

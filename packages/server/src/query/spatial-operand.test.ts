@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../errors.ts'
+import { parseFilter } from './filter.ts'
+
+const attribute = { name: 'geom', type: 'geometry' } as const
+const attributes = new Map([['geom', attribute]])
+const parse = (operators: unknown) => parseFilter({ geom: operators }, attributes)
+const point = { type: 'Point', coordinates: [8, 50] }
+
+function refused(operators: unknown, path: string, message: RegExp): void {
+  assert.throws(
+    () => parse(operators),
+    (error) => {
+      assert.ok(error instanceof ApiError)
+      assert.equal(error.code, 'invalid_filter')
+      assert.equal(error.faults[0]?.path, `filter.geom.${path}`)
+      assert.match(error.message, message)
+      return true
+    },
+  )
+}
+
+test('a geometry is GeoJSON or its text; heights and foreign members are dropped', () => {
+  const expected = { kind: 'intersects', attribute, geometry: point }
+  assert.deepEqual(parse({ $intersects: point }), expected)
+  assert.deepEqual(parse({ $intersects: JSON.stringify(point) }), expected)
+  assert.deepEqual(parse({ $intersects: { ...point, crs: {}, coordinates: [8, 50, 300] } }), expected)
+  assert.deepEqual(parse({ $within: point }), { ...expected, kind: 'within' })
+})
+
+test('every type of geometry is taken, in its structure only', () => {
+  const line = [
+    [8, 50],
+    [9, 51],
+  ]
+  const ring = [...line, [9, 50], [8, 50]]
+  const sound = [
+    point,
+    { type: 'MultiPoint', coordinates: line },
+    { type: 'LineString', coordinates: line },
+    { type: 'MultiLineString', coordinates: [line, line] },
+    { type: 'Polygon', coordinates: [ring] },
+    { type: 'MultiPolygon', coordinates: [[ring], [ring]] },
+  ]
+  for (const geometry of [...sound, { type: 'GeometryCollection', geometries: sound }]) {
+    assert.deepEqual(parse({ $intersects: geometry }), { kind: 'intersects', attribute, geometry })
+  }
+  refused({ $intersects: 'x' }, '$intersects', /"x" is not JSON/)
+  refused({ $intersects: 5 }, '$intersects', /is not a GeoJSON geometry/)
+  refused({ $intersects: [8, 50] }, '$intersects', /is not a GeoJSON geometry/)
+  refused({ $intersects: { type: 'Feature', geometry: point } }, '$intersects', /is not a GeoJSON geometry/)
+  refused({ $intersects: { type: 'toString' } }, '$intersects', /is not a GeoJSON geometry/)
+  const nested = { type: 'GeometryCollection', geometries: [{ type: 'GeometryCollection', geometries: [point] }] }
+  refused({ $intersects: nested }, '$intersects.geometries.0', /is not a GeoJSON geometry/)
+  refused({ $intersects: { type: 'Point' } }, '$intersects.coordinates', /is not a position/)
+  for (const coordinates of [[], [8], ['8', '50'], [8, null], [1, 2, 3, 4, 5], { 0: 8, 1: 50 }]) {
+    refused({ $intersects: { type: 'Point', coordinates } }, '$intersects.coordinates', /is not a position/)
+  }
+  refused({ $intersects: { type: 'LineString', coordinates: [[8, 50]] } }, '$intersects.coordinates', /two positions/)
+  const open = { type: 'Polygon', coordinates: [[...line, [9, 50], [8, 49]]] }
+  refused({ $intersects: open }, '$intersects.coordinates.0', /ends where it begins/)
+  refused({ $intersects: { type: 'Polygon', coordinates: [[...line, [8, 50]]] } }, '$intersects.coordinates.0', /four/)
+  refused({ $intersects: { type: 'MultiPoint', coordinates: [] } }, '$intersects', /is empty/)
+  refused({ $intersects: { type: 'Polygon', coordinates: [] } }, '$intersects', /is empty/)
+  refused({ $intersects: { type: 'Point', coordinates: [181, 0] } }, '$intersects', /outside/)
+  refused({ $intersects: { type: 'Point', coordinates: [0, -91] } }, '$intersects', /outside/)
+})
+
+test('a geometry has at most 100 000 positions', () => {
+  const positions = (length: number) => Array.from({ length }, () => [8, 50])
+  assert.doesNotThrow(() => parse({ $intersects: { type: 'MultiPoint', coordinates: positions(100_000) } }))
+  refused({ $intersects: { type: 'MultiPoint', coordinates: positions(100_001) } }, '$intersects', /at most 100000/)
+})
+
+test('a box is four numbers in any form of list', () => {
+  const boxes = [[1, 2, 3, 4], '1,2,3,4', '[1,2,3,4]', ['1', '2', '3', '4'], { 0: '1', 1: '2', 2: '3', 3: '4' }]
+  for (const box of boxes) assert.deepEqual(parse({ $bbox: box }), parse({ $bbox: boxes[0] }))
+  refused({ $bbox: [1, 2, 3] }, '$bbox', /four numbers/)
+  refused({ $bbox: '' }, '$bbox', /four numbers/)
+  refused({ $bbox: [1, 2, 3, 4, 5, 6] }, '$bbox', /four numbers/)
+  refused({ $bbox: [1, 2, 'x', 4] }, '$bbox.2', /"x" is not a number/)
+  refused({ $bbox: [1, 4, 3, 2] }, '$bbox', /south is greater than north/)
+  refused({ $bbox: [1, -91, 3, 2] }, '$bbox', /outside -90/)
+})
+
+test('$dwithin takes a point or a geometry and a distance, also as text', () => {
+  const expected = { kind: 'dwithin', attribute, geometry: point, distanceMetres: 100 }
+  assert.deepEqual(parse({ $dwithin: { point: [8, 50], distance: 100 } }), expected)
+  assert.deepEqual(parse({ $dwithin: { point: '8,50', distance: '100' } }), expected)
+  assert.deepEqual(parse({ $dwithin: { geometry: point, distance: 1e2 } }), expected)
+  assert.deepEqual(parse({ $dwithin: JSON.stringify({ geometry: point, distance: 100 }) }), expected)
+  refused({ $dwithin: 5 }, '$dwithin', /needs an object/)
+  refused({ $dwithin: { distance: 5 } }, '$dwithin', /either geometry or point/)
+  refused({ $dwithin: { geometry: point, point: [8, 50], distance: 5 } }, '$dwithin', /either geometry or point/)
+  refused({ $dwithin: { point: [8, 50] } }, '$dwithin.distance', /is not a number/)
+  refused({ $dwithin: { point: [8, 50], distance: -1 } }, '$dwithin.distance', /negative/)
+  refused({ $dwithin: { point: [8], distance: 1 } }, '$dwithin.point.coordinates', /is not a position/)
+  refused({ $dwithin: { point: [8, 50], distance: 1, unit: 'km' } }, '$dwithin.unit', /is not geometry, point/)
+})
