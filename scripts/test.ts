@@ -19,8 +19,8 @@ interface Result {
 
 const fileConcurrency = 2
 const testTimeoutMs = 120_000
-// From a file's last test to the end of its process, which a forgotten connection would keep alive for ever.
-const exitTimeoutMs = 30_000
+// How long a file may go on without a test: a connection left open would keep its process alive for ever.
+const idleTimeoutMs = 60_000
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const interrupted = new AbortController()
@@ -111,11 +111,11 @@ async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Result> {
   const result: Result = { name: file, passed: 0, failed: 0, skipped: 0, details: '' }
   const details: string[] = []
   let output = ''
-  const exit = watchExit()
-  const signal = AbortSignal.any([interrupted.signal, exit.signal])
+  const idleness = watchIdleness()
+  const signal = AbortSignal.any([interrupted.signal, idleness.signal])
   const events = run({ files: [resolve(file)], env, testNamePatterns: names, timeout: testTimeoutMs, signal })
   for await (const { type, data } of events) {
-    exit.note(type)
+    idleness.note(type)
     if (type === 'test:stdout' || type === 'test:stderr') output += data.message
     if (type === 'test:pass' && isTest(data)) result[isSkipped(data) ? 'skipped' : 'passed']++
     // A parent only repeats what its failed subtests have said.
@@ -129,19 +129,19 @@ async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Result> {
   return result
 }
 
-function watchExit() {
+function watchIdleness() {
   const controller = new AbortController()
+  const stop = () => controller.abort(new Error(`No test ran for ${idleTimeoutMs / 1000} s, yet the file did not end`))
   let timer: NodeJS.Timeout | undefined
   let running = 0
-  const overdue = () => controller.abort(new Error(`not ended ${exitTimeoutMs / 1000} s after the last test`))
   return {
     signal: controller.signal,
     note(type: string) {
-      if (type === 'test:dequeue') running++
-      if (type === 'test:complete') running--
+      if (type !== 'test:dequeue' && type !== 'test:complete') return
+      running += type === 'test:dequeue' ? 1 : -1
       clearTimeout(timer)
-      // The one left is the file itself.
-      if (type === 'test:complete' && running === 1) timer = setTimeout(overdue, exitTimeoutMs)
+      // The file itself is one of them.
+      if (running === 1) timer = setTimeout(stop, idleTimeoutMs)
     },
   }
 }
@@ -159,7 +159,7 @@ function describeFailure({ name, file = '', line = 1, details }: EventData.TestF
   const cause = inspect(details.error.cause ?? details.error.message)
   // Without Node's own frames, the last of which may open the braces of the error's properties.
   const description = cause.replaceAll(/\n +at .*\(?node:.*?( \{)?$/gm, '$1')
-  return `✗ ${name} (${relative('.', file)}:${line})\n${description}`
+  return `✗ ${name === file ? 'the file itself' : name} (${relative('.', file)}:${line})\n${description}`
 }
 
 // Runs a group of tests; prints a line for each as it ends, and a summary of them all.

@@ -37,8 +37,7 @@ export async function run(
   stop: AbortSignal,
 ): Promise<void> {
   const { values, positionals } = read(args)
-  // `npm start -- keys` arrives as `serve keys`.
-  const [command = 'serve', ...rest] = positionals[0] === 'serve' && positionals[1] ? positionals.slice(1) : positionals
+  const [command = 'serve', ...rest] = positionals
   if (values.help) return console.log(usage)
   const config = loadConfig(env)
   if (command === 'serve') return serve(config, stop)

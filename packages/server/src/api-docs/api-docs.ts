@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
@@ -35,12 +33,11 @@ const start = `SwaggerUIBundle({
 
 type Asset = { type: string; read(): Promise<Buffer> }
 
-const swagger = (file: string): Promise<Buffer> =>
-  readFile(join(dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')), file))
+const asset = (type: string, url: string): Asset => ({ type, read: () => readFile(new URL(url)) })
 
 const assets = new Map<string, Asset>([
-  ['swagger-ui.css', { type: 'text/css', read: () => swagger('swagger-ui.css') }],
-  ['swagger-ui-bundle.js', { type: 'text/javascript', read: () => swagger('swagger-ui-bundle.js') }],
+  ['swagger-ui.css', asset('text/css', import.meta.resolve('swagger-ui-dist/swagger-ui.css'))],
+  ['swagger-ui-bundle.js', asset('text/javascript', import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
   ['start.js', { type: 'text/javascript', read: async () => Buffer.from(start) }],
 ])
 
@@ -80,9 +77,9 @@ export function apiDocsOperations(document: () => object): Operation[] {
       access: 'public',
       success: { status: 200, description: 'A script or a style sheet', contentType: 'text/*', schema: Type.String() },
       async handle(_, { params }) {
-        const asset = assets.get(params.file ?? '')
-        if (!asset) throw new ApiError('not_found', 'The page has no such part.')
-        return file(`${asset.type}; charset=utf-8`, await asset.read())
+        const found = assets.get(params.file ?? '')
+        if (!found) throw new ApiError('not_found', 'The page has no such part.')
+        return file(`${found.type}; charset=utf-8`, await found.read())
       },
     }),
     operation({

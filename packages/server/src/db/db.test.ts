@@ -281,15 +281,18 @@ test('a bare BEGIN is refused and leaves nothing open', async () => {
 
 test('transactions run beside single statements without mixing', async () => {
   const name = await tableOf('a int')
-  const rollBack = db
-    .transaction(async (tx) => {
-      await tx.query(sql`INSERT INTO ${ident(name)} VALUES (1)`)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      throw new Error('never mind')
-    })
-    .catch(() => undefined)
-  await Promise.all(Array.from({ length: 10 }, (_, n) => db.query(sql`INSERT INTO ${ident(name)} VALUES (${n + 2})`)))
-  await rollBack
+  const insert = (session: Queryable, n: number) => session.query(sql`INSERT INTO ${ident(name)} VALUES (${n})`)
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const rolledBack = db.transaction(async (tx) => {
+    await insert(tx, 1)
+    begin()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    throw new Error('never mind')
+  })
+  const expected = assert.rejects(rolledBack, /never mind/)
+  await begun
+  await Promise.all(Array.from({ length: 10 }, (_, n) => insert(db, n + 2)))
+  await expected
   assert.equal(await count(name), 10)
 })
 

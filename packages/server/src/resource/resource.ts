@@ -7,7 +7,7 @@ import type { Sql, SqlValue } from '../db/sql.ts'
 import type { AttributeType } from '../query/attribute.ts'
 
 export type Verb = 'list' | 'create' | 'get' | 'replace' | 'patch' | 'delete'
-export const allVerbs: readonly Verb[] = ['list', 'create', 'get', 'replace', 'patch', 'delete']
+const allVerbs: readonly Verb[] = ['list', 'create', 'get', 'replace', 'patch', 'delete']
 
 /** One property of a resource. This table drives validation, SQL, list queries, OpenAPI and the tests. */
 export type Field = {
