@@ -123,11 +123,14 @@ function rule(operation: Operation): { class: string; level: AclLevel } {
   return { class: aclClass, level: typeof level === 'function' ? level({ params: {}, query: {} }) : level }
 }
 
-const isForMaster = ({ access }: Operation): boolean => typeof access === 'object' && access.master === true
+function isForMaster({ access }: Operation): boolean {
+  return typeof access === 'object' && access.master === true
+}
 
 /** The id in the address is a record's (and not, say, the key of a configuration). */
-const isAboutRecord = ({ path, access }: Operation): boolean =>
-  path.includes('{id}') && typeof access === 'object' && access.id === undefined
+function isAboutRecord({ path, access }: Operation): boolean {
+  return path.includes('{id}') && typeof access === 'object' && access.id === undefined
+}
 
 function address(operation: Operation, id: string): string {
   return operation.path.replace('{id}', id).replace('{key}', 'colour').replace('{file}', 'start.js')

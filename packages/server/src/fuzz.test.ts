@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile'
 import type { Row } from './db/db.ts'
 import { ident, sql } from './db/sql.ts'
 import { openApiDocument } from './openapi-document.ts'
-import { type TestApp, testApp } from './testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
 import { type Attempt, anyRequest, type Document, type Entry, type Principal } from './testing/request-generator.ts'
 
 // A failure names the seed; FUZZ_SEED=… sends the same requests again, FUZZ_REQUESTS=… more or fewer of them.
@@ -25,14 +25,16 @@ let document: Document
 /** What stands for `~name~` in the requests. */
 const names = new Map<string, string>()
 const answers = new Map<string, number>()
+/** The forms of a filter, and the operators in it, that were understood. */
+const understood = new Set<string>()
 
 before(async () => {
   app = await testApp()
   document = JSON.parse(await openApiDocument())
-  await furnish('own', 'Own')
-  await furnish('foreign', canary)
-  for (let index = 0; index < 4; index++) {
-    for (const resource of Object.keys(spares)) await makeSpare(`${resource}.spare.${index}`)
+  await furnish('own', await app.tenant('Own'), 'Own')
+  await furnish('foreign', await app.tenant(canary), canary)
+  for (const resource of collections()) {
+    for (const number of [0, 1, 2, 3]) await make(`${resource}.spare.${number}`, 'Spare')
   }
   const onlyOne = [named('styles.own.0')]
   const limited = { styles: { read: onlyOne, write: onlyOne }, appconfig: { execute: '*' as const } }
@@ -64,7 +66,7 @@ test(`${requests} random requests get documented answers, and nothing of another
 
 describe('a request that once broke something is answered as documented', () => {
   const key = { type: 'user', permissions: {}, userId: 1 }
-  const developer = { 'x-api-key': '~key.developer~', 'content-type': 'application/json' }
+  const developer = { 'x-api-key': '~key.own.developer~', 'content-type': 'application/json' }
   const cases: readonly (readonly [string, number, Attempt['method'], string, string?])[] = [
     ['an id that no router can decode', 400, 'GET', '/api/v1/styles/%zz'],
     ['an id longer than an address may be', 414, 'GET', '/api/v1/styles/~many.9000~'],
@@ -107,6 +109,7 @@ function checkCoverage(): void {
   const successes = reached.reduce((sum, [, count]) => sum + count, 0)
   assert.ok(successes > requests / 4, `only ${successes} requests came through`)
   if (requests < 20_000) return
+  assert.ok(understood.has('filter[') && understood.has('filter=') && understood.size > 15, `${[...understood]}`)
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
   const missed = operations.filter(
     ({ operationId }) => !reached.some(([answer]) => answer.startsWith(`${operationId} `)),
@@ -128,6 +131,9 @@ async function judge(attempt: Attempt): Promise<number> {
   const operation = operationAt(attempt.method, url)
   const key = `${operation?.operationId ?? 'nothing'} ${status}`
   answers.set(key, (answers.get(key) ?? 0) + 1)
+  if (status === 200) {
+    for (const [word] of decodeURIComponent(url).matchAll(/\bfilter[[=]|\$[a-z]\w+/gi)) understood.add(word)
+  }
 
   assert.ok(isAllowed(attempt.method, operation, status), `undocumented: ${answer}`)
   assert.ok(response.headers['x-request-id'], `no request id: ${answer}`)
@@ -146,7 +152,7 @@ async function judge(attempt: Attempt): Promise<number> {
   const isNothing = attempt.method === 'DELETE' && text === ''
   if (documented && isWhole && !isNothing) checkSchema(documented, JSON.parse(text))
   if (!seesAll(attempt)) checkForLeaks(text + JSON.stringify(response.headers), url + JSON.stringify(headers) + payload)
-  if (attempt.method === 'DELETE' && status === 200) await restore(attempt.url)
+  if (status === 200 && operation?.operationId.endsWith('.delete')) await restore(attempt.url)
   return status
 }
 
@@ -200,13 +206,13 @@ function principals(): [number, Principal][] {
   const master: Principal = {
     keys: ['~key.master~'],
     applications: [null, null, null, '~applications.own~', 'nonsense'],
-    ids: idsOf(/own|spare/),
+    ids: idsOf(/\.(own|spare)/),
     expendable: idsOf(/spare/),
   }
   const tenant: Principal = {
-    keys: [...Array<string>(12).fill('~key.developer~'), '~key.public~', '~key.limited~', ...nobody],
+    keys: [...Array<string>(12).fill('~key.own.developer~'), '~key.own.public~', '~key.limited~', ...nobody],
     applications: [null, null, null, '~applications.foreign~'],
-    ids: idsOf(/own/, /own/, /own/, /(styles|apikeys)\.spare/, /foreign/),
+    ids: idsOf(/\.own/, /\.own/, /\.own/, /^(?!applications).*spare/, /foreign/),
     expendable: idsOf(/spare/, /spare/, /foreign/),
   }
   return [
@@ -216,15 +222,14 @@ function principals(): [number, Principal][] {
 }
 
 /** Placeholders of the ids whose names match, by the resource they are of; as often as they match. */
-function idsOf(...patterns: RegExp[]): Record<string, string[]> {
+function idsOf(...patterns: RegExp[]): Principal['ids'] {
   const known = patterns.flatMap((pattern) => [...names.keys()].filter((name) => pattern.test(name)))
-  const ids: Record<string, string[] | undefined> = Object.groupBy(
+  const ids = Object.groupBy(
     known.map((name) => `~${name}~`),
     (mark) => mark.slice(1).split('.', 1)[0] ?? '',
   )
-  const { applications = [], styles = [], apikeys = [] } = ids
   const keys = ['theme', 'theme', 'theme.colour', 'list', 'list.0', 'svc.version', 'absent']
-  return { applications, styles, apikeys, appconfig: [...applications, ...keys] }
+  return { ...ids, appconfig: [...(ids.applications ?? []), ...keys] }
 }
 
 function filledIn(text: string): string {
@@ -244,64 +249,66 @@ function named(name: string): string {
   return value
 }
 
-/** A tenant with something of everything, in which every text is `text`. */
-async function furnish(owner: 'own' | 'foreign', text: string): Promise<void> {
-  const tenant = await app.tenant(text)
+/** The resources whose records can be made and deleted. */
+function collections(): string[] {
+  const [base, paths] = ['/api/v1/', document.paths]
+  return Object.keys(paths)
+    .filter((path) => paths[path]?.post && paths[`${path}/{id}`]?.delete && path !== `${base}appconfig`)
+    .map((path) => path.slice(base.length))
+}
+
+/** A tenant with something of everything, and in it the text wherever a text can be. */
+async function furnish(owner: 'own' | 'foreign', tenant: Tenant, text: string): Promise<void> {
   const { id, developer: key } = tenant
-  const metadata = { colour: { hex: text }, list: [text] }
   names.set(`applications.${owner}`, id)
-  if (owner === 'own') names.set('key.developer', key).set('key.public', tenant.public)
-  await app.call('PUT', `/api/v1/applications/${id}/metadata`, { key, body: metadata })
+  names.set(`key.${owner}.developer`, key).set(`key.${owner}.public`, tenant.public)
+  await app.call('PUT', `/api/v1/applications/${id}/metadata`, { key, body: metadataWith(text) })
   await app.call('PUT', '/api/v1/appconfig', { key, body: { theme: { colour: text }, list: [text] } })
-  for (let index = 0; index < 3; index++) {
-    names.set(
-      `styles.${owner}.${index}`,
-      await make('styles', key, { name: text, description: text, metadata, style: plain }),
-    )
-    names.set(`apikeys.${owner}.${index}`, await make('apikeys', key, { ...lesser, description: text, metadata }))
+  for (const resource of collections().filter((name) => name !== 'applications')) {
+    for (const number of [0, 1, 2]) await make(`${resource}.${owner}.${number}`, text)
   }
 }
 
-const plain = { version: 8, sources: {}, layers: [] }
-const lesser = { type: 'app', permissions: { styles: { read: '*' } } }
-const metadata = { colour: { hex: '#2a6' }, list: [1] }
-const spares: Record<string, object> = {
-  applications: { name: 'Spare', metadata },
-  styles: { name: 'Spare', style: plain, metadata },
-  apikeys: { ...lesser, metadata },
-}
+const metadataWith = (text: string) => ({ colour: { hex: text }, list: [text] })
 
-/** Something to delete: a style or a key of the own tenant, or an application. */
-async function makeSpare(name: string): Promise<void> {
-  const [resource = ''] = name.split('.')
-  const key = resource === 'applications' ? app.master : named('key.developer')
-  names.set(name, await make(resource, key, spares[resource] ?? {}))
-}
-
-async function make(resource: string, key: string, body: object): Promise<string> {
-  const reply = await app.call('POST', `/api/v1/${resource}`, { key, body })
+/** Makes the record of this name after the example in the document. */
+async function make(name: string, text: string): Promise<void> {
+  const [resource = '', owner] = name.split('.')
+  const { schema, example } =
+    document.paths[`/api/v1/${resource}`]?.post?.requestBody?.content['application/json'] ?? {}
+  const texts = ['name', 'description'].filter((field) => field in (schema?.properties ?? {}))
+  const key = resource === 'applications' ? app.master : named(`key.${owner === 'foreign' ? owner : 'own'}.developer`)
+  const reply = await app.call('POST', `/api/v1/${resource}`, {
+    key,
+    body: {
+      ...(example as object),
+      ...Object.fromEntries(texts.map((field) => [field, text])),
+      metadata: metadataWith(text),
+    },
+  })
   assert.equal(reply.status, 201, reply.text)
-  return reply.body.id
+  names.set(name, reply.body.id)
 }
 
 /** So that the next deletion finds something too. */
 async function restore(url: string): Promise<void> {
-  const [, name] = /~(\w+\.spare\.\d+)~(?!.*metadata)/.exec(url) ?? []
-  if (name) await makeSpare(name)
+  const [, name] = /~(\w+\.spare\.\d+)~/.exec(url) ?? []
+  if (name) await make(name, 'Spare')
 }
 
-/** All that the database has of the foreign tenant. */
-function foreignRows(): Promise<Row[][]> {
+/** All that the database has of the foreign tenant; when its keys were last used is written a minute late. */
+async function foreignRows(): Promise<Row[][]> {
   const id = named('applications.foreign')
-  const tables = {
-    applications: 'id',
-    apikeys: 'application_id',
-    styles: 'application_id',
-    appconfig: 'application_id',
-  }
+  const tables = await app.db.query<{ name: string; column: string }>(sql`
+    SELECT table_name AS name, column_name AS column FROM information_schema.columns
+    WHERE table_schema = 'svc' AND (column_name = 'application_id' OR (table_name, column_name) = ('applications', 'id'))
+    ORDER BY 1`)
+  assert.ok(tables.length >= 4)
   return Promise.all(
-    Object.entries(tables).map(([table, column]) =>
-      app.db.query(sql`SELECT t::text FROM ${ident('svc', table)} t WHERE ${ident(column)} = ${id}::uuid ORDER BY 1`),
+    tables.map(({ name, column }) =>
+      app.db.query(sql`
+        SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${ident('svc', name)} t WHERE ${ident(column)} = ${id}::uuid
+        ORDER BY 1`),
     ),
   )
 }

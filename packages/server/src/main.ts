@@ -1,10 +1,12 @@
 import { run } from './cli.ts'
 
 const stop = new AbortController()
+let askedAt = Number.POSITIVE_INFINITY
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // Whoever asks twice does not want to wait.
-    if (stop.signal.aborted) process.exit(1)
+    // Ctrl-C under npm arrives twice, from the terminal and from npm. Whoever asks again later does not want to wait.
+    if (performance.now() - askedAt > 1_000) process.exit(1)
+    askedAt = Math.min(askedAt, performance.now())
     stop.abort()
   })
 }

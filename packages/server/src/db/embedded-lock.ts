@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 
 export type Lock = { release(): void }
 
+const busy = 5
+
 /**
  * Takes the data directory for this process. The lock is the operating system's, held through SQLite because Node has
  * no call for it: it ends with the process, however that ends, and holds between containers that see different process
@@ -12,24 +14,24 @@ export function lockDirectory(directory: string): Lock {
   const file = new DatabaseSync(join(directory, 'graticule.lock'), { timeout: 100 })
   try {
     file.exec('PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
-    if (!reserve(file)) throw new Error(`The data directory ${directory} is in use by process ${holder(file)}.`)
-    file.exec(`DELETE FROM holder; INSERT INTO holder VALUES (${process.pid}); COMMIT`)
-    if (!reserve(file)) throw new Error(`The data directory ${directory} is in use by process ${holder(file)}.`)
-  } catch (error) {
-    file.close()
-    throw error
-  }
-  return { release: () => file.close() }
-}
-
-/** Others can still read the number of the holder. */
-function reserve(file: DatabaseSync): boolean {
-  try {
+    // Whoever holds it, others can read the number and cannot begin.
+    file.exec(`BEGIN IMMEDIATE; DELETE FROM holder; INSERT INTO holder VALUES (${process.pid}); COMMIT`)
     file.exec('BEGIN IMMEDIATE')
-    return true
-  } catch {
-    return false
+    return { release: () => file.close() }
+  } catch (error) {
+    const holder = isBusy(error) ? holderOf(file) : undefined
+    file.close()
+    if (holder === undefined) throw error
+    throw new Error(`The data directory ${directory} is in use by process ${holder}.`)
   }
 }
 
-const holder = (file: DatabaseSync): unknown => file.prepare('SELECT pid FROM holder').get()?.pid ?? 'unknown'
+const isBusy = (error: unknown): boolean => error instanceof Error && 'errcode' in error && error.errcode === busy
+
+function holderOf(file: DatabaseSync): unknown {
+  try {
+    return file.prepare('SELECT pid FROM holder').get()?.pid
+  } catch {
+    return undefined
+  }
+}

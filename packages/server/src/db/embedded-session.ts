@@ -1,3 +1,4 @@
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { unavailable } from './database-error.ts'
 import {
@@ -29,8 +30,11 @@ type Waiter = { resolve(outcome: Outcome): void; reject(error: unknown): void }
  */
 const stackSizeMb = 32
 
+/** Beside this file: TypeScript when the sources run, JavaScript once they are compiled. */
+const workerFile = new URL(`./embedded-worker${extname(import.meta.url)}`, import.meta.url)
+
 export async function startSession(options: SessionOptions): Promise<Session> {
-  const worker = new Worker(new URL('./embedded-worker.ts', import.meta.url), {
+  const worker = new Worker(workerFile, {
     name: 'graticule-database',
     workerData: options,
     // The flags of the process, such as those of a test run, are not meant for this thread.

@@ -45,7 +45,7 @@ export function databaseError({ message, ...fields }: Fault): pg.DatabaseError {
 
 const refuse = (message: string, code: string): pg.DatabaseError => databaseError({ message, code, severity: 'ERROR' })
 
-export function encodeValue(value: SqlValue): Cell {
+function encodeValue(value: SqlValue): Cell {
   if (value === null) return null
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)

@@ -31,7 +31,7 @@ function inspect(root: unknown): void {
   let keys = 0
   const pending: Part[] = [{ value: root, path: '', depth: 0 }]
   for (let part = pending.pop(); part; part = pending.pop()) {
-    if (typeof part.value === 'string') checkText(part.value, part.path)
+    checkScalar(part)
     if (typeof part.value !== 'object' || part.value === null) continue
     if (part.depth >= maxDepth) throw invalid('', `The body nests deeper than ${maxDepth} levels.`)
     if (!Array.isArray(part.value)) keys += checkKeys(part.value, part.path)
@@ -40,10 +40,10 @@ function inspect(root: unknown): void {
   }
 }
 
-/** Numbers make up most of a large body and need no look. */
+/** Numbers make up most of a large body, and hardly any needs a second look. */
 function partsOf(value: object, { path, depth }: Part): Part[] {
   return Object.entries(value)
-    .filter(([, child]) => typeof child === 'object' || typeof child === 'string')
+    .filter(([, child]) => typeof child === 'object' || typeof child === 'string' || isTooLarge(child))
     .map(([key, child]) => ({ value: child, path: `${path}/${key}`, depth: depth + 1 }))
 }
 
@@ -55,6 +55,14 @@ function checkKeys(value: object, path: string): number {
   }
   return keys.length
 }
+
+function checkScalar({ value, path }: Part): void {
+  if (typeof value === 'string') checkText(value, path)
+  if (isTooLarge(value)) throw invalid(path, 'The number is too large.')
+}
+
+/** `1e309` is JSON, but there is no such number here, and null would be stored in its place. */
+const isTooLarge = (value: unknown): boolean => value === Infinity || value === -Infinity
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */
 function checkText(text: string, path: string): void {

@@ -80,14 +80,23 @@ export function readQuery(schema: TObject, tree: QueryTree): Record<string, unkn
 
 function readParameter(schema: TSchema, value: QueryValue, name: string): unknown {
   const type = 'type' in schema ? schema.type : undefined
-  // Objects stay as they came: a deep object, or the JSON text of one.
-  if (type === 'object') return value
+  if (type === 'object') return readObject(value, name)
   if (type === 'array') return readList(value, name)
   if (typeof value !== 'string') throw invalid(name, 'The parameter must be given once.')
   if (type === 'integer') return readNumber(value, name, /^[+-]?\d{1,15}$/, 'a whole number')
   if (type === 'number') return readNumber(value, name, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, 'a number')
   if (type === 'boolean') return readBoolean(value, name)
   return value
+}
+
+/** A deep object, or the JSON text of one. */
+function readObject(value: QueryValue, name: string): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value === '' ? '{}' : value)
+  } catch {
+    throw invalid(name, 'This is neither a deep object nor the JSON text of an object.')
+  }
 }
 
 /** Comma-separated, repeated, `[]` and `[0]` forms are all lists. */
