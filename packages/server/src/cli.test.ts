@@ -74,7 +74,9 @@ describe('the command line', () => {
     assert.doesNotMatch(server.output(), /Master key|[0-9a-f]{8}-/)
     const reply = await fetch(`${server.url}/api/v1/applications?api-key=${master}`)
     assert.equal(reply.status, 200)
+    await fetch(`${server.url}/api/v1/apikeys/${master}?x=${master}`, { headers: { 'x-api-key': master } })
     assert.equal(await server.stop('SIGINT'), 0)
+    assert.match(server.output(), /"path":"\/api\/v1\/apikeys\/:id"/)
     assert.ok(!server.output().includes(master), 'no key in the log')
   })
 
@@ -163,6 +165,18 @@ describe('settings', () => {
       const { code, errors } = await run(['serve'], { [name]: value })
       assert.equal(code, 1)
       assert.match(errors, new RegExp(name), `${name}=${value}`)
+      assert.doesNotMatch(errors, /\n +at /)
+    }
+  })
+
+  test('a database that cannot be reached or used is said, not thrown', async () => {
+    for (const url of [
+      'postgres://nobody@127.0.0.1:1/x',
+      `${env.DATABASE_URL ?? 'postgres://x@127.0.0.1:1/x'}_absent`,
+    ]) {
+      const { code, errors } = await run(['serve'], { DATABASE_URL: url })
+      assert.equal(code, 1)
+      assert.match(errors, /^DATABASE_URL: /)
       assert.doesNotMatch(errors, /\n +at /)
     }
   })

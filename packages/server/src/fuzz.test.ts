@@ -10,7 +10,7 @@ import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
 import { type Attempt, anyRequest, type Document, type Entry, type Principal } from './testing/request-generator.ts'
 
 // A failure names the seed; FUZZ_SEED=… sends the same requests again, FUZZ_REQUESTS=… more or fewer of them.
-const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 30))
+const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 26))
 const requests = Number(process.env.FUZZ_REQUESTS ?? (process.env.TEST_DATABASE_URL ? 20_000 : 3_000))
 const lanes = 20
 const patienceMs = 100_000
@@ -48,7 +48,7 @@ test(`${requests} random requests get documented answers, and nothing of another
   const property = fc.asyncProperty(anyRequest(document, principals()), async (attempt) => void (await judge(attempt)))
   const runs = Array.from({ length: lanes }, (_, lane) =>
     fc.assert(property, {
-      seed: seed + lane,
+      seed: seed * lanes + lane,
       numRuns: requests / lanes,
       interruptAfterTimeLimit: patienceMs,
       markInterruptAsFailure: true,
@@ -120,40 +120,58 @@ function checkCoverage(): void {
   )
 }
 
-/** Sends a request and judges the answer by the document, whatever the request was meant to be. */
+/** Sends a request and judges the answer by the document, whatever the request was meant to be. Returns its status. */
 async function judge(attempt: Attempt): Promise<number> {
+  const { method } = attempt
   const url = filledIn(attempt.url)
   const headers = Object.fromEntries(Object.entries(attempt.headers).map(([name, value]) => [name, filledIn(value)]))
   const payload = typeof attempt.body === 'string' ? filledIn(attempt.body) : attempt.body && Buffer.from(attempt.body)
-  const response = await app.http.inject({ method: attempt.method as 'GET', url, headers, payload })
+  const response = await app.http.inject({ method: method as 'GET', url, headers, payload })
   const { statusCode: status, body: text } = response
-  const answer = `${status} ${text.slice(0, 2_000)}`
-  const operation = operationAt(attempt.method, url)
-  const key = `${operation?.operationId ?? 'nothing'} ${status}`
-  answers.set(key, (answers.get(key) ?? 0) + 1)
-  if (status === 200) {
-    for (const [word] of decodeURIComponent(url).matchAll(/\bfilter[[=]|\$[a-z]\w+/gi)) understood.add(word)
-  }
+  const operation = operationAt(method, url)
+  note(operation, status, url)
 
-  assert.ok(isAllowed(attempt.method, operation, status), `undocumented: ${answer}`)
+  const answer = `${status} ${text.slice(0, 2_000)}`
+  assert.ok(isAllowed(method, operation, status), `undocumented: ${answer}`)
   assert.ok(response.headers['x-request-id'], `no request id: ${answer}`)
   assert.equal(Reflect.ownKeys(Object.prototype).length, prototype, 'the prototype of all objects is polluted')
-  if (status >= 400 && attempt.method !== 'HEAD') {
-    assert.match(String(response.headers['content-type']), /^application\/problem\+json/)
-    const problem = JSON.parse(text)
-    checkSchema({ $ref: '#/components/schemas/Problem' }, problem)
-    assert.equal(problem.status, status)
-    assert.equal(problem.requestId, response.headers['x-request-id'])
+  if (method !== 'HEAD') {
+    if (status >= 400) checkProblem(response)
+    else checkSuccess(operation?.responses[status], text, attempt)
   }
-  const documented = operation?.responses[status]?.content?.['application/json']?.schema
-  // A record of which only some fields were asked for is not one as documented.
-  const isWhole = !/[?&]fields/.test(url) && attempt.method !== 'HEAD'
-  // The address of a record and of a configuration's key are one: deleting the former answers nothing.
-  const isNothing = attempt.method === 'DELETE' && text === ''
-  if (documented && isWhole && !isNothing) checkSchema(documented, JSON.parse(text))
-  if (!seesAll(attempt)) checkForLeaks(text + JSON.stringify(response.headers), url + JSON.stringify(headers) + payload)
+  if (!seesAll(attempt)) checkForLeaks(text + JSON.stringify(response.headers), url + JSON.stringify(headers))
   if (status === 200 && operation?.operationId.endsWith('.delete')) await restore(attempt.url)
   return status
+}
+
+function note(operation: Entry | undefined, status: number, url: string): void {
+  const key = `${operation?.operationId ?? 'nothing'} ${status}`
+  answers.set(key, (answers.get(key) ?? 0) + 1)
+  if (status !== 200) return
+  const [, query = ''] = url.split('?', 2)
+  for (const [word] of decodeURIComponent(query).matchAll(/\bfilter[[=]|\$[a-z]\w+/gi)) understood.add(word)
+}
+
+function checkProblem({ statusCode, headers, body }: { statusCode: number; headers: object; body: string }): void {
+  const { 'content-type': type, 'x-request-id': requestId } = headers as Record<string, unknown>
+  assert.match(String(type), /^application\/problem\+json/)
+  const problem = JSON.parse(body)
+  checkSchema({ $ref: '#/components/schemas/Problem' }, problem)
+  assert.equal(problem.status, statusCode)
+  assert.equal(problem.requestId, requestId)
+}
+
+function checkSuccess(
+  documented: Entry['responses'][string] | undefined,
+  text: string,
+  { method, url }: Attempt,
+): void {
+  const schema = documented?.content?.['application/json']?.schema
+  // A record of which only some fields were asked for is not one as documented.
+  if (!schema || /[?&]fields/.test(url)) return
+  // The address of a record and that of a configuration's key are one: deleting the former answers nothing.
+  if (method === 'DELETE' && text === '') return
+  checkSchema(schema, JSON.parse(text))
 }
 
 function isAllowed(method: string, operation: Entry | undefined, status: number): boolean {
@@ -194,8 +212,9 @@ const seesAll = ({ url, headers }: Attempt): boolean =>
 
 function checkForLeaks(answer: string, request: string): void {
   for (const [name, value] of names) {
-    const isForeign = name.includes('foreign') && !request.includes(value)
-    assert.ok(!isForeign || !answer.includes(value), `${name} is in the answer: ${answer.slice(0, 2_000)}`)
+    // The application's own id is no secret: requests say it, and a configuration may hold it.
+    const isSecret = name.includes('foreign') && name !== 'applications.foreign' && !request.includes(value)
+    assert.ok(!isSecret || !answer.includes(value), `${name} is in the answer: ${answer.slice(0, 2_000)}`)
   }
   assert.ok(!answer.includes(canary), `the other tenant is in the answer: ${answer.slice(0, 2_000)}`)
 }

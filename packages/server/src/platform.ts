@@ -1,10 +1,12 @@
 import { join } from 'node:path'
+import pg from 'pg'
 import type { Secrets } from './access/secrets.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { openEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
+import { ApiError, StartError } from './errors.ts'
 import { loadSecrets, setUp } from './first-start.ts'
 
 /** What every command needs: the database, up to date and set up, and the secrets in it. */
@@ -31,6 +33,14 @@ export async function openPlatform(
     return { db, secrets, applied, newMasterKey: await setUp(db, secrets, config.MASTER_API_KEY) }
   } catch (error) {
     await db.close()
-    throw error
+    throw url ? explained(error) : error
   }
 }
+
+/** What is wrong with a PostgreSQL server is for its operator to mend, and needs no stack. */
+function explained(error: unknown): unknown {
+  if (error instanceof ApiError) return new StartError(`DATABASE_URL: ${error.message} (${causeOf(error)})`)
+  return error instanceof pg.DatabaseError ? new StartError(`DATABASE_URL: the server says: ${error.message}`) : error
+}
+
+const causeOf = ({ cause }: ApiError): string => (cause instanceof Error ? cause.message || cause.name : String(cause))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { StartError } from '../errors.ts'
 
 export type Lock = { release(): void }
 
@@ -22,7 +23,7 @@ export function lockDirectory(directory: string): Lock {
     const holder = isBusy(error) ? holderOf(file) : undefined
     file.close()
     if (holder === undefined) throw error
-    throw new Error(`The data directory ${directory} is in use by process ${holder}.`)
+    throw new StartError(`The data directory ${directory} is in use by process ${holder}.`)
   }
 }
 

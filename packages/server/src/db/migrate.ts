@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { StartError } from '../errors.ts'
 import type { Db, Queryable } from './db.ts'
 import { raw, sql } from './sql.ts'
 
@@ -63,10 +64,12 @@ async function check(tx: Queryable, known: readonly Migration[]): Promise<Set<nu
   for (const applied of rows) {
     const migration = byNumber.get(applied.number)
     if (!migration) {
-      throw new Error(`The database is newer than this program, which does not know its migration ${applied.name}.`)
+      throw new StartError(
+        `The database is newer than this program, which does not know its migration ${applied.name}.`,
+      )
     }
     if (migration.checksum !== applied.checksum) {
-      throw new Error(
+      throw new StartError(
         `The migration ${migration.name} was changed after it had been applied. Restore the file; put changes in a new one.`,
       )
     }
@@ -80,7 +83,7 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   for (const [index, { number, name }] of migrations.entries()) {
     const previous = migrations[index - 1]
     if (previous?.number === number)
-      throw new Error(`The migrations ${previous.name} and ${name} have the same number.`)
+      throw new StartError(`The migrations ${previous.name} and ${name} have the same number.`)
   }
   return migrations
 }

@@ -15,7 +15,8 @@ const isSql = (value: unknown): value is Sql => typeof value === 'object' && val
 export function sql(strings: TemplateStringsArray, ...values: (Sql | SqlValue)[]): Sql {
   const parts: (string | Bound)[] = [strings[0] ?? '']
   values.forEach((value, index) => {
-    if (isSql(value)) parts.push(...value.parts)
+    // Not by spreading: a large fragment would overflow the stack.
+    if (isSql(value)) for (const part of value.parts) parts.push(part)
     else parts.push({ value })
     parts.push(strings[index + 1] ?? '')
   })

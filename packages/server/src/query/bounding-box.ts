@@ -18,14 +18,13 @@ export function boxesAround(extent: Extent, distanceMetres: number): readonly Ex
   const north = Math.min(90, extent.north + angle * degrees + bulgeDegrees)
   const reach = longitudeReach(extent, angle) + bulgeDegrees
   const [west, east] = [extent.west - reach, extent.east + reach]
-  const holdsPole = south <= -89 || north >= 89
-  if (holdsPole || east - west >= 360) return [{ west: -180, south, east: 180, north }]
+  if (east - west >= 360) return [{ west: -180, south, east: 180, north }]
   if (west < -180) return [box(west + 360, south, 180, north), box(-180, south, east, north)]
   if (east > 180) return [box(west, south, 180, north), box(-180, south, east - 360, north)]
   return [box(west, south, east, north)]
 }
 
-/** The widest a cap of this angular radius gets, when its centre lies in the extent; meridians narrow towards the poles. */
+/** The widest a cap gets whose centre lies in the extent. Towards the poles meridians narrow; round a pole it has all. */
 function longitudeReach({ south, north }: Extent, angle: number): number {
   const latitude = Math.max(Math.abs(south), Math.abs(north)) / degrees
   const sine = Math.sin(Math.min(angle, Math.PI / 2)) / Math.cos(latitude)

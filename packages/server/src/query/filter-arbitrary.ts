@@ -13,13 +13,21 @@ type Declared = {
 
 const letters = ['a', 'A', 'b', 'B', '%', '_', '\\', "'", '"', ',', ' ', '\n', 'ß', '\u{ffee}', '😀']
 const cased = ['ä', 'Ä', 'é']
+/** Few letters, so that what is looked for comes several times over and matching has to try again. */
+const repetitive = (...units: string[]): Arbitrary<string> =>
+  fc.string({ unit: fc.constantFrom(...units), maxLength: 8 })
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...letters, ...cased), maxLength: 4 }),
+  repetitive('a', 'b'),
   fc.constantFrom('null', 'true', '1', '$eq', '{}', 'NULL'),
 )
+const patternOf = (units: readonly string[]): Arbitrary<string> =>
+  fc
+    .oneof(fc.string({ unit: fc.constantFrom(...units, '%', '_'), maxLength: 5 }), repetitive('a', 'b', '%', '_'))
+    .filter((like) => !/(^|[^\\])(\\\\)*\\$/.test(like))
+const pattern = patternOf([...letters, ...cased])
 // What ILIKE makes of umlauts depends on the server, so that its patterns have none.
-const asciiPattern = fc.string({ unit: fc.constantFrom(...letters, '%', '_'), maxLength: 5 }).filter(endsWell)
-const pattern = fc.string({ unit: fc.constantFrom(...letters, ...cased, '%', '_'), maxLength: 5 }).filter(endsWell)
+const asciiPattern = patternOf(letters)
 
 const small = fc.integer({ min: -3, max: 3 })
 const large = fc.constantFrom('9223372036854775807', '-9223372036854775808', '9007199254740993', '9007199254740992')
@@ -47,6 +55,8 @@ const listOf = (values: Arbitrary<unknown>): Arbitrary<unknown> =>
 const declared: readonly Declared[] = [
   { attribute: { name: 'text', type: 'string' }, sqlType: 'text', value: text, operand: text },
   { attribute: { name: 'toString', type: 'string' }, sqlType: 'varchar', value: text, operand: text },
+  // What a driver calls a string may be anything that has a text.
+  { attribute: { name: 'token', type: 'string' }, sqlType: 'uuid', value: uuid, operand: fc.oneof(uuid, text) },
   { attribute: { name: 'int4', type: 'integer' }, sqlType: 'int4', value: small, operand: spelt(small) },
   {
     attribute: { name: 'constructor', type: 'integer' },
@@ -183,8 +193,4 @@ function operatorsOf({ attribute, operand }: Declared): Record<string, Arbitrary
   if (attribute.type !== 'string') return { ...equality, ...order }
   const like = { $like: pattern, $notLike: pattern, $iLike: asciiPattern, $notILike: asciiPattern }
   return { ...equality, ...order, ...like, $startsWith: operand, $endsWith: operand, $substring: operand }
-}
-
-function endsWell(like: string): boolean {
-  return !/(^|[^\\])(\\\\)*\\$/.test(like)
 }

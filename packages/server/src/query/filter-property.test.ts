@@ -79,6 +79,14 @@ test('a filter, its negation and its unknowns part the rows, with indexes as wit
   await fc.assert(property, { numRuns: 3, endOnFailure: true })
 })
 
+test('digits that a double cannot hold count in a numeric column', async () => {
+  const filter = parseFilter({ numeric: '0.3000000000000000001' }, attributes)
+  const [row] = await db.query(sql`
+    SELECT ${filterSql(filter, () => sql`0.3000000000000000001::numeric`)} AS same,
+      ${filterSql(filter, () => sql`0.3::numeric`)} AS rounded, ${filterSql(filter, () => sql`0.3::float8`)} AS double`)
+  assert.deepEqual(row, { same: true, rounded: false, double: true })
+})
+
 test('a query string says the same as JSON', () => {
   const property = fc.property(anyFilter, (input) => {
     assert.deepEqual(parseFilter(queryStringForm(input), attributes), parseFilter(input, attributes))
