@@ -152,26 +152,28 @@ test('$within is inside, not on the edge; broken polygons are no error on either
   }
   const collection: Geometry = { type: 'GeometryCollection', geometries: [overlapping, bowTie, line([8, 50], [9, 51])] }
   await storePlaces(db, [
+    collection,
     point(8.7, 50.7),
     point(8, 50),
     bowTie,
     overlapping,
-    collection,
     line([8.1, 50.1], [9.4, 51.4]),
     null,
   ])
   for (const { name } of spatialColumns) {
-    const [around, edge, broken, meets] = await answersFor(db, [
+    const [around, edge, broken, meets, box] = await answersFor(db, [
       { [name]: { $within: polygon(ring(7, 49, 10, 52)) } },
       { [name]: { $within: polygon(ring(8, 50, 10, 52)) } },
       { [name]: { $within: overlapping } },
       { [name]: { $intersects: collection } },
+      { [name]: { $bbox: [8.2, 50.2, 8.9, 50.9] } },
     ])
     assert.deepEqual(around, ['true', 'true', 'true', 'true', 'true', 'true', 'null'], name)
-    assert.equal(edge?.[0], 'true', name)
-    if (name === 'degrees') assert.deepEqual(edge?.[1], 'false')
-    assert.deepEqual([broken?.[0], broken?.[5]], ['true', 'true'], name)
+    assert.equal(edge?.[1], 'true', name)
+    if (name === 'degrees') assert.deepEqual(edge?.[2], 'false')
+    assert.deepEqual([broken?.[1], broken?.[5]], ['true', 'true'], name)
     assert.deepEqual(meets, ['true', 'true', 'true', 'true', 'true', 'true', 'null'], name)
+    assert.deepEqual(box, ['true', 'true', 'false', 'true', 'true', 'true', 'null'], name)
   }
 })
 

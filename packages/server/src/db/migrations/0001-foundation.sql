@@ -106,6 +106,8 @@ BEGIN
     RETURN target || jsonb_build_object(key, svc.json_set(target -> key, path[2:], value));
   ELSIF jsonb_typeof(target) = 'array' THEN
     size := jsonb_array_length(target);
+    -- As everywhere in PostgreSQL, -1 is the last item.
+    IF key ~ '^-\d{1,6}$' THEN key := size + key::int; END IF;
     IF key !~ '^\d{1,6}$' OR key::int > size THEN
       RAISE EXCEPTION 'The key leads into a list of % items, where "%" is no place.', size, key USING ERRCODE = 'GR400';
     ELSIF key::int = size THEN
