@@ -15,4 +15,5 @@ app.get<{ Params: { id: string } }>('/api/v1/styles/:id', async ({ params }, rep
 })
 
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' })
+process.on('SIGTERM', () => process.exit())
 console.log('ready')

@@ -7,7 +7,22 @@ type Bound = { readonly value: SqlValue }
 
 const brand: unique symbol = Symbol('sql')
 
-const make = (parts: readonly (string | Bound)[]): Sql => ({ [brand]: true, parts })
+const make = (parts: readonly (string | Bound)[]): Sql => ({ [brand]: true, parts: merged(parts) })
+
+/** Neighbouring texts become one, so that a fragment that is used again is cheap to put in. */
+function merged(parts: readonly (string | Bound)[]): (string | Bound)[] {
+  const result: (string | Bound)[] = []
+  let text = ''
+  for (const part of parts) {
+    if (typeof part === 'string') text += part
+    else {
+      result.push(text, part)
+      text = ''
+    }
+  }
+  result.push(text)
+  return result
+}
 
 const isSql = (value: unknown): value is Sql => typeof value === 'object' && value !== null && brand in value
 

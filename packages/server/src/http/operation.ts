@@ -32,8 +32,8 @@ type ContextOf<A extends Access> = { request: FastifyRequest; tree: QueryTree } 
     ? { caller: Caller }
     : { caller: Caller; scope: Scope })
 
-/** What the client gets. A body is sent as JSON unless it is a stream or bytes. */
-export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown }
+/** What the client gets. A body is sent as JSON unless it is a stream or bytes; `json` is JSON already. */
+export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown; json?: string }
 
 type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   /** `styles.list`: the name in OpenAPI and in the client. */
@@ -73,11 +73,13 @@ export function operation<const A extends Access, Q extends TObject, B extends T
 
 type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree }
 
+/** Where a request keeps what it was admitted with. */
+export const admission = 'admission'
+
 /** The life of a request: authenticate → authorize → read the input → handle → answer. */
 export function mount(app: FastifyInstance, operation: Operation, keys: KeyCache): void {
   const readBody = operation.body && validator(operation.body, 'body')
   const validateQuery = operation.query && validator(operation.query, 'query')
-  const admitted = new WeakMap<FastifyRequest, Admitted>()
 
   app.route({
     method: operation.method,
@@ -85,10 +87,10 @@ export function mount(app: FastifyInstance, operation: Operation, keys: KeyCache
     bodyLimit: operation.bodyLimit,
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
-      admitted.set(request, await admit(operation.access, request, keys))
+      request.setDecorator<Admitted>(admission, await admit(operation.access, request, keys))
     },
     async handler(request, reply) {
-      const { caller, scope, tree } = admitted.get(request) as Admitted
+      const { caller, scope, tree } = request.getDecorator<Admitted>(admission)
       const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
       if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
       const body = readBody ? readBody(request.body) : undefined
@@ -122,9 +124,12 @@ function send(reply: FastifyReply, answer: Answer, { access, success }: Operatio
   }
   reply.code(answer.status ?? success.status)
   for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
+  if (answer.json !== undefined) return reply.type(jsonType).send(answer.json)
   if (answer.body === undefined) return reply.send()
   if (typeof answer.body === 'object' && answer.body !== null && isRaw(answer.body)) return reply.send(answer.body)
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(answer.body))
+  return reply.type(jsonType).send(JSON.stringify(answer.body))
 }
+
+const jsonType = 'application/json; charset=utf-8'
 
 const isRaw = (body: object): boolean => body instanceof Uint8Array || 'pipe' in body

@@ -11,7 +11,17 @@ import { pageLinks } from './page-links.ts'
 import type { Entity, Resource, Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
-import { changeEntity, getEntity, insertEntity, listEntities, removeEntity, type Store, type Stored } from './store.ts'
+import {
+  changeEntity,
+  getEntity,
+  getText,
+  insertEntity,
+  listEntities,
+  listTexts,
+  removeEntity,
+  type Store,
+  type Stored,
+} from './store.ts'
 
 /** The standard operations of a resource: those its declaration names. */
 export function crudOperations(store: Store): Operation[] {
@@ -41,14 +51,19 @@ function list(store: Store): Operation {
     async handle({ request, caller, scope }, { query }) {
       const joins = readJoins(resource, query.join)
       const listQuery = readListQuery(resource, query as ListParameters)
+      const headers = (total: number) => ({
+        'x-total-count': String(total),
+        ...pageLinks(request.url, listQuery, total),
+      })
+      if (joins.length === 0) {
+        const { page, total } = await listTexts(store, scope, listQuery)
+        return { headers: headers(total), json: `[${page.map(({ json }) => json).join(',')}]` }
+      }
       const fields = listQuery.fields && [...listQuery.fields, ...joinFields(resource, joins)]
       const { page, total } = await listEntities(store, scope, { ...listQuery, fields })
       const entities = page.map(({ entity }) => entity)
       await loadJoins(db, caller, resource, entities, joins)
-      return {
-        headers: { 'x-total-count': String(total), ...pageLinks(request.url, listQuery, total) },
-        body: entities.map((entity) => only(entity, listQuery.fields, joins)),
-      }
+      return { headers: headers(total), body: entities.map((entity) => only(entity, listQuery.fields, joins)) }
     },
   })
 }
@@ -65,12 +80,14 @@ function get(store: Store): Operation {
     async handle({ request, caller, scope }, { params, query }) {
       const joins = readJoins(resource, query.join)
       const wanted = readFields(resource, query.fields)
+      if (joins.length === 0) {
+        const { json, revision } = await getText(store, scope, params.id ?? '', wanted)
+        const headers = { etag: etagOf(revision) }
+        return isUnchanged(request, revision) ? { status: 304, headers } : { headers, json }
+      }
+      // The tag speaks of this record alone: with joined ones it cannot tell that nothing changed.
       const fields = wanted && [...wanted, ...joinFields(resource, joins)]
       const stored = await getEntity(store, scope, params.id ?? '', fields)
-      // The tag speaks of this record alone, so with joined ones it cannot tell that nothing changed.
-      if (joins.length === 0 && isUnchanged(request, stored.revision)) {
-        return { status: 304, headers: { etag: etagOf(stored.revision) } }
-      }
       await loadJoins(db, caller, resource, [stored.entity], joins)
       return answer({ ...stored, entity: only(stored.entity, wanted, joins) })
     },

@@ -13,19 +13,36 @@ export type Store = { readonly db: Db; readonly resource: Resource }
 /** A record, and the revision that ETag and If-Match speak of. */
 export type Stored = { readonly entity: Entity; readonly revision: string }
 
+/** The same, ready to be sent. */
+export type Written = { readonly json: string; readonly revision: string }
+
 /** `If-Match`: any of these revisions, or whatever there is. */
 export type Expected = 'any' | readonly string[]
 
-export async function listEntities(
+export function listEntities(store: Store, scope: Scope, query: ListQuery): Promise<Page<Stored>> {
+  return listBy(store, scope, query, 'columns', readRow)
+}
+
+/** As above, but ready to be sent: for whoever does not look inside. */
+export function listTexts(store: Store, scope: Scope, query: ListQuery): Promise<Page<Written>> {
+  return listBy(store, scope, query, 'texts', readText)
+}
+
+type Page<T> = { page: T[]; total: number }
+type Read<T> = (resource: Resource, row: Row, names?: readonly string[]) => T
+
+async function listBy<T>(
   { db, resource }: Store,
   scope: Scope,
   query: ListQuery,
-): Promise<{ page: Stored[]; total: number }> {
+  form: 'columns' | 'texts',
+  read: Read<T>,
+): Promise<Page<T>> {
   const where = and([query.where, await reach(resource, scope)])
   const rows = await db.query(sql`
-    SELECT ${columns(resource, query.fields)} FROM ${table(resource)} WHERE ${where}
+    SELECT ${selection(resource, query.fields)[form]} FROM ${table(resource)} WHERE ${where}
     ORDER BY ${query.order} LIMIT ${query.limit} OFFSET ${query.offset}`)
-  const page = rows.map((row) => readRow(resource, row, query.fields))
+  const page = rows.map((row) => read(resource, row, query.fields))
   // A page that is not full tells the total; only otherwise is counting worth a query.
   if (rows.length < query.limit && (rows.length > 0 || query.offset === 0)) {
     return { page, total: query.offset + rows.length }
@@ -34,16 +51,27 @@ export async function listEntities(
   return { page, total: Number(count?.total) }
 }
 
-export async function getEntity(
+export async function getEntity(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Stored> {
+  return getBy(store, scope, id, 'columns', readRow, fields)
+}
+
+/** As above, but ready to be sent: for whoever does not look inside. */
+export async function getText(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Written> {
+  return getBy(store, scope, id, 'texts', readText, fields)
+}
+
+async function getBy<T>(
   { db, resource }: Store,
   scope: Scope,
   id: string,
+  form: 'columns' | 'texts',
+  read: Read<T>,
   fields?: readonly string[],
-): Promise<Stored> {
+): Promise<T> {
   const where = await one(resource, scope, id)
-  const [row] = await db.query(sql`SELECT ${columns(resource, fields)} FROM ${table(resource)} WHERE ${where}`)
+  const [row] = await db.query(sql`SELECT ${selection(resource, fields)[form]} FROM ${table(resource)} WHERE ${where}`)
   if (!row) throw absent(resource)
-  return readRow(resource, row, fields)
+  return read(resource, row, fields)
 }
 
 /** The records within reach whose `column` holds one of `keys`, each with that key. */
@@ -191,27 +219,48 @@ const atRevision = (expected: Expected): Sql =>
 
 const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
 
-function readable(resource: Resource, names?: readonly string[]): [string, Field][] {
-  return Object.entries(resource.fields).filter(
+type Selection = { readonly fields: readonly [string, Field][]; readonly columns: Sql; readonly texts: Sql }
+
+/** What a record is read by when all of it is wanted, worked out once. */
+const wholes = new WeakMap<Resource, Selection>()
+
+function selection(resource: Resource, names?: readonly string[]): Selection {
+  const known = names ? undefined : wholes.get(resource)
+  if (known) return known
+  const fields = Object.entries(resource.fields).filter(
     ([name, field]) => field.mode !== 'writeOnly' && (names?.includes(name) ?? true),
   )
+  const stored = fields.filter(([name]) => name !== 'id').map(([, field]) => field)
+  const plain = stored.filter(({ type }) => type !== 'json').map(({ column }) => column)
+  const json = stored.filter(({ type }) => type === 'json').map(({ column }) => ident(column))
+  const rest = [...new Set([...resource.identity.columns, 'revision', ...plain])].map((column) => ident(column))
+  const made = {
+    fields,
+    columns: joinSql([...rest, ...json], ', '),
+    texts: joinSql([...rest, ...json.map((column) => sql`${column}::text AS ${column}`)], ', '),
+  }
+  if (!names) wholes.set(resource, made)
+  return made
 }
 
-function columns(resource: Resource, names?: readonly string[]): Sql {
-  const wanted = readable(resource, names).filter(([name]) => name !== 'id')
-  const all = new Set([...resource.identity.columns, 'revision', ...wanted.map(([, { column }]) => column)])
-  return joinSql(
-    [...all].map((column) => ident(column)),
-    ', ',
-  )
-}
+const columns = (resource: Resource, names?: readonly string[]): Sql => selection(resource, names).columns
 
 function readRow(resource: Resource, row: Row, names?: readonly string[]): Stored {
   const entity: Entity = {}
-  for (const [name, { column }] of readable(resource, names)) {
+  for (const [name, { column }] of selection(resource, names).fields) {
     entity[name] = name === 'id' ? resource.identity.read(row) : fromColumn(row[column])
   }
   return { entity, revision: String(row.revision) }
+}
+
+/** The record as the text of its JSON. JSON in it stays the text it is: a style is neither parsed nor written anew. */
+function readText(resource: Resource, row: Row, names?: readonly string[]): Written {
+  const members = selection(resource, names).fields.map(([name, { column, type }]) => {
+    if (name === 'id') return `"id":${JSON.stringify(resource.identity.read(row))}`
+    const value = type === 'json' ? (row[column] ?? 'null') : JSON.stringify(fromColumn(row[column]))
+    return `"${name}":${value}`
+  })
+  return { json: `{${members.join(',')}}`, revision: String(row.revision) }
 }
 
 function toColumns(resource: Resource, values: Entity): Record<string, Sql> {
