@@ -10,11 +10,15 @@ const table = {
   conflict: [409, 'Conflict'],
   precondition_failed: [412, 'The resource has changed'],
   too_large: [413, 'Too large'],
+  too_many_rows: [413, 'Too many rows'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'Unsupported media type'],
   headers_too_large: [431, 'The headers are too large'],
+  busy: [429, 'Too many at once'],
   internal: [500, 'Internal error'],
+  upstream_failed: [502, 'The source did not answer properly'],
   unavailable: [503, 'Temporarily unavailable'],
+  query_timeout: [504, 'The query took too long'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ErrorCode = keyof typeof table

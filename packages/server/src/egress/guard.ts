@@ -1,0 +1,232 @@
+import { lookup as systemLookup } from 'node:dns/promises'
+import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { ApiError, invalid } from '../errors.ts'
+import { createPolicy, type Policy } from './policy.ts'
+
+type Resolved = { address: string; family: number }
+type Lookup = (host: string) => Promise<readonly Resolved[]>
+
+export type EgressRequest = {
+  method?: string
+  headers?: Readonly<Record<string, string>>
+  body?: string | Uint8Array
+  signal?: AbortSignal
+  /** Of everything together, redirects included. */
+  timeoutMs?: number
+  maxBytes?: number
+}
+
+export type EgressResponse = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  /** After redirects. */
+  readonly url: string
+}
+
+export type EgressTarget = { host: string; port: number }
+
+/** The only way out: whatever address a tenant gave is connected to through here, or not at all. */
+export type Egress = {
+  fetch(url: string, request?: EgressRequest): Promise<EgressResponse>
+  /** For databases: the address of a host that may be connected to. Connect to that, and not to the name again. */
+  resolve(target: EgressTarget): Promise<string>
+  close(): Promise<void>
+}
+
+const connectTimeoutMs = 3_000
+const fetchTimeoutMs = 10_000
+const fetchMaxBytes = 10 * 1024 * 1024
+const maxRedirects = 3
+
+/** Without them a redirect to another origin keeps no secret: any other header may be one. */
+const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'user-agent']
+/** They steer the connection, which is not the tenant's to steer. */
+const ownHeaders =
+  /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*)$/i
+
+/** `lookup` is for tests. */
+export function createEgress({
+  allow,
+  isProduction,
+  lookup = (host) => systemLookup(host, { all: true }),
+}: {
+  allow: string
+  isProduction: boolean
+  lookup?: Lookup
+}): Egress {
+  const policy = createPolicy({ allow, isProduction })
+  const agent = new Agent({ connect: guardedConnector(policy, lookup), connections: 16, maxHeaderSize: 16_384 })
+  return {
+    fetch: (url, request = {}) => fetchGuarded(agent, policy, url, request),
+    resolve: (target) => resolveGuarded(policy, lookup, target),
+    close: () => agent.close(),
+  }
+}
+
+/**
+ * Three checks, because each alone has a gap: Node looks up no literals, a name may resolve to anything and to something
+ * else the next time, and only the connected socket knows where it ended.
+ */
+function guardedConnector(policy: Policy, lookup: Lookup): buildConnector.connector {
+  return (options, callback) => {
+    const host = options.hostname
+    const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
+    resolveAllowed(policy, lookup, host, port).then(
+      (addresses) => {
+        const pinned = pinnedLookup(addresses)
+        const connect = buildConnector({ lookup: pinned, timeout: connectTimeoutMs, allowH2: false })
+        connect(options, (error, socket) => {
+          if (error) return callback(error, null)
+          if (isAllowedPeer(policy, socket, host, port)) return callback(null, socket)
+          socket.destroy()
+          callback(refusedAddress(), null)
+        })
+      },
+      (error: Error) => callback(error, null),
+    )
+  }
+}
+
+/** The addresses that a connection may go to; refused when there is none. */
+async function resolveAllowed(policy: Policy, lookup: Lookup, host: string, port: number): Promise<Resolved[]> {
+  const family = isIP(host)
+  const addresses = family === 0 ? await lookup(host) : [{ address: host, family }]
+  const allowed = addresses.filter(({ address }) => policy.allowsAddress(address, host, port))
+  if (allowed.length === 0) throw refusedAddress()
+  return allowed
+}
+
+/** A name is resolved once: what has been checked is what is connected to. */
+function pinnedLookup(addresses: Resolved[]): LookupFunction {
+  return (_host, options, callback) => {
+    if (options.all) callback(null, addresses)
+    else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+  }
+}
+
+const isAllowedPeer = (policy: Policy, socket: Socket, host: string, port: number): boolean =>
+  socket.remoteAddress !== undefined && policy.allowsAddress(socket.remoteAddress, host, port)
+
+async function fetchGuarded(agent: Agent, policy: Policy, first: string, request: EgressRequest) {
+  const { timeoutMs = fetchTimeoutMs, maxBytes = fetchMaxBytes } = request
+  const timeout = AbortSignal.timeout(timeoutMs)
+  const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
+  let url = checkedUrl(policy, first)
+  let step: Step = { method: request.method ?? 'GET', headers: checkedHeaders(request.headers), body: request.body }
+  try {
+    for (let redirects = 0; ; redirects++) {
+      const response = await send(agent, url, step, signal)
+      const target = redirectTarget(response, url)
+      if (!target) return await readResponse(response, url, maxBytes)
+      await response.body.dump()
+      if (redirects === maxRedirects) throw unreachable(new Error('too many redirects'))
+      const next = checkedUrl(policy, target.href)
+      if (url.protocol === 'https:' && next.protocol === 'http:') throw refusedAddress()
+      step = redirected(step, response.statusCode, url.origin === next.origin)
+      url = next
+    }
+  } catch (error) {
+    throw publicError(error, request.signal)
+  }
+}
+
+type Step = { method: string; headers: Record<string, string>; body: string | Uint8Array | undefined }
+
+function send(agent: Agent, url: URL, { method, headers, body }: Step, signal: AbortSignal) {
+  return agent.request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method,
+    headers: { 'user-agent': 'graticule', ...headers, 'accept-encoding': 'identity' },
+    body: body ?? null,
+    signal,
+  })
+}
+
+function checkedUrl(policy: Policy, text: string): URL {
+  const url = URL.parse(text)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw invalid('url', 'is not an http or https address')
+  }
+  if (url.username !== '' || url.password !== '') throw invalid('url', 'must hold neither user nor password')
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
+  if (!policy.allowsPort(host, port)) throw refusedAddress()
+  if (isIP(host) !== 0 && !policy.allowsAddress(host, host, port)) throw refusedAddress()
+  return url
+}
+
+function checkedHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const checked: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (ownHeaders.test(name)) throw invalid(`headers.${name}`, 'is not allowed')
+    try {
+      validateHeaderName(name)
+      validateHeaderValue(name, value)
+    } catch {
+      throw invalid('headers', 'are not valid')
+    }
+    checked[name.toLowerCase()] = value
+  }
+  return checked
+}
+
+function redirectTarget({ statusCode, headers }: Dispatcher.ResponseData, url: URL): URL | null {
+  if (![301, 302, 303, 307, 308].includes(statusCode) || typeof headers.location !== 'string') return null
+  return URL.parse(headers.location, url.href)
+}
+
+/** What browsers do: all but 307 and 308 turn a POST into a GET. */
+function redirected({ method, headers, body }: Step, status: number, isSameOrigin: boolean): Step {
+  const becomesGet = status < 307 && method !== 'GET' && method !== 'HEAD'
+  const kept = Object.entries(headers).filter(([name]) => isSameOrigin || harmlessHeaders.includes(name))
+  return {
+    method: becomesGet ? 'GET' : method,
+    headers: Object.fromEntries(kept.filter(([name]) => !becomesGet || name !== 'content-type')),
+    body: becomesGet ? undefined : body,
+  }
+}
+
+async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData, url: URL, maxBytes: number) {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+    await body.dump()
+    throw unreachable(new Error('compressed although asked not to be'))
+  }
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // Leaving the loop destroys the body and with it the connection.
+    if (bytes > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  const texts = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
+  return { status: statusCode, headers: Object.fromEntries(texts), body: Buffer.concat(chunks), url: url.href }
+}
+
+async function resolveGuarded(policy: Policy, lookup: Lookup, { host, port }: EgressTarget): Promise<string> {
+  // Whatever a database client would take for a socket file, a list of hosts or a connection string.
+  const isName = /^[\da-z_](?:[\w.-]{0,251}[\w.])?$/i.test(host)
+  if (!isName && isIP(host) === 0) throw invalid('host', 'is neither a host name nor an IP address')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('port', 'is not in 1 to 65535')
+  try {
+    const [first] = await resolveAllowed(policy, lookup, host, port)
+    return first?.address ?? ''
+  } catch (error) {
+    throw publicError(error, undefined)
+  }
+}
+
+/** Who gave up hears its own reason; everyone else hears one text, which tells nothing about the network. */
+function publicError(error: unknown, signal: AbortSignal | undefined): unknown {
+  if (signal?.aborted) return signal.reason
+  return error instanceof ApiError ? error : unreachable(error)
+}
+
+const unreachable = (cause: unknown): ApiError =>
+  new ApiError('upstream_failed', 'The address could not be reached or did not answer properly', { cause })
+
+const refusedAddress = (): ApiError => new ApiError('invalid_request', 'The address is not allowed')
