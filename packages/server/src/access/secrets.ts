@@ -5,14 +5,16 @@ export type Secrets = {
   /** `place` names the row and column: a value moved elsewhere does not open. */
   seal(plain: string, place: string): string
   open(sealed: string, place: string): string
+  /** A secret that follows from this one, and is therefore kept nowhere. */
+  derive(purpose: string): string
   /** Tells two secrets apart without telling them. */
   readonly fingerprint: string
 }
 
 /** `secret` is any text of at least 32 characters. */
 export function createSecrets(secret: string): Secrets {
-  const derive = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'graticule', purpose, 32))
-  const key = derive('seal v1')
+  const bytes = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'graticule', purpose, 32))
+  const key = bytes('seal v1')
   return {
     seal(plain, place) {
       const nonce = randomBytes(12)
@@ -23,12 +25,13 @@ export function createSecrets(secret: string): Secrets {
     open(sealed, place) {
       const [version, nonce, body] = sealed.split('.')
       if (version !== 'v1' || !nonce || !body) throw new Error('A sealed value has an unknown form')
-      const bytes = Buffer.from(body, 'base64url')
+      const whole = Buffer.from(body, 'base64url')
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
-      decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-16))
-      return Buffer.concat([decipher.update(bytes.subarray(0, -16)), decipher.final()]).toString('utf8')
+      decipher.setAAD(Buffer.from(place)).setAuthTag(whole.subarray(-16))
+      return Buffer.concat([decipher.update(whole.subarray(0, -16)), decipher.final()]).toString('utf8')
     },
-    fingerprint: derive('fingerprint').toString('hex').slice(0, 32),
+    derive: (purpose) => bytes(`derived ${purpose}`).toString('base64url'),
+    fingerprint: bytes('fingerprint').toString('hex').slice(0, 32),
   }
 }
 

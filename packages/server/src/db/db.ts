@@ -1,3 +1,4 @@
+import type { GuardedOptions, GuardedRows } from './guarded.ts'
 import type { Sql } from './sql.ts'
 
 export type Row = Record<string, unknown>
@@ -19,5 +20,7 @@ export type Db = Queryable & {
   readonly kind: 'postgres' | 'embedded'
   /** Runs `work` in one transaction; an error rolls it back. */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /** Begins a SELECT that somebody else wrote; see GuardedOptions for what it may do. Its rows must be read. */
+  guarded(statement: Sql, options: GuardedOptions): Promise<GuardedRows>
   close(): Promise<void>
 }

@@ -164,7 +164,11 @@ function readAnswer(answer: messages.BackendMessage[]): Result {
 }
 
 function columnsOf(description: messages.RowDescriptionMessage): Column[] {
-  return description.fields.map((field) => ({ name: field.name, type: field.dataTypeID }))
+  return description.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({
+    name,
+    type: dataTypeID,
+    modifier: dataTypeModifier,
+  }))
 }
 
 function faultOf(error: messages.DatabaseError): Fault {

@@ -2,6 +2,7 @@ import { cursorRows, type RowsOptions } from './cursor.ts'
 import { unavailable } from './database-error.ts'
 import type { Db, Queryable, Row } from './db.ts'
 import { slimBundle } from './embedded-bundle.ts'
+import { guardedOnEmbedded } from './embedded-guarded.ts'
 import { lockDirectory } from './embedded-lock.ts'
 import type { Outcome } from './embedded-protocol.ts'
 import { type Session, startSession } from './embedded-session.ts'
@@ -71,6 +72,10 @@ export async function openEmbedded(options: { directory: string; onError(error: 
       await single((session) => session.call({ kind: 'script', text, single: true }))
     },
     transaction,
+    async guarded(statement, guardedOptions) {
+      scope.refuseInside()
+      return guardedOnEmbedded(await sessions.current(), turn, statement, guardedOptions)
+    },
     close() {
       closing ??= turn.exclusive(() => sessions.close()).finally(() => lock.release())
       return closing

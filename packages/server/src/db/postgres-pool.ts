@@ -14,12 +14,27 @@ export type LeasePool = {
   close(): Promise<void>
 }
 
-export type PoolOptions = { url: string; poolSize: number; onError(error: unknown): void }
+/** A server by its address, or by its parts when they come from somebody else: a connection string can name files. */
+export type Server =
+  | { readonly url: string }
+  | {
+      readonly host: string
+      readonly port: number
+      readonly user: string
+      readonly password: string
+      readonly database: string
+      readonly ssl?: pg.ClientConfig['ssl']
+    }
 
-/** So that values have one text form, and a cursor's plan is made for all its rows and not for the first tenth. */
+export type PoolOptions = Server & { poolSize: number; onError(error: unknown): void }
+
+/**
+ * So that values have one text form, and a cursor's plan is made for all its rows and not for the first tenth. Compiling
+ * a query to machine code costs more than it saves on the queries that are asked here.
+ */
 const sessionSettings = `
   SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex';
-  SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'`
+  SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'; SET jit = off`
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(sessionSettings)
@@ -29,9 +44,9 @@ async function prepareSession(client: pg.ClientBase): Promise<void> {
   })
 }
 
-export function createLeasePool({ url, poolSize, onError }: PoolOptions): LeasePool {
+export function createLeasePool({ poolSize, onError, ...server }: PoolOptions): LeasePool {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...('url' in server ? { connectionString: server.url } : server),
     max: poolSize,
     connectionTimeoutMillis: 3000,
     idleTimeoutMillis: 30_000,

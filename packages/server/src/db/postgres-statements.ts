@@ -5,7 +5,7 @@ import { isStaleStatement } from './database-error.ts'
 import type { Row } from './db.ts'
 import type { Sql } from './sql.ts'
 import type { StatementNames } from './statement-names.ts'
-import { type Cell, encodeStatement, rowReader } from './values.ts'
+import { type Cell, type Column, encodeStatement, rowReader } from './values.ts'
 
 export async function execute<R extends Row>(
   client: pg.PoolClient,
@@ -31,8 +31,11 @@ export async function execute<R extends Row>(
 }
 
 export function readRows<R extends Row>(fields: pg.FieldDef[], rows: Cell[][]): R[] {
-  return rows.map(rowReader<R>(fields.map((field) => ({ name: field.name, type: field.dataTypeID }))))
+  return rows.map(rowReader<R>(columnsOf(fields)))
 }
+
+export const columnsOf = (fields: pg.FieldDef[]): Column[] =>
+  fields.map(({ name, dataTypeID, dataTypeModifier }) => ({ name, type: dataTypeID, modifier: dataTypeModifier }))
 
 export async function runScript(client: pg.PoolClient, text: string): Promise<void> {
   await client.query(text)

@@ -1,6 +1,7 @@
 import type { RowsOptions } from './cursor.ts'
 import { isStaleStatement } from './database-error.ts'
 import type { Db, Row } from './db.ts'
+import { guardedOnPostgres } from './postgres-guarded.ts'
 import { createLeasePool, type Lease, type PoolOptions } from './postgres-pool.ts'
 import { portalRows } from './postgres-rows.ts'
 import { copy, execute, runScript } from './postgres-statements.ts'
@@ -49,6 +50,10 @@ export function openPostgres(options: PoolOptions): Db {
     async transaction(work) {
       scope.refuseInside()
       return await transact(pool, scope, names, work)
+    },
+    guarded(statement, guardedOptions) {
+      scope.refuseInside()
+      return guardedOnPostgres(pool, names, statement, guardedOptions)
     },
     close: () => pool.close(),
   }

@@ -5,7 +5,8 @@ import { compileSql, type Sql, type SqlValue } from './sql.ts'
 /** A value as both drivers send and receive it: PostgreSQL's own text form. */
 export type Cell = string | null
 
-export type Column = { readonly name: string; readonly type: number }
+/** `modifier` is what the type is limited to, such as the reference system of a geometry; -1 when it is not. */
+export type Column = { readonly name: string; readonly type: number; readonly modifier: number }
 
 type Decode = (text: string) => unknown
 
