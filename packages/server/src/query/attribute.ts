@@ -25,6 +25,10 @@ export type Attribute = {
   readonly withoutZone?: boolean
   /** Of a geometry, 4326 unless told; 0 means that the numbers are longitudes and latitudes without a system. */
   readonly srid?: number
+  /** Of a geometry whose column has no reference system: its numbers are in `srid`. */
+  readonly unlocated?: boolean
+  /** Of a geometry whose column lets every value have its own reference system; `srid` is one of them. */
+  readonly mixed?: boolean
   readonly geography?: boolean
 }
 

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import type { Permissions } from '../access/acl.ts'
 import { createSecrets } from '../access/secrets.ts'
 import { createApp } from '../app.ts'
+import { loadConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { setUp } from '../first-start.ts'
 import type { Operation } from '../http/operation.ts'
@@ -22,14 +23,15 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 export const about = { version: { tag: '0.0.0-test', hash: 'abc', timestamp: 1 } }
 
 /** The whole service on a database of its own, called without a socket. */
-export async function testApp() {
-  const { db, close: closeDatabase } = await testDatabase()
+export async function testApp(settings: Record<string, string> = {}) {
+  const { db, url, close: closeDatabase } = await testDatabase()
   const master = randomUUID()
   const secrets = createSecrets('a secret for tests, long enough to be one')
   await migrate(db)
   await setUp(db, secrets, master)
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
-  const app = await createApp({ db, secrets, logger, config: { TRUST_PROXY: '', BODY_LIMIT: 1_048_576 }, about })
+  const config = loadConfig({ ...settings, ...(url && { DATABASE_URL: url }) })
+  const app = await createApp({ db, secrets, logger, config, about })
 
   /** Sends a request; with the master key unless another, or null for none, is said. */
   async function call(
@@ -74,6 +76,8 @@ export async function testApp() {
 
   return {
     db,
+    /** Only on PostgreSQL: the address of the database. */
+    url,
     secrets,
     http: app.http,
     operations: app.operations as readonly Operation[],

@@ -1,0 +1,29 @@
+import type { Cell, Format, OutputColumn } from './cell.ts'
+import { jsonWriter, objectWriter } from './json.ts'
+
+/** A FeatureCollection of RFC 7946. `idName` is the column that identifies a row; `isShown` tells the properties. */
+export function geojsonFormat(
+  columns: readonly OutputColumn[],
+  idName: string | undefined,
+  isShown: (name: string) => boolean,
+): Format {
+  const geometryIndex = columns.findIndex(({ type }) => type === 'geometry')
+  const idIndex = columns.findIndex(({ name }) => name === idName)
+  const writeId = jsonWriter(columns[idIndex]?.type ?? 'string')
+  const kept = columns
+    .map((_, index) => index)
+    .filter((index) => index !== geometryIndex && isShown(columns[index]?.name ?? ''))
+  const writeProperties = objectWriter(kept.map((index) => columns[index] as OutputColumn))
+  return {
+    contentType: 'application/geo+json; charset=utf-8',
+    begin: '{"type":"FeatureCollection","features":[',
+    separator: ',\n',
+    end: ']}\n',
+    row(cells) {
+      const id = cells[idIndex] ?? null
+      const properties = writeProperties(kept.map((index) => cells[index] as Cell))
+      const identity = id === null ? '' : `"id":${writeId(id)},`
+      return `{"type":"Feature",${identity}"geometry":${cells[geometryIndex] ?? 'null'},"properties":${properties}}`
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import type { Attribute } from './attribute.ts'
+import { type GeometryNotation, geometryText } from './geometry-text.ts'
+import { canonicalText, isScalarType } from './value.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** Attribute → how its value in a row of JSON values is written as a cell (see formats/cell.ts). */
+export function cellReader({ name, type }: Attribute, notation: GeometryNotation): (row: Row) => string | null {
+  const read = rawReader(name)
+  if (type === 'number') return (row) => plainNumber(canonicalText('number', read(row)))
+  if (isScalarType(type)) return (row) => canonicalText(type, read(row)) ?? null
+  switch (type) {
+    case 'geometry':
+      return (row) => geometryText(read(row), notation)
+    case 'array':
+      return (row) => {
+        const value = read(row)
+        return Array.isArray(value) ? JSON.stringify(value) : null
+      }
+    case 'binary':
+      return (row) => {
+        const value = read(row)
+        return typeof value === 'string' ? value : null
+      }
+    default:
+      return (row) => {
+        const value = read(row)
+        return value === null ? null : JSON.stringify(value)
+      }
+  }
+}
+
+/** Attribute → a text that two rows share just when SQL calls their values equal. */
+export function keyReader(attribute: Attribute): (row: Row) => string | null {
+  if (attribute.type === 'json' || attribute.type === 'array') {
+    const read = rawReader(attribute.name)
+    return (row) => {
+      const value = read(row)
+      return value === null ? null : JSON.stringify(value, sorted)
+    }
+  }
+  const cell = cellReader(attribute, 'geojson')
+  if (attribute.type !== 'number') return cell
+  return (row) => {
+    const text = cell(row)
+    return text === null ? null : String(Number(text))
+  }
+}
+
+/** Only the row's own members: an attribute may be called like something every object inherits. */
+export const rawReader =
+  (name: string) =>
+  (row: Row): unknown =>
+    Object.hasOwn(row, name) ? (row[name] ?? null) : null
+
+/** Objects are equal whatever the order of their members. */
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** A number as JSON spells it: text from a source may also be `+1`, `.5`, `5.` or `007`. */
+function plainNumber(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const [, sign = '', whole = '', fraction = '', exponent = ''] =
+    /^([+-]?)0*(\d*?)(?:\.(\d*))?(e[+-]?\d+)?$/i.exec(text) ?? []
+  return `${sign === '-' ? '-' : ''}${whole || '0'}${fraction && `.${fraction}`}${exponent}`
+}

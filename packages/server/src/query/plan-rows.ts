@@ -1,0 +1,206 @@
+import { ApiError } from '../errors.ts'
+import type { Attribute } from './attribute.ts'
+import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
+import { filterPredicate } from './filter-predicate.ts'
+import { extentOf, positionsOf } from './geojson.ts'
+import { type GeometryNotation, geometryOf } from './geometry-text.ts'
+import type { Column, Order, Plan, Sample } from './plan.ts'
+import { compareValues, decodeValue, isScalarType, type Value } from './value.ts'
+
+/** What the sources without SQL may hold: everything is in memory at once. */
+export const maxRows = 100_000
+
+/** A row of the answer to be: its cells by column, and what else the order needs. */
+type Item = { cellOf(column: Column): string | null; keyOf(attribute: Attribute): string | null }
+
+/**
+ * The plan on rows of JSON values, as plan-sql.ts has it on a table: cells in the order of `plan.columns`. Geometry is
+ * GeoJSON in 4326. A value that is not of its attribute's type is null.
+ */
+export function runPlan(
+  plan: Plan,
+  rows: Iterable<Row>,
+  { geometry = 'geojson' }: { geometry?: GeometryNotation } = {},
+): { cells: (string | null)[][] } {
+  const readers = createReaders(geometry)
+  const kept = selectRows(plan, rows)
+  const items = plan.group ? groupRows(plan, plan.group, kept, readers) : kept.map((row) => rowItem(row, readers))
+  const sorted = sortItems(items, completeOrder(plan))
+  const distinct = plan.distinct.length > 0 ? firstOfEach(sorted, plan.distinct) : sorted
+  const page = distinct.slice(plan.offset, plan.limit === undefined ? undefined : plan.offset + plan.limit)
+  return { cells: page.map((item) => plan.columns.map((column) => item.cellOf(column))) }
+}
+
+type Readers = ReturnType<typeof createReaders>
+
+function createReaders(notation: GeometryNotation) {
+  return { cell: perAttribute((attribute) => cellReader(attribute, notation)), key: perAttribute(keyReader) }
+}
+
+/** Each attribute's reader is made once, not for every row. */
+function perAttribute(make: (attribute: Attribute) => (row: Row) => string | null) {
+  const made = new Map<Attribute, (row: Row) => string | null>()
+  return (attribute: Attribute, row: Row): string | null => {
+    const read = made.get(attribute) ?? make(attribute)
+    made.set(attribute, read)
+    return read(row)
+  }
+}
+
+function selectRows({ where, sample }: Plan, rows: Iterable<Row>): Row[] {
+  const holds = filterPredicate(where)
+  const isDrawn = sample ? sampler(sample) : () => true
+  const kept: Row[] = []
+  let count = 0
+  for (const row of rows) {
+    count++
+    if (count > maxRows) {
+      throw new ApiError('too_many_rows', `The source has more than ${maxRows} rows, the most that can be queried`)
+    }
+    // Drawn before the filter, so that which rows are drawn does not depend on it.
+    if (isDrawn() && holds(row) === true) kept.push(row)
+  }
+  return kept
+}
+
+/** There are no pages here that SYSTEM could draw: both methods draw single rows. */
+function sampler({ percentage, seed }: Sample): () => boolean {
+  const random = seed === undefined ? Math.random : mulberry32(Math.trunc(seed))
+  return () => random() * 100 < percentage
+}
+
+/** A small generator that is the same everywhere; https://github.com/bryc/code/blob/master/jshash/PRNGs.md */
+function mulberry32(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+function rowItem(row: Row, readers: Readers): Item {
+  return {
+    cellOf: ({ attribute }) => (attribute ? readers.cell(attribute, row) : null),
+    keyOf: (attribute) => readers.key(attribute, row),
+  }
+}
+
+function groupRows(plan: Plan, group: readonly Attribute[], rows: readonly Row[], readers: Readers): Item[] {
+  const groups = new Map<string, Row[]>()
+  // Aggregates of no rows at all are one row; groups of no rows are none.
+  if (group.length === 0) groups.set('[]', [])
+  for (const row of rows) {
+    const key = JSON.stringify(group.map((attribute) => readers.key(attribute, row)))
+    const members = groups.get(key)
+    if (members) members.push(row)
+    else groups.set(key, [row])
+  }
+  return [...groups.values()].map((members) => groupItem(plan, members, readers))
+}
+
+function groupItem({ columns }: Plan, members: readonly Row[], readers: Readers): Item {
+  const first = rowItem(members[0] ?? {}, readers)
+  const computed = new Map<Column, string | null>()
+  for (const column of columns) if (column.aggregate) computed.set(column, aggregateCell(column, members, readers))
+  return {
+    cellOf: (column) => (column.aggregate ? (computed.get(column) ?? null) : first.cellOf(column)),
+    keyOf: first.keyOf,
+  }
+}
+
+function aggregateCell({ aggregate, attribute, isDistinct }: Column, rows: readonly Row[], readers: Readers) {
+  if (!attribute) return String(rows.length)
+  if (aggregate === 'extent') return extentCell(attribute, rows)
+  if (isDistinct) return String(new Set(rows.map((row) => readers.key(attribute, row)).filter(isPresent)).size)
+  const cells = rows.map((row) => readers.cell(attribute, row)).filter(isPresent)
+  if (aggregate === 'count') return String(cells.length)
+  if (cells.length === 0) return null
+  if (aggregate === 'sum') return attribute.type === 'integer' ? String(integerSum(cells)) : String(sum(cells))
+  if (aggregate === 'avg') return average(attribute, cells)
+  return extreme(attribute, cells, aggregate === 'min' ? -1 : 1)
+}
+
+const isPresent = (text: string | null): text is string => text !== null
+const sum = (cells: readonly string[]): number => cells.reduce((total, cell) => total + Number(cell), 0)
+const integerSum = (cells: readonly string[]): bigint => cells.reduce((total, cell) => total + BigInt(cell), 0n)
+
+function average({ type }: Attribute, cells: readonly string[]): string {
+  const total = type === 'integer' ? Number(integerSum(cells)) : sum(cells)
+  return String(total / cells.length)
+}
+
+function extreme({ type }: Attribute, cells: readonly string[], direction: 1 | -1): string | null {
+  if (!isScalarType(type)) return null
+  let best: { cell: string; value: Value } | undefined
+  for (const cell of cells) {
+    const value = decodeValue(type, cell)
+    if (!best || compareValues(value, best.value) * direction > 0) best = { cell, value }
+  }
+  return best?.cell ?? null
+}
+
+function extentCell({ name }: Attribute, rows: readonly Row[]): string | null {
+  const read = rawReader(name)
+  const corners = rows.flatMap((row) => {
+    const geometry = geometryOf(read(row))
+    const { west, south, east, north } = extentOf(geometry ? positionsOf(geometry) : [])
+    return west <= east
+      ? ([
+          [west, south],
+          [east, north],
+        ] as const)
+      : []
+  })
+  if (corners.length === 0) return null
+  const { west, south, east, north } = extentOf(corners)
+  return JSON.stringify([west, south, east, north])
+}
+
+/** Like SQL, groups are told apart by the whole group when only a part of them is wanted. */
+function completeOrder({ order, group = [], limit, offset }: Plan): readonly Order[] {
+  if (order.length === 0 && limit === undefined && offset === 0) return order
+  const known = new Set(order.filter(({ by }) => !by.aggregate).map(({ by }) => by.attribute))
+  const rest = group.filter((attribute) => !known.has(attribute) && isScalarType(attribute.type))
+  const columns = rest.map((attribute): Column => ({ name: attribute.name, attribute, type: attribute.type }))
+  return [...order, ...columns.map((by) => ({ by, isDescending: false }))]
+}
+
+/** Text as bytes of UTF-8, whose order is the order of code points: made once, not at every comparison. */
+type SortKey = Exclude<Value, string> | Buffer | null
+
+/** Nulls come last in both directions. Equal rows stay as the source had them. */
+function sortItems(items: Item[], order: readonly Order[]): Item[] {
+  if (order.length === 0) return items
+  const keyed = items.map((item) => ({ item, keys: order.map(({ by }) => sortKey(by, item.cellOf(by))) }))
+  keyed.sort((a, b) => {
+    for (const [index, { isDescending }] of order.entries()) {
+      const result = compareKeys(a.keys[index] ?? null, b.keys[index] ?? null, isDescending)
+      if (result !== 0) return result
+    }
+    return 0
+  })
+  return keyed.map(({ item }) => item)
+}
+
+function sortKey({ type }: Column, cell: string | null): SortKey {
+  if (cell === null || !isScalarType(type)) return null
+  const value = decodeValue(type, cell)
+  return typeof value === 'string' ? Buffer.from(value) : value
+}
+
+function compareKeys(a: SortKey, b: SortKey, isDescending: boolean): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null)
+  const result =
+    Buffer.isBuffer(a) || Buffer.isBuffer(b) ? Buffer.compare(a as Buffer, b as Buffer) : compareValues(a, b)
+  return isDescending ? -result : result
+}
+
+function firstOfEach(items: readonly Item[], distinct: readonly Attribute[]): Item[] {
+  const seen = new Set<string>()
+  return items.filter((item) => {
+    const key = JSON.stringify(distinct.map((attribute) => item.keyOf(attribute)))
+    return !seen.has(key) && seen.add(key)
+  })
+}
