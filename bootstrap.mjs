@@ -28,6 +28,7 @@ const templateStamp = 'node_modules/.cache/graticule/template-prepared'
 const testPackages = [
   { name: 'postgresql-postgis', purpose: 'PostgreSQL with PostGIS', isPresent: hasPostgis },
   { name: 'chromium', purpose: 'Chromium', isPresent: () => isOnPath('chromium') },
+  { name: 'gdal-bin', purpose: 'ogr2ogr', isPresent: () => isOnPath('ogr2ogr') },
 ]
 
 const needs = [

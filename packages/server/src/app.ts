@@ -2,7 +2,13 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createKeyCache } from './access/key-cache.ts'
 import type { Secrets } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import { type Connections, createConnections } from './databases/connection.ts'
+import { createRestCache } from './datasets/sources/rest-cache.ts'
+import { createSources, type Dataset } from './datasets/sources.ts'
+import { createStreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
+import { createEgress } from './egress/guard.ts'
+import { ApiError } from './errors.ts'
 import type { Operation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
 import { allOperations } from './operations.ts'
@@ -16,11 +22,14 @@ export type App = {
   close(): Promise<void>
 }
 
+/** The settings that the service itself reads. */
+export type AppConfig = Omit<Config, 'PORT' | 'HOST' | 'DATA_DIR' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
+
 export type AppOptions = {
   db: Db
   secrets: Secrets
   logger: FastifyBaseLogger
-  config: Pick<Config, 'TRUST_PROXY' | 'BODY_LIMIT'>
+  config: AppConfig
   about: ServerConfig
 }
 
@@ -32,7 +41,18 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const styleCheck = createStyleCheck()
   let hasStopped = false
   const isStopping = () => hasStopped
-  const operations = allOperations({ db, secrets, keys, styleCheck, about, isStopping })
+  const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
+  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
+  const poolSize = config.STREAMS_PER_APPLICATION + 2
+  const connections = createConnections({ db, secrets, platformUrl, poolSize, resolve: egress.resolve })
+  const sources = createSources(placesOf(connections), {
+    egress,
+    cache: createRestCache({}),
+    lambda: lambdaOf(config),
+    openHeaders: (dataset) => headersOf(dataset, secrets),
+  })
+  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION)
+  const operations = allOperations({ db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping })
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
   const http = await createServer(operations, keys, { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping })
 
@@ -45,8 +65,35 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       hasStopped = true
       clearInterval(usageTimer)
       await http.close()
-      await styleCheck.close()
+      await Promise.all([styleCheck.close(), connections.close(), egress.close()])
       await flushUsage()
     },
   }
+}
+
+/** What datasets need of databases, and no more. */
+const placesOf = (connections: Connections) => ({
+  find: connections.lookUp,
+  async connect(applicationId: string, id: string) {
+    const record = await connections.find(applicationId, id)
+    if (!record) throw new ApiError('not_found', 'The database of this dataset is gone.')
+    return connections.open(record)
+  },
+})
+
+function lambdaOf(config: AppConfig) {
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_SESSION_TOKEN: sessionToken,
+  } = config
+  if (!accessKeyId || !secretAccessKey) return undefined
+  const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+  return { region: config.AWS_REGION, credentials, ...(config.LAMBDA_ENDPOINT && { endpoint: config.LAMBDA_ENDPOINT }) }
+}
+
+function headersOf({ secrets: sealed, applicationId }: Dataset, secrets: Secrets): Record<string, string> {
+  if (!sealed) return {}
+  const { headers = {} } = JSON.parse(secrets.open(sealed, `datasets.secrets.${applicationId}`))
+  return headers
 }

@@ -43,6 +43,23 @@ const settings = Type.Object({
       description: 'Seals secrets in the database; the same for all replicas; unset: kept in DATA_DIR',
     }),
   ),
+  EGRESS_ALLOW: Type.String({
+    default: '',
+    description: 'Where datasets and databases may reach besides public addresses: CIDRs, hosts, host:port, private, *',
+  }),
+  NODE_ENV: Type.String({ default: 'development', description: '`production` refuses loopback addresses in datasets' }),
+  STREAMS_PER_APPLICATION: Type.Integer({
+    minimum: 1,
+    default: 16,
+    description: 'How many query answers an application may read at once',
+  }),
+  LAMBDA_ENDPOINT: Type.Optional(
+    Type.String({ pattern: '^https?://', description: 'Where functions are; unset: AWS itself' }),
+  ),
+  AWS_REGION: Type.String({ default: 'us-east-1', description: 'The region of functions' }),
+  AWS_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'Calls functions; unset: lambda datasets are refused' })),
+  AWS_SECRET_ACCESS_KEY: Type.Optional(Type.String({ description: 'Goes with it' })),
+  AWS_SESSION_TOKEN: Type.Optional(Type.String({ description: 'Goes with it, for credentials that end' })),
   BODY_LIMIT: Type.Integer({ minimum: 1_024, default: 1_048_576, description: 'The largest JSON body in bytes' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',

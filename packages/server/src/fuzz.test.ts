@@ -100,7 +100,10 @@ function checkCoverage(): void {
   assert.ok(successes > requests / 4, `only ${successes} requests came through`)
   if (requests < 20_000) return
   assert.ok(understood.has('filter[') && understood.has('filter={') && understood.size > 15, `${[...understood]}`)
-  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
+  // Those that ask a database or a service depend on where the requests before have made it be.
+  const operations = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ responses }) => !Object.hasOwn(responses, 502))
   const missed = operations.filter(
     ({ operationId }) => !reached.some(([answer]) => answer.startsWith(`${operationId} `)),
   )
@@ -165,8 +168,8 @@ function checkSuccess(
 }
 
 function isAllowed(method: string, operation: Entry | undefined, status: number): boolean {
-  // The database is well, so that not even the documented 503 is an excuse.
-  if (status >= 500) return false
+  // The database is well, so that not even the documented 503 is an excuse. The addresses of others are fuzzed.
+  if (status >= 500 && status !== 502 && status !== 504) return false
   if (method === 'OPTIONS' && status === 204) return true
   return alwaysPossible.includes(status) || Object.hasOwn(operation?.responses ?? {}, status)
 }
@@ -281,7 +284,7 @@ async function furnish(owner: 'own' | 'foreign', tenant: Tenant, text: string): 
 const metadataWith = (text: string) => ({ colour: { hex: text }, list: [text] })
 
 /** Makes the record of this name after the example in the document. */
-async function make(name: string, text: string): Promise<void> {
+async function make(name: string, text: string, allowed: readonly number[] = [201]): Promise<void> {
   const [resource = '', owner] = name.split('.')
   const { schema, example } =
     document.paths[`/api/v1/${resource}`]?.post?.requestBody?.content['application/json'] ?? {}
@@ -295,14 +298,14 @@ async function make(name: string, text: string): Promise<void> {
       metadata: metadataWith(text),
     },
   })
-  assert.equal(reply.status, 201, reply.text)
-  names.set(name, reply.body.id)
+  assert.ok(allowed.includes(reply.status), reply.text)
+  if (reply.status === 201) names.set(name, reply.body.id)
 }
 
-/** So that the next deletion finds something too. */
+/** So that the next deletion finds something too. A dataset cannot be made while the default database is a fuzzed one. */
 async function restore(url: string): Promise<void> {
   const [, name] = /~(\w+\.spare\.\d+)~/.exec(url) ?? []
-  if (name) await make(name, 'Spare')
+  if (name) await make(name, 'Spare', [201, 502])
 }
 
 /** All that the database has of the foreign tenant; when its keys were last used is written a minute late. */

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
 import { createSecrets } from './access/secrets.ts'
 import { type App, createApp } from './app.ts'
+import { loadConfig } from './config.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { setUp } from './first-start.ts'
@@ -57,7 +58,7 @@ before(async () => {
   const secrets = createSecrets('a secret for tests, long enough to be one')
   await migrate(db)
   await setUp(db, secrets, master)
-  const config = { TRUST_PROXY: '', BODY_LIMIT: 1_048_576 }
+  const config = loadConfig({ DATABASE_URL: url.href })
   app = await createApp({ db, secrets, logger: pino({ level: 'silent' }), config, about })
 })
 after(async () => {

@@ -6,6 +6,13 @@ import { appConfigs } from './appconfig/app-config.ts'
 import { configOperations } from './appconfig/config-operations.ts'
 import { recordOperations } from './appconfig/record-operations.ts'
 import { applications } from './applications/application.ts'
+import type { Connections } from './databases/connection.ts'
+import { databases } from './databases/database.ts'
+import { databaseOperations } from './databases/database-operations.ts'
+import { datasets } from './datasets/dataset.ts'
+import { queryOperations } from './datasets/query-operations.ts'
+import type { Sources } from './datasets/sources.ts'
+import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
@@ -21,22 +28,33 @@ export type Parts = {
   secrets: Secrets
   keys: KeyCache
   styleCheck: StyleCheck
+  connections: Connections
+  sources: Sources
+  slots: StreamSlots
   about: ServerConfig
   isStopping: () => boolean
 }
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
-export function allOperations({ db, secrets, keys, styleCheck, about, isStopping }: Parts): Operation[] {
+export function allOperations(parts: Parts): Operation[] {
+  const { db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping } = parts
   const standard = (resource: Resource): Operation[] => [
     ...crudOperations({ db, resource }),
     ...metadataOperations({ db, resource }),
   ]
-  const ownApplication = () => applications
+  const ownApplication = () => application
+  const database = databases(ownApplication, secrets)
+  const application = applications(() => database)
+  const dataset = datasets({ applications: ownApplication, databases: () => database }, sources, secrets)
   const appConfig = appConfigs(ownApplication)
   const operations = [
-    ...standard(applications),
+    ...standard(application),
     ...apiKeyOperations(db, apiKeys(db, secrets, ownApplication), keys),
     ...standard(styles(ownApplication, styleCheck)),
+    ...databaseOperations(db, database, connections),
+    ...standard(database),
+    ...standard(dataset),
+    ...queryOperations({ db, resource: dataset, sources, slots }),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
     ...serverInfoOperations(db, about, isStopping),

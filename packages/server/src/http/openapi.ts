@@ -49,8 +49,11 @@ const failures: Record<number, string> = {
   412: 'The record is not at the revision of If-Match',
   413: 'Too large',
   415: 'The body is not JSON',
+  429: 'Too many at once; Retry-After says when to try again',
   500: 'A fault of the server',
+  502: 'What the answer is made from did not answer properly',
   503: 'The server cannot work at the moment; Retry-After says when to try again',
+  504: 'It took longer than its timeout',
 }
 
 const problem = (description: string): Json => ({

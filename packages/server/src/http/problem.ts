@@ -24,7 +24,9 @@ export const problemSchema = Type.Object(
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = asApiError(error)
-  if (problem.status >= 500) request.log.error({ err: error, cause: problem.cause }, 'request failed')
+  // Whoever has left hears nothing, and nothing is wrong with the server.
+  const hasLeft = request.raw.socket.destroyed
+  if (problem.status >= 500 && !hasLeft) request.log.error({ err: error, cause: problem.cause }, 'request failed')
   // No hook has run when the router cannot read the address.
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')

@@ -41,7 +41,9 @@ function list(store: Store): Operation {
     method: 'GET',
     path: resource.path,
     summary: `List ${resource.name}`,
-    query: listSchema,
+    query: resource.listExtras
+      ? Type.Object({ ...listSchema.properties, ...resource.listExtras.parameters })
+      : listSchema,
     success: {
       status: 200,
       description: 'A page of records',
@@ -109,7 +111,7 @@ function create(store: Store): Operation {
       schema: outputSchema(resource),
       headers: ['ETag', 'Location'],
     },
-    failures: [409],
+    failures: [409, ...(resource.writeFailures ?? [])],
     async handle({ caller, scope }, { body }) {
       demandAnyId(scope)
       const given = body as Entity
@@ -144,7 +146,7 @@ function replace(store: Store): Operation {
     body: replaceSchema(resource),
     bodyLimit: resource.bodyLimit,
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
-    failures: [409, 412],
+    failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle({ request, scope }, { params, body }) {
       const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) =>
         prepared(resource, { values: replacement(resource, body as Entity), previous: current }, scope),
@@ -166,7 +168,7 @@ function patch(store: Store): Operation {
     body: patchSchema(resource),
     bodyLimit: resource.bodyLimit,
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
-    failures: [409, 412],
+    failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle({ request, scope }, { params, body }) {
       const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) => {
         const values = checkChanges(patched(resource, current, body as Entity)) as Entity

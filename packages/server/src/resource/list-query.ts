@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
@@ -45,7 +45,7 @@ export type ListQuery = {
 export function readListQuery(resource: Resource, parameters: ListParameters): ListQuery {
   return {
     fields: readFields(resource, parameters.fields),
-    where: readFilter(resource, parameters.filter),
+    where: and([readFilter(resource, parameters.filter), ...(resource.listExtras?.where(parameters) ?? [])]),
     order: readSort(resource, parameters.sort ?? []),
     limit: Math.min(parameters.limit ?? defaultLimit, maxLimit),
     offset: parameters.offset ?? 0,

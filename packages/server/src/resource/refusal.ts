@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts'
 const constraints: Record<string, () => ApiError> = {
   metadata_size: () => new ApiError('too_large', 'The metadata would be larger than 64 KiB.'),
   config_size: () => new ApiError('too_large', 'The configuration would be larger than 1 MiB.'),
+  database_in_use: () => new ApiError('conflict', 'Datasets use this database: delete or move them first.'),
   known_application: () => new ApiError('invalid_request', 'applicationId: there is no application with this id.'),
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Type, { type TSchema } from 'typebox'
+import Type, { type TProperties, type TSchema } from 'typebox'
 import type { AclClass, Scope } from '../access/acl.ts'
 import { isUuid } from '../access/authenticate.ts'
 import type { Row } from '../db/db.ts'
@@ -72,10 +72,17 @@ export type Resource = {
   /** PUT of a record without a required field: an error, or the field keeps its value. */
   readonly replacement: 'full' | 'keeps'
   readonly bodyLimit?: number
+  /** Statuses that writing can answer besides the usual ones. */
+  readonly writeFailures?: readonly number[]
   /** A body that creates one. The documentation shows it, the contract tests send it. */
   readonly example: Entity
   /** Last checks of what will be stored, and values that follow from it. Returns what to store. */
   readonly prepare?: (draft: Draft, scope: Scope) => Promise<Entity>
+  /** Parameters that only the list of this resource has. */
+  readonly listExtras?: {
+    readonly parameters: TProperties
+    readonly where: (query: Readonly<Record<string, unknown>>) => Sql[]
+  }
   /** A condition beyond tenant and ACL. */
   readonly restrict?: (scope: Scope) => Promise<Sql>
 }

@@ -1,0 +1,176 @@
+import type { Secrets } from '../access/secrets.ts'
+import type { Db, Row } from '../db/db.ts'
+import { openPostgres } from '../db/postgres.ts'
+import { raw, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import type { Connection } from '../query/connection.ts'
+import { type DriverName, passwordPlace } from './destination.ts'
+
+export type DatabaseRecord = {
+  id: string
+  applicationId: string
+  revision: string
+  type: DriverName
+  host: string
+  port: number
+  user: string
+  password: string | null
+  db: string
+}
+
+export type Connections = {
+  /** The database with this id in this application, or its default one, as it was within the last second. */
+  find(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined>
+  /** As it is now. */
+  lookUp(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined>
+  open(record: DatabaseRecord): Promise<Connection>
+  close(): Promise<void>
+}
+
+export type ConnectionsOptions = {
+  db: Db
+  secrets: Secrets
+  /** The platform's own address; none when it is embedded. */
+  platformUrl: string | undefined
+  /** Connections to each database: as many as an application may read answers at once, and some to look around. */
+  poolSize: number
+  /** The address that a host name means, if it may be reached. */
+  resolve(target: { host: string; port: number }): Promise<string>
+}
+
+const maxOpen = 200
+/** For how long a record is believed: a change is seen by all replicas within a second. */
+const trustMs = 900
+
+/** One pool for each database in use; the one not used for longest is closed when there are too many. */
+export function createConnections(options: ConnectionsOptions): Connections {
+  const open = new Map<string, Promise<{ db: Db; connection: Connection }>>()
+  const known = new Map<string, { record: DatabaseRecord; askedAt: number }>()
+
+  async function find(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined> {
+    const key = `${applicationId} ${id}`
+    const entry = known.get(key)
+    const askedAt = performance.now()
+    if (entry && askedAt - entry.askedAt < trustMs) return entry.record
+    const record = await findDatabase(options.db, applicationId, id)
+    if (known.size > maxOpen) known.clear()
+    if (record) known.set(key, { record, askedAt })
+    else known.delete(key)
+    return record
+  }
+
+  async function evict(): Promise<void> {
+    const [oldest] = open
+    if (!oldest || open.size <= maxOpen) return
+    open.delete(oldest[0])
+    await close(oldest[1])
+  }
+  const close = async (entry: Promise<{ db: Db }>) => {
+    const opened = await entry.catch(() => undefined)
+    if (opened && opened.db !== options.db) await opened.db.close()
+  }
+
+  return {
+    find,
+    lookUp: (applicationId, id) => findDatabase(options.db, applicationId, id),
+    async open(record) {
+      const key = record.type === 'internal' ? record.applicationId : `${record.id} ${record.revision}`
+      const entry = open.get(key) ?? connect(options, record)
+      open.delete(key)
+      open.set(key, entry)
+      entry.catch(() => open.delete(key))
+      await evict()
+      return (await entry).connection
+    },
+    close: async () => {
+      await Promise.all([...open.values()].map(close))
+      open.clear()
+    },
+  }
+}
+
+async function findDatabase(
+  db: Db,
+  applicationId: string,
+  id: string | undefined,
+): Promise<DatabaseRecord | undefined> {
+  const wanted = id === undefined ? raw('"default"') : sql`id = ${id}::uuid`
+  const [row] = await db.query<Row & DatabaseRecord>(sql`
+    SELECT id, application_id AS "applicationId", revision, type, host, port, "user", password, db
+    FROM svc.databases WHERE application_id = ${applicationId}::uuid AND ${wanted}`)
+  return row && { ...row, revision: String(row.revision) }
+}
+
+function connect(options: ConnectionsOptions, record: DatabaseRecord): Promise<{ db: Db; connection: Connection }> {
+  return record.type === 'internal' ? connectInternal(options, record) : connectPostgres(options, record)
+}
+
+/** On PostgreSQL the application logs in as itself; embedded there is one session, so it takes the role on. */
+async function connectInternal(options: ConnectionsOptions, { applicationId }: DatabaseRecord) {
+  const { db, secrets, platformUrl, poolSize } = options
+  const password = secrets.derive(`tenant ${applicationId}`)
+  const [row] = await db.query<{ role: string }>(
+    sql`SELECT svc.open_tenant(${applicationId}::uuid, ${password}) AS role`,
+  )
+  const role = row?.role ?? ''
+  if (platformUrl === undefined) return { db, connection: connectionOn(db, role, role) }
+  const url = new URL(platformUrl)
+  url.username = role
+  url.password = password
+  const own = openPostgres({ url: url.href, poolSize, onError: () => {} })
+  return { db: own, connection: connectionOn(own, role) }
+}
+
+async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOptions, record: DatabaseRecord) {
+  const { host, port, user, applicationId } = record
+  const password = record.password ? secrets.open(record.password, passwordPlace(applicationId, record)) : ''
+  const address = await resolve({ host, port })
+  // Across the open network only with TLS, checked against the name; the address is the one that was checked.
+  const isPublic = !/^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd])/i.test(address)
+  const ssl = isPublic ? { servername: host } : undefined
+  const server = { host: address, port, user, password, database: record.db, ...(ssl && { ssl }) }
+  const db = openPostgres({ ...server, poolSize, onError: () => {} })
+  const { schema, select } = connectionOn(db, 'public')
+  // Its user may write, so everything runs in a read-only transaction.
+  const connection: Connection = {
+    schema,
+    select: (statement, options) => select(statement, { ...options, isOurs: false }),
+  }
+  return { db, connection }
+}
+
+function connectionOn(db: Db, schema: string, role?: string): Connection {
+  return {
+    schema,
+    async select(statement, options) {
+      const guarded = { ...options, schema, ...(role !== undefined && { role }) }
+      const { batches, ...rest } = await db.guarded(statement, guarded).catch(explain)
+      return { ...rest, batches: explained(batches) }
+    },
+  }
+}
+
+async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* batches
+  } catch (error) {
+    explain(error)
+  }
+}
+
+/** The server turned us away. Its own words may name addresses, so they are for the log only. */
+export const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(codeOf(error))
+
+/** What is wrong with a query is for its author to know, in the server's own words. (PostGIS says XX000 of everything.) */
+function explain(error: unknown): never {
+  if (!(error instanceof Error) || error instanceof ApiError) throw error
+  if (isRefusal(error)) {
+    throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
+  }
+  if (/^(22|2[0-8]|3|4|54|P0|XX000)/.test(codeOf(error))) {
+    throw new ApiError('invalid_request', `The database says: ${error.message}`, { cause: error })
+  }
+  throw error
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')

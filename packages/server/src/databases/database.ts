@@ -1,0 +1,63 @@
+import Type from 'typebox'
+import type { Secrets } from '../access/secrets.ts'
+import { invalid } from '../errors.ts'
+import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { driverNames, passwordPlace } from './destination.ts'
+
+const destination = ['type', 'host', 'port', 'user', 'db'] as const
+
+/** Connection definitions. The password is sealed for one destination: moved to another it does not open. */
+export const databases = (applications: () => Resource, secrets: Secrets): Resource =>
+  defineResource({
+    name: 'databases',
+    title: 'Database',
+    acl: 'databases',
+    example: {
+      type: 'postgres',
+      name: 'Warehouse',
+      host: 'warehouse.example.org',
+      port: 5432,
+      user: 'reader',
+      password: 'a password',
+      db: 'warehouse',
+    },
+    fields: {
+      type: field('string', Type.Enum([...driverNames], { description: 'The driver' }), { required: true }),
+      name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
+      description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
+      host: field('string', Type.String({ maxLength: 255, description: 'A host name or address' }), { default: '' }),
+      port: field('integer', Type.Integer({ minimum: 0, maximum: 65_535 }), { default: 5432 }),
+      user: field('string', Type.String({ maxLength: 255 }), { default: '' }),
+      password: field('string', Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]), { mode: 'writeOnly' }),
+      passwordSet: field('boolean', Type.Boolean(), { mode: 'readOnly' }),
+      db: field('string', Type.String({ maxLength: 255, description: 'The name of the database' }), { default: '' }),
+      default: field(
+        'boolean',
+        Type.Boolean({ description: 'Used where no database is named; one in an application' }),
+        {
+          default: false,
+        },
+      ),
+    },
+    joins: { application: { one: applications, field: 'applicationId' } },
+    async prepare({ values, previous, applicationId }) {
+      const next: Entity = { ...previous, ...values }
+      if (next.type === 'postgres') checkServer(next)
+      if (previous?.default && !next.default)
+        throw invalid('body/default', 'Make another database the default instead.')
+      const moved = destination.some((name) => previous && previous[name] !== next[name])
+      if (moved && previous?.passwordSet && typeof values.password !== 'string') {
+        throw invalid('body/password', 'is needed when the destination changes')
+      }
+      if (typeof values.password !== 'string') return values
+      return { ...values, password: secrets.seal(values.password, passwordPlace(applicationId, next)) }
+    },
+  })
+
+/** Parts only: a connection string or a path would let the driver read files and sockets of this machine. */
+function checkServer({ host, port, user, db }: Entity): void {
+  if (!/^[\w.:-]+$/.test(String(host))) throw invalid('body/host', 'must be a host name or an address')
+  if (Number(port) < 1) throw invalid('body/port', 'must be a port')
+  if (user === '') throw invalid('body/user', 'is required')
+  if (db === '') throw invalid('body/db', 'is required')
+}

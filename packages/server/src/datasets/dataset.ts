@@ -1,0 +1,83 @@
+import Type from 'typebox'
+import { type Scope, scopeOf } from '../access/acl.ts'
+import type { Secrets } from '../access/secrets.ts'
+import { sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { attributeSchema } from './attribute-dto.ts'
+import { readDeclarations } from './parameters.ts'
+import type { Sources } from './sources.ts'
+
+const secretsSchema = Type.Union([
+  Type.Object({ headers: Type.Optional(Type.Record(Type.String(), Type.String())) }, { additionalProperties: false }),
+  Type.Null(),
+])
+
+/** Queryable abstractions of data. What a source has is found out when it is stored, so a wrong one is refused then. */
+export const datasets = (
+  related: { applications: () => Resource; databases: () => Resource },
+  sources: Sources,
+  secrets: Secrets,
+): Resource =>
+  defineResource({
+    name: 'datasets',
+    title: 'Dataset',
+    acl: 'datasets',
+    ownerColumn: 'owner_id',
+    writeFailures: [502, 504],
+    example: { type: 'sql', name: 'One', source: 'SELECT 1 AS one' },
+    fields: {
+      ownerId: field(
+        'integer',
+        Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
+      ),
+      type: field('string', Type.Enum(['table', 'sql', 'rest', 'lambda']), { required: true }),
+      source: field('string', Type.String({ minLength: 1, maxLength: 100_000 }), { required: true }),
+      name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
+      description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
+      attributes: field('json', Type.Array(attributeSchema), { mode: 'readOnly', queryable: false }),
+      bytes: field('integer', Type.Union([Type.Integer(), Type.Null()]), { mode: 'readOnly' }),
+      databaseId: field(
+        'uuid',
+        Type.String({ format: 'uuid', description: 'The default database unless it is given' }),
+        {
+          required: false,
+          default: undefined,
+        },
+      ),
+      secrets: field('string', secretsSchema, { mode: 'writeOnly' }),
+    },
+    joins: {
+      application: { one: related.applications, field: 'applicationId' },
+      database: { one: related.databases, field: 'databaseId' },
+    },
+    listExtras: {
+      parameters: {
+        tags: Type.Optional(Type.Array(Type.String(), { description: 'Datasets with any of these metadata.tags' })),
+      },
+      where: ({ tags }) => (tags === undefined ? [] : [sql`metadata -> 'tags' ?| ${tags as string[]}::text[]`]),
+    },
+    async prepare({ values, previous, applicationId }, scope) {
+      const next: Entity = { ...previous, ...values }
+      readDeclarations((next.metadata as Entity).parameters)
+      const databaseId = await ownDatabase(sources, scope, applicationId, values.databaseId ?? previous?.databaseId)
+      const sealed = sealHeaders(values.secrets, secrets, applicationId)
+      const { attributes, bytes } = await sources.inspect({ ...next, databaseId, applicationId, secrets: sealed })
+      return { ...values, databaseId, attributes, bytes, ...(values.secrets !== undefined && { secrets: sealed }) }
+    },
+  })
+
+/** The database must be the application's, and within the caller's reach. */
+async function ownDatabase(sources: Sources, scope: Scope, applicationId: string, wanted: unknown): Promise<string> {
+  const id = typeof wanted === 'string' ? wanted.toLowerCase() : undefined
+  const found = await sources.findDatabase(applicationId, id)
+  const reach = scopeOf(scope.caller, 'databases', 'read')
+  const isReached = id === undefined || reach?.ids === 'any' || reach?.ids.includes(id)
+  if (!found || !isReached) throw invalid('body/databaseId', 'There is no database with this id.')
+  return found
+}
+
+function sealHeaders(given: unknown, secrets: Secrets, applicationId: string): string | null {
+  if (given === undefined || given === null) return null
+  return secrets.seal(JSON.stringify(given), `datasets.secrets.${applicationId}`)
+}

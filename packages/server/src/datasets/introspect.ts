@@ -1,0 +1,156 @@
+import { ident, type Sql, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import type { Connection, SelectOptions } from '../query/connection.ts'
+
+/** A column in the words of the database. */
+export type ColumnFact = {
+  readonly name: string
+  /** `character varying(20)`, `geometry(Point,4326)` */
+  readonly dbType: string
+  readonly nullable: boolean
+  readonly primaryKey: boolean
+  readonly description: string
+  readonly geometry?: { readonly type: string; readonly srid: number; readonly dimension: number }
+}
+
+export type TableFact = {
+  readonly from: Sql
+  readonly columns: readonly ColumnFact[]
+  readonly bytes: number
+  /** A part of it can be read by TABLESAMPLE. */
+  readonly isTable: boolean
+}
+
+type Cells = Record<string, string | null>
+
+/** A table, view, materialised view, partitioned or foreign table, by `name` or `schema.name`. */
+export async function describeTable(
+  connection: Connection,
+  source: string,
+  options: SelectOptions,
+): Promise<TableFact> {
+  const { schema, name } = tableName(source, connection.schema)
+  if (/^(pg_|information_schema$|svc$)/.test(schema)) throw absent(source)
+  const [table] = await facts(
+    connection,
+    options,
+    sql`
+    SELECT c.oid, c.relkind, (SELECT coalesce(sum(pg_total_relation_size(relid)), 0) FROM pg_partition_tree(c.oid)) AS parts,
+           pg_total_relation_size(c.oid) AS bytes
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
+      AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`,
+  )
+  if (!table) throw absent(source)
+  const from = ident(schema, name)
+  const rows = await facts(
+    connection,
+    options,
+    sql`
+    SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.atttypmod AS modifier,
+           NOT a.attnotnull AS nullable, coalesce(pg_catalog.col_description(a.attrelid, a.attnum), '') AS description,
+           EXISTS (SELECT FROM pg_catalog.pg_index i
+                   WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY (i.indkey)) AS key
+    FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = ${Number(table.oid)}::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+  )
+  const columns = rows.map((row) => ({
+    name: row.name ?? '',
+    dbType: row.type ?? '',
+    nullable: row.nullable === 't',
+    primaryKey: row.key === 't',
+    description: row.description ?? '',
+    ...geometryOf(row.type ?? '', Number(row.modifier)),
+  }))
+  return {
+    from,
+    columns: await sampled(connection, options, from, columns),
+    bytes: Math.max(Number(table.bytes), Number(table.parts)),
+    isTable: 'rmp'.includes(table.relkind ?? 'v'),
+  }
+}
+
+/** What a SELECT would answer, without running it for more than a row. */
+export async function describeQuery(connection: Connection, query: Sql, options: SelectOptions): Promise<ColumnFact[]> {
+  const from = sql`(\n${query}\n)`
+  const { columns, batches } = await connection.select(sql`SELECT * FROM ${from} AS q LIMIT 0`, options)
+  for await (const _ of batches);
+  const names = columns.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new ApiError('invalid_request', `The query has two columns called "${twice}".`)
+  const types = await facts(
+    connection,
+    options,
+    sql`
+    SELECT t.oid, m.modifier, pg_catalog.format_type(t.oid, m.modifier) AS type
+    FROM unnest(${columns.map(({ type }) => type)}::oid[], ${columns.map(({ modifier }) => modifier)}::int4[])
+         AS m(oid, modifier) JOIN pg_catalog.pg_type t ON t.oid = m.oid`,
+  )
+  const typeName = new Map(types.map(({ oid, modifier, type }) => [`${oid} ${modifier}`, type ?? '']))
+  const described = columns.map(({ name, type, modifier }) => {
+    const dbType = typeName.get(`${type} ${modifier}`) ?? ''
+    return { name, dbType, nullable: true, primaryKey: false, description: '', ...geometryOf(dbType, modifier) }
+  })
+  return sampled(connection, options, from, described)
+}
+
+/** A geometry column need not say what is in it: then its first value does. */
+async function sampled(
+  connection: Connection,
+  options: SelectOptions,
+  from: Sql,
+  columns: readonly ColumnFact[],
+): Promise<ColumnFact[]> {
+  return Promise.all(
+    columns.map(async (column) => {
+      const { geometry, name } = column
+      if (!geometry || (geometry.srid !== 0 && geometry.type !== 'Geometry')) return column
+      const value = sql`q.${ident(name)}::geometry`
+      const [row] = await facts(
+        connection,
+        options,
+        sql`
+        SELECT ST_SRID(${value}) AS srid, ST_CoordDim(${value}) AS dimension FROM ${from} AS q
+        WHERE q.${ident(name)} IS NOT NULL LIMIT 1`,
+      )
+      if (!row) return column
+      const srid = geometry.srid || Number(row.srid)
+      return { ...column, geometry: { ...geometry, srid, dimension: Number(row.dimension) } }
+    }),
+  )
+}
+
+const geometryTypes =
+  'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection'.split(' ')
+
+/** PostGIS packs type, reference system and dimension into the type's modifier. */
+function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometry'> {
+  if (!/^(public\.)?geo(metry|graphy)(\(|$)/.test(dbType)) return {}
+  const isGeography = dbType.includes('geography')
+  if (modifier < 0) return { geometry: { type: 'Geometry', srid: isGeography ? 4326 : 0, dimension: 2 } }
+  const srid = ((modifier & 0x0fffff00) - (modifier & 0x10000000)) >> 8
+  const dimension = 2 + ((modifier >> 1) & 1) + (modifier & 1)
+  return { geometry: { type: geometryTypes[(modifier & 0xfc) >> 2] ?? 'Geometry', srid, dimension } }
+}
+
+async function facts(connection: Connection, options: SelectOptions, statement: Sql): Promise<Cells[]> {
+  const { columns, batches } = await connection.select(statement, options)
+  const rows: Cells[] = []
+  for await (const batch of batches) {
+    for (const cells of batch)
+      rows.push(Object.fromEntries(columns.map(({ name }, index) => [name, cells[index] ?? null])))
+  }
+  return rows
+}
+
+/** `name`, `schema.name`, `"a.b"."c"` */
+export function tableName(source: string, ownSchema: string): { schema: string; name: string } {
+  const parts = [...source.matchAll(/"((?:[^"]|"")+)"|([^."]+)/g)].map(
+    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,
+  )
+  const [first = source, second] = parts.length > 2 ? [source] : parts
+  return second === undefined ? { schema: ownSchema, name: first } : { schema: first, name: second }
+}
+
+const absent = (source: string): ApiError =>
+  new ApiError('invalid_request', `body/source: there is no table "${source.slice(0, 100)}" that can be read.`)

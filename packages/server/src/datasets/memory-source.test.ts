@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One server is both a web service and, at the path of AWS Lambda's Invoke API, a function.
+const features = [
+  { id: 'a', name: 'Aachen', pop: 250, at: [6.08, 50.77] },
+  { id: 'b', name: 'Berlin', pop: 3700, at: [13.4, 52.52] },
+  { id: 'c', name: null, pop: 1, at: null },
+]
+let upstream: Server
+let url: string
+let app: TestApp
+let tenant: Tenant
+let requests: IncomingMessage[] = []
+
+before(async () => {
+  upstream = createServer((request, response) => {
+    requests.push(request)
+    response.setHeader('content-type', 'application/json')
+    if (request.url?.startsWith('/fails')) return response.writeHead(500).end('{"secret":"inside"}')
+    if (request.url?.startsWith('/2015-03-31/functions/places/invocations')) return response.end(JSON.stringify(rows()))
+    if (request.url?.startsWith('/geojson')) return response.end(JSON.stringify(collection()))
+    if (request.url?.startsWith('/csv')) return response.setHeader('content-type', 'text/csv').end('id,n\na,1\nb,2\n')
+    response.end(JSON.stringify({ data: { items: rows() }, asked: request.url }))
+  })
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+  app = await testApp({ LAMBDA_ENDPOINT: url, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' })
+  tenant = await app.tenant('services')
+})
+after(async () => {
+  await app.close()
+  upstream.close()
+})
+
+const rows = () => features.map(({ id, name, pop }) => ({ id, name, pop }))
+const collection = () => ({
+  type: 'FeatureCollection',
+  features: features.map(({ id, name, pop, at }) => ({
+    type: 'Feature',
+    id,
+    properties: { name, pop },
+    geometry: at && { type: 'Point', coordinates: at },
+  })),
+})
+const path = '/api/v1/datasets'
+const call: TestApp['call'] = (method, target, request = {}) =>
+  app.call(method, target, { key: tenant.developer, ...request })
+const create = (body: object) => call('POST', path, { body: { name: 'a', ...body } })
+const query = async (id: string, text: string) => {
+  const reply = await call('GET', `${path}/${id}/query?${text}`)
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body
+}
+
+describe('a web service', () => {
+  test('is a dataset with the whole query syntax', async () => {
+    const { body, status, text } = await create({ type: 'rest', source: `${url}/geojson` })
+    assert.equal(status, 201, text)
+    const types = Object.fromEntries(body.attributes.map(({ name, type }: Record<string, string>) => [name, type]))
+    assert.deepEqual(types, { id: 'string', name: 'string', pop: 'integer', geometry: 'geometry' })
+    assert.deepEqual(await query(body.id, 'attributes=id&filter[pop][$gte]=250&sort=-pop'), [{ id: 'b' }, { id: 'a' }])
+    assert.deepEqual(await query(body.id, 'attributes=id&filter[geometry][$bbox]=5,50,7,52'), [{ id: 'a' }])
+    const geojson = await query(body.id, 'format=geojson&attributes=name&sort=name&limit=1')
+    assert.deepEqual(geojson.features[0].geometry, { type: 'Point', coordinates: [6.08, 50.77] })
+    const grouped = await call('POST', `${path}/${body.id}/query`, {
+      body: { attributes: ['sum(pop) as total', 'count(name)'] },
+    })
+    assert.deepEqual(grouped.body, [{ total: 3951, count_name: 2 }])
+  })
+
+  test('takes a path to the rows, parameters in its address, and secret headers', async () => {
+    const made = await create({
+      type: 'rest',
+      source: `${url}/items?kind={kind}`,
+      secrets: { headers: { 'x-token': 'CANARY-TOKEN' } },
+      metadata: { rest: { path: 'data.items' }, parameters: [{ name: 'kind', type: 'string', default: 'all' }] },
+    })
+    assert.equal(made.status, 201, made.text)
+    requests = []
+    assert.equal((await query(made.body.id, `kind=${encodeURIComponent('a&b=/../c')}`)).length, 3)
+    assert.equal(requests[0]?.url, '/items?kind=a%26b%3D%2F..%2Fc')
+    assert.equal(requests[0]?.headers['x-token'], 'CANARY-TOKEN')
+    for (const reply of [made, await call('GET', `${path}/${made.body.id}`), await call('GET', path)]) {
+      assert.ok(!reply.text.includes('CANARY-TOKEN'))
+    }
+  })
+
+  test('may answer CSV', async () => {
+    const { body } = await create({ type: 'rest', source: `${url}/csv` })
+    assert.deepEqual(await query(body.id, 'filter[n]=2'), [{ id: 'b', n: 2 }])
+  })
+
+  test('that fails, is not there or may not be reached is 400 when stored, 502 when asked, and tells nothing', async () => {
+    for (const source of [
+      `${url}/fails`,
+      'http://127.0.0.1:1/',
+      'http://169.254.169.254/latest/meta-data/',
+      'ftp://a/b',
+    ]) {
+      const reply = await create({ type: 'rest', source })
+      assert.equal(reply.status, 400, source)
+      assert.doesNotMatch(reply.text, /inside|ECONN/)
+    }
+  })
+})
+
+describe('a function', () => {
+  test('is invoked with a signature and the parameters', async () => {
+    const made = await create({
+      type: 'lambda',
+      source: 'places',
+      metadata: { parameters: [{ name: 'kind', default: 'all' }] },
+    })
+    assert.equal(made.status, 201, made.text)
+    requests = []
+    assert.deepEqual(await query(made.body.id, 'attributes=name,pop&sort=pop&offset=1&kind=x'), [
+      { name: 'Aachen', pop: 250 },
+      { name: 'Berlin', pop: 3700 },
+    ])
+    assert.match(String(requests[0]?.headers.authorization), /^AWS4-HMAC-SHA256 Credential=key\//)
+  })
+
+  test('is refused where the installation has no credentials', async () => {
+    const bare = await testApp()
+    const reply = await bare.call('POST', path, { body: { name: 'a', type: 'lambda', source: 'places' } })
+    assert.equal(reply.status, 400)
+    await bare.close()
+  })
+})

@@ -1,0 +1,137 @@
+import Type, { type Static } from 'typebox'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import { type Operation, operation } from '../http/operation.ts'
+import { parsePlan, type Query } from '../query/plan.ts'
+import type { Entity, Resource } from '../resource/resource.ts'
+import { getEntity } from '../resource/store.ts'
+import { chooseFormat, formatNames, withKey } from './answer-format.ts'
+import { attributesOf } from './attribute-dto.ts'
+import type { Dataset, Sources } from './sources.ts'
+import { streamAnswer } from './stream-answer.ts'
+import type { StreamSlots } from './stream-slots.ts'
+
+const defaultTimeoutMs = 30_000
+const maxTimeoutMs = 300_000
+
+const names = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description }))
+const limits = {
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+}
+const answerParameters = {
+  format: Type.Optional(Type.Enum([...formatNames], { description: 'What the answer is; Accept is asked otherwise' })),
+  explain: Type.Optional(Type.Boolean({ description: 'Answer how the query would be carried out, instead of rows' })),
+  timeout: Type.Optional(Type.Integer({ minimum: 1, description: `In milliseconds; ${maxTimeoutMs} at most` })),
+  filename: Type.Optional(Type.String({ maxLength: 255, description: 'Makes the answer a download of this name' })),
+  srid: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 999_999, description: 'Of geometries in json and csv; 4326 otherwise' }),
+  ),
+}
+const simpleSchema = Type.Object({
+  ...answerParameters,
+  attributes: names('The attributes to return, or aggregates of them'),
+  filter: Type.Optional(Type.Object({}, { description: 'Conditions on attributes' })),
+  sort: names('The attributes to sort by; `-` in front sorts downwards'),
+  ...limits,
+})
+const advancedSchema = Type.Object(answerParameters)
+const bodySchema = Type.Object(
+  {
+    attributes: names('The attributes to return, or aggregates such as `sum(pop) as total`'),
+    where: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    order: names('The attributes to sort by; `-` in front sorts downwards'),
+    group: names('The attributes to group by'),
+    sample: Type.Optional(
+      Type.Object(
+        { percentage: Type.Number(), method: Type.Optional(Type.String()), seed: Type.Optional(Type.Number()) },
+        { additionalProperties: false },
+      ),
+    ),
+    ...limits,
+    distinct: names('DISTINCT ON these attributes'),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ attributes: ['count(*) as rows'], where: {}, order: [], limit: 10, offset: 0 }],
+  },
+)
+
+export type QueryDependencies = { db: Db; resource: Resource; sources: Sources; slots: StreamSlots }
+
+export function queryOperations(dependencies: QueryDependencies): Operation[] {
+  const { resource } = dependencies
+  const common = {
+    path: `${resource.path}/{id}/query`,
+    access: { class: 'datasets', level: 'execute' },
+    success: { status: 200, description: 'The rows, or the plan', schema: Type.Unknown() },
+    failures: [413, 429, 502, 504],
+  } as const
+  return [
+    operation({
+      ...common,
+      id: 'datasets.query',
+      method: 'GET',
+      summary: 'Query a dataset',
+      description: 'Parameters of the dataset itself are given as query parameters too.',
+      query: simpleSchema,
+      handle: (context, { params: { id = '' }, query }) => {
+        const { attributes, filter, sort, limit, offset } = query
+        return answer(
+          dependencies,
+          context,
+          id,
+          query,
+          { attributes, where: filter, order: sort, limit, offset },
+          'filter',
+        )
+      },
+    }),
+    operation({
+      ...common,
+      id: 'datasets.queryAdvanced',
+      method: 'POST',
+      summary: 'Query a dataset, with groups, samples and distinct rows',
+      query: advancedSchema,
+      body: bodySchema,
+      handle: (context, { params: { id = '' }, query, body }) =>
+        answer(dependencies, context, id, query, body, 'where'),
+    }),
+  ]
+}
+
+type Context = Parameters<Operation['handle']>[0] & { scope: Parameters<typeof getEntity>[1] }
+
+async function answer(
+  { db, resource, sources, slots }: QueryDependencies,
+  context: Context,
+  id: string,
+  parameters: Static<typeof advancedSchema>,
+  query: Query,
+  filterName: string,
+) {
+  const { entity } = await getEntity({ db, resource }, context.scope, id)
+  const dataset = { ...entity, secrets: await sealedSecrets(db, entity) } as unknown as Dataset
+  const formatName = chooseFormat(parameters.format, context.request.headers.accept)
+  if (parameters.srid !== undefined && formatName === 'geojson') throw invalid('srid', 'GeoJSON is always in 4326.')
+  const plan = parsePlan(query, attributesOf(dataset), filterName)
+  const source = await sources.open(dataset, context.tree)
+  const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
+  if (parameters.explain) return { body: { plan: await source.explain(plan, { timeoutMs }) } }
+  const shape = { geometry: formatName === 'csv' ? 'wkt' : 'geojson', srid: parameters.srid ?? 4326 } as const
+  const shown = formatName === 'geojson' ? withKey(plan, dataset) : plan
+  return streamAnswer(context.request, slots, dataset.applicationId, {
+    begin: (signal) => source.rows(shown, shape, { timeoutMs, signal }),
+    format: { name: formatName, filename: parameters.filename, dataset, plan },
+  })
+}
+
+/** Write-only, so it is not part of the record; only a web service needs it. */
+async function sealedSecrets(db: Db, { id, type }: Entity): Promise<string | null> {
+  if (type !== 'rest') return null
+  const [row] = await db.query<{ secrets: string | null }>(
+    sql`SELECT secrets FROM svc.datasets WHERE id = ${String(id)}::uuid`,
+  )
+  return row?.secrets ?? null
+}

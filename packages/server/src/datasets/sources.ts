@@ -1,0 +1,89 @@
+import type { Cell, OutputColumn } from '../formats/cell.ts'
+import type { Connection, SelectOptions } from '../query/connection.ts'
+import type { Plan } from '../query/plan.ts'
+import type { AttributeDto } from './attribute-dto.ts'
+import { type MemoryOptions, memoryKind } from './memory-source.ts'
+import { inspectSql, openSql } from './sql-source.ts'
+import { inspectTable, openTable } from './table-source.ts'
+
+/** A dataset as its source sees it. */
+export type Dataset = {
+  readonly applicationId: string
+  readonly databaseId: string
+  readonly type: 'table' | 'sql' | 'rest' | 'lambda'
+  readonly source: string
+  readonly attributes: readonly AttributeDto[]
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** Sealed. */
+  readonly secrets: string | null
+}
+
+/** How values are to be written. */
+export type Shape = { readonly geometry: 'geojson' | 'wkt'; readonly srid: number }
+
+export type Answered = {
+  readonly columns: readonly OutputColumn[]
+  readonly batches: AsyncIterable<Cell[][]>
+  /** There is nothing beyond the first batch. */
+  readonly isWhole: boolean
+}
+
+/** One interface for tables, queries, web services and functions. */
+export type Source = {
+  rows(plan: Plan, shape: Shape, options: SelectOptions): Promise<Answered>
+  /** How the plan would be carried out, without doing it. */
+  explain(plan: Plan, options: SelectOptions): Promise<unknown>
+}
+
+export type Inspection = { attributes: AttributeDto[]; bytes: number | null }
+
+/** What of a dataset's own parameters a caller gave, by name. */
+export type Given = Readonly<Record<string, unknown>>
+
+export type Kind = {
+  inspect(dataset: Dataset, place: Place, options: SelectOptions): Promise<Inspection>
+  open(dataset: Dataset, place: Place, given: Given): Promise<Source>
+}
+
+/** Connects when asked: not every kind of dataset needs its database. */
+export type Place = () => Promise<Connection>
+
+/** What datasets need of databases. */
+export type Places = {
+  find(applicationId: string, id: string | undefined): Promise<{ id: string } | undefined>
+  connect(applicationId: string, id: string): Promise<Connection>
+}
+
+export type Sources = {
+  findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
+  inspect(dataset: object): Promise<Inspection>
+  open(dataset: object, given: Given): Promise<Source>
+}
+
+const inspectionMs = 10_000
+
+export function createSources(places: Places, memory: MemoryOptions): Sources {
+  const kinds: Record<Dataset['type'], Kind> = {
+    table: { inspect: inspectTable, open: openTable },
+    sql: { inspect: inspectSql, open: openSql },
+    rest: memoryKind(memory, 'rest'),
+    lambda: memoryKind(memory, 'lambda'),
+  }
+  const kindOf = ({ type }: Dataset): Kind => kinds[type]
+  return {
+    findDatabase: async (applicationId, id) => (await places.find(applicationId, id))?.id,
+    inspect(entity) {
+      const dataset = entity as Dataset
+      return kindOf(dataset).inspect(dataset, placeOf(places, dataset), { timeoutMs: inspectionMs })
+    },
+    open(entity, given) {
+      const dataset = entity as Dataset
+      return kindOf(dataset).open(dataset, placeOf(places, dataset), given)
+    },
+  }
+}
+
+const placeOf =
+  (places: Places, { applicationId, databaseId }: Dataset): Place =>
+  () =>
+    places.connect(applicationId, databaseId)

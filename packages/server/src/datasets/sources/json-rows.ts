@@ -1,0 +1,50 @@
+import { ApiError } from '../../errors.ts'
+
+export type SourceRow = Record<string, unknown>
+
+/** Integers that a double cannot hold stay what they are, as text. */
+export function parseExactJson(text: string): unknown {
+  try {
+    // The reviver costs several times the parsing, and few answers need it.
+    return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
+  } catch (error) {
+    throw new ApiError('upstream_failed', 'The answer of the source is not valid JSON', { cause: error })
+  }
+}
+
+function keepDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  const isInexact = typeof value === 'number' && !Number.isSafeInteger(value)
+  return isInexact && context?.source && /^-?\d+$/.test(context.source) ? context.source : value
+}
+
+/** A list is its items, a FeatureCollection its features; any other object is one row. */
+export function jsonRows(value: unknown): SourceRow[] {
+  if (Array.isArray(value)) return value.map(toRow)
+  if (!isObject(value)) throw new ApiError('upstream_failed', 'The answer of the source holds no rows')
+  return value.type === 'FeatureCollection' && Array.isArray(value.features)
+    ? value.features.map(toRow)
+    : [toRow(value)]
+}
+
+function toRow(item: unknown): SourceRow {
+  if (!isObject(item)) return { value: item }
+  if (item.type !== 'Feature' || !Object.hasOwn(item, 'geometry')) return item
+  // A property called id is data, which is not to be lost to the identity of the feature.
+  const identity = item.id === undefined ? {} : { id: item.id }
+  return { ...identity, ...(isObject(item.properties) ? item.properties : {}), geometry: item.geometry }
+}
+
+/** What lies at `data.items`, list positions included; a fault names the first step that leads nowhere. */
+export function valueAt(value: unknown, path: string): unknown {
+  let inner = value
+  for (const step of path.split('.').filter((name) => name !== '')) {
+    const isThere = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
+    if (!isThere) throw new ApiError('upstream_failed', `The answer of the source has no "${step.slice(0, 60)}"`)
+    inner = (inner as SourceRow)[step]
+  }
+  return inner
+}
+
+export function isObject(value: unknown): value is SourceRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

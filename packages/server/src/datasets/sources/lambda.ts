@@ -1,0 +1,73 @@
+import type { InvokeCommandOutput } from '@aws-sdk/client-lambda'
+import { ApiError, invalid } from '../../errors.ts'
+import { isObject, jsonRows, parseExactJson, type SourceRow } from './json-rows.ts'
+
+export type LambdaSource = {
+  /** A name, a name with a qualifier, or an ARN. */
+  readonly functionName: string
+  readonly payload: { readonly parameters: Readonly<Record<string, string | null>> }
+}
+
+/** Where functions run and in whose name they are called. Without credentials the SDK looks in its usual places. */
+export type LambdaOptions = {
+  readonly endpoint?: string
+  readonly region: string
+  readonly credentials?: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+    readonly sessionToken?: string
+  }
+  readonly signal?: AbortSignal
+  readonly timeoutMs?: number
+}
+
+const defaultTimeoutMs = 30_000
+const maxBytes = 10 * 1024 * 1024
+
+/** The rows that a function answers with: a list, a FeatureCollection, `{ rows }`, or any of them as an HTTP answer. */
+export async function invokeLambda(source: LambdaSource, options: LambdaOptions): Promise<SourceRow[]> {
+  if (!/^[\w:$-]{1,170}$/.test(source.functionName)) throw invalid('source', 'is not the name of a function')
+  const output = await invoke(source, options)
+  // What went wrong inside is its owner's to see in its own log: it may hold anything.
+  if (output.FunctionError) throw new ApiError('upstream_failed', 'The function ended with an error')
+  const payload = Buffer.from(output.Payload ?? [])
+  if (payload.length > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
+  return answerRows(parseExactJson(payload.toString()))
+}
+
+async function invoke({ functionName, payload }: LambdaSource, options: LambdaOptions): Promise<InvokeCommandOutput> {
+  const { endpoint, region, credentials, signal, timeoutMs = defaultTimeoutMs } = options
+  // The SDK is large, and most servers never call a function.
+  const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda')
+  const client = new LambdaClient({
+    region,
+    maxAttempts: 2,
+    ...(endpoint && { endpoint }),
+    ...(credentials && { credentials }),
+  })
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    return await client.send(new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(payload) }), {
+      abortSignal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    })
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw new ApiError('upstream_failed', 'The function could not be called', { cause: error })
+  } finally {
+    client.destroy()
+  }
+}
+
+function answerRows(answer: unknown): SourceRow[] {
+  const isHttp = isObject(answer) && typeof answer.statusCode === 'number' && Object.hasOwn(answer, 'body')
+  const inner = isHttp ? httpBody(answer) : answer
+  return jsonRows(isObject(inner) && Array.isArray(inner.rows) ? inner.rows : inner)
+}
+
+/** Functions behind API Gateway answer like this. */
+function httpBody({ statusCode, body, isBase64Encoded }: SourceRow): unknown {
+  const status = Number(statusCode)
+  if (status < 200 || status > 299) throw new ApiError('upstream_failed', `The function answered with status ${status}`)
+  if (typeof body !== 'string') return body
+  return parseExactJson(isBase64Encoded === true ? Buffer.from(body, 'base64').toString() : body)
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '../../errors.ts'
+import { csvRows } from './csv-rows.ts'
+import { jsonRows, parseExactJson, type SourceRow, valueAt } from './json-rows.ts'
+import { type CachedAnswer, cacheSeconds, type RestCache } from './rest-cache.ts'
+import { fillRestTemplate } from './rest-template.ts'
+
+export type RestSource = {
+  /** Answers are kept per application: one must not learn what another has asked for. */
+  readonly applicationId: string
+  /** An address with {name} markers in its path or query. */
+  readonly url: string
+  readonly parameters: Readonly<Record<string, string | null>>
+  readonly headers?: Readonly<Record<string, string>>
+  /** Where in a JSON answer the rows are, such as `data.items`. */
+  readonly path?: string
+}
+
+/** What a source needs of the egress guard. */
+export type Fetcher = {
+  fetch(
+    url: string,
+    request: { headers: Record<string, string>; signal?: AbortSignal; timeoutMs?: number },
+  ): Promise<{ status: number; headers: Readonly<Record<string, string>>; body: Buffer }>
+}
+
+export type RestOptions = { egress: Fetcher; cache?: RestCache; signal?: AbortSignal; timeoutMs?: number }
+
+/** The rows that a web service answers with, in JSON, GeoJSON or CSV. */
+export async function fetchRest(source: RestSource, options: RestOptions): Promise<SourceRow[]> {
+  const { body, contentType } = await answerOf(source, options)
+  if (formatOf(body, contentType) === 'csv') return csvRows(body)
+  const answer = parseExactJson(body.toString().replace(/^\uFEFF/, ''))
+  return jsonRows(source.path ? valueAt(answer, source.path) : answer)
+}
+
+async function answerOf(source: RestSource, { egress, cache, ...limits }: RestOptions): Promise<CachedAnswer> {
+  const url = fillRestTemplate(source.url, source.parameters)
+  const headers = { accept: 'application/geo+json, application/json, text/csv;q=0.9, */*;q=0.1', ...source.headers }
+  const key = hash([source.applicationId, url, Object.entries(headers)])
+  const cached = cache?.get(key)
+  if (cached) return cached
+  const response = await egress.fetch(url, { headers, ...limits })
+  if (response.status < 200 || response.status > 299) {
+    throw new ApiError('upstream_failed', `The source answered with status ${response.status}`)
+  }
+  const answer = { body: response.body, contentType: response.headers['content-type'] ?? '' }
+  cache?.set(key, answer, cacheSeconds(response.headers))
+  return answer
+}
+
+/** Headers are secrets, so that they are not kept as they are. */
+const hash = (parts: unknown): string => createHash('sha256').update(JSON.stringify(parts)).digest('base64')
+
+/** What the sender calls it, and where that says little, how it begins. */
+function formatOf(body: Buffer, contentType: string): 'json' | 'csv' {
+  const type = contentType.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (/[/+]json$/.test(type)) return 'json'
+  if (type === 'text/csv' || type === 'application/csv') return 'csv'
+  if (/^\s*[[{]/.test(body.toString('utf8', 0, 1_000).replace(/^\uFEFF/, ''))) return 'json'
+  if (['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'].includes(type)) return 'csv'
+  throw new ApiError('upstream_failed', 'The answer of the source is neither JSON nor CSV')
+}

@@ -1,0 +1,80 @@
+import { type Sql, sql } from '../db/sql.ts'
+import type { Cell } from '../formats/cell.ts'
+import type { AttributeType } from '../query/attribute.ts'
+import type { Connection, SelectOptions } from '../query/connection.ts'
+import type { Column, Plan } from '../query/plan.ts'
+import { located, planSql, type Relation } from '../query/plan-sql.ts'
+import type { Answered, Shape } from './sources.ts'
+
+/** Runs a plan where the data are. */
+export async function answerInSql(
+  connection: Connection,
+  relation: Relation,
+  plan: Plan,
+  shape: Shape,
+  options: SelectOptions,
+): Promise<Answered> {
+  const statement = planSql(plan, relation, (column, value) => travelling(column, value, shape))
+  const { batches, isWhole } = await connection.select(statement, options)
+  const canonical = plan.columns.map(({ type }) => canonicalOf(type))
+  if (canonical.every((change) => change === undefined)) return { columns: plan.columns, batches, isWhole }
+  return { columns: plan.columns, batches: changed(batches, canonical), isWhole }
+}
+
+export async function explainInSql(
+  connection: Connection,
+  relation: Relation,
+  plan: Plan,
+  options: SelectOptions,
+): Promise<unknown> {
+  const statement = planSql(plan, relation, (_, value) => value)
+  const { batches } = await connection.select(sql`EXPLAIN (FORMAT JSON) ${statement}`, options)
+  let text = ''
+  for await (const batch of batches) for (const [cell] of batch) text += cell ?? ''
+  return JSON.parse(text)
+}
+
+/** Values whose text form is PostgreSQL's own alone travel in one that everybody reads. */
+function travelling({ type, attribute, aggregate }: Column, value: Sql, { geometry, srid }: Shape): Sql {
+  if (type === 'geometry' && attribute && !aggregate) {
+    const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
+    const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
+    return geometry === 'wkt' ? sql`ST_AsText(${place}, 9)` : sql`ST_AsGeoJSON(${rightHanded(place)}, 9)`
+  }
+  if (type === 'array') return sql`to_json(${value})::text`
+  if (type === 'binary') return sql`translate(encode(${value}, 'base64'), ${'\n'}, '')`
+  return value
+}
+
+/** Outer rings counter-clockwise. ST_ForcePolygonCCW would turn lines around as well. */
+const rightHanded = (place: Sql): Sql => sql`ST_Reverse(ST_ForcePolygonCW(ST_Reverse(${place})))`
+
+type Change = (cell: string) => string
+
+function canonicalOf(type: AttributeType): Change | undefined {
+  if (type === 'boolean') return (cell) => (cell === 't' ? 'true' : 'false')
+  if (type === 'datetime') return isoOf
+  return undefined
+}
+
+/** `2026-01-31 10:00:00.5+00` → `2026-01-31T10:00:00.5Z`; infinity and years before Christ stay as they are. */
+function isoOf(cell: string): string {
+  if (!/^\d{4,}-\d\d-\d\d /.test(cell) || cell.endsWith('BC')) return cell
+  return cell.replace(' ', 'T').replace(/\+00$/, 'Z')
+}
+
+async function* changed(
+  batches: AsyncIterable<Cell[][]>,
+  changes: readonly (Change | undefined)[],
+): AsyncGenerator<Cell[][]> {
+  const places = changes.flatMap((change, index) => (change ? [{ change, index }] : []))
+  for await (const batch of batches) {
+    for (const cells of batch) {
+      for (const { change, index } of places) {
+        const cell = cells[index]
+        if (cell !== null && cell !== undefined) cells[index] = change(cell)
+      }
+    }
+    yield batch
+  }
+}

@@ -1,0 +1,31 @@
+import { sql } from '../db/sql.ts'
+import type { SelectOptions } from '../query/connection.ts'
+import type { Relation } from '../query/plan-sql.ts'
+import { describeQuery } from './introspect.ts'
+import { parameterisedSql, readParameters, splitMarkers } from './parameters.ts'
+import type { Dataset, Given, Inspection, Place, Source } from './sources.ts'
+import { answerInSql, explainInSql } from './sql-answer.ts'
+import { toDto } from './table-source.ts'
+import { checkTenantSql } from './tenant-sql.ts'
+
+export async function inspectSql(dataset: Dataset, place: Place, options: SelectOptions): Promise<Inspection> {
+  await checkTenantSql(dataset.source)
+  const { names } = splitMarkers(dataset.source)
+  const parameters = readParameters(dataset.metadata.parameters, names, undefined)
+  const columns = await describeQuery(await place(), parameterisedSql(dataset.source, parameters), options)
+  return { attributes: columns.map(toDto), bytes: null }
+}
+
+/** The text was checked when it was stored; it is checked again, because what may pass can become less. */
+export async function openSql(dataset: Dataset, place: Place, given: Given): Promise<Source> {
+  await checkTenantSql(dataset.source)
+  const connection = await place()
+  const { names } = splitMarkers(dataset.source)
+  const parameters = readParameters(dataset.metadata.parameters, names, given)
+  const query = parameterisedSql(dataset.source, parameters)
+  const relation: Relation = { from: sql`(\n${query}\n)`, isTable: false, key: [] }
+  return {
+    rows: (plan, shape, options) => answerInSql(connection, relation, plan, shape, options),
+    explain: (plan, options) => explainInSql(connection, relation, plan, options),
+  }
+}

@@ -1,0 +1,29 @@
+import { ApiError } from '../errors.ts'
+
+/** How many long answers an application may be reading at once, so that none takes all connections. */
+export type StreamSlots = {
+  /** Takes a slot, or 429; the function returned gives it back. */
+  take(applicationId: string): () => void
+}
+
+export function createStreamSlots(perApplication: number): StreamSlots {
+  const taken = new Map<string, number>()
+  return {
+    take(applicationId) {
+      const count = taken.get(applicationId) ?? 0
+      if (count >= perApplication) {
+        const detail = `The application is reading ${perApplication} answers at once, which is all it may.`
+        throw new ApiError('busy', detail, { headers: { 'Retry-After': '1' } })
+      }
+      taken.set(applicationId, count + 1)
+      let isGiven = false
+      return () => {
+        if (isGiven) return
+        isGiven = true
+        const left = (taken.get(applicationId) ?? 1) - 1
+        if (left === 0) taken.delete(applicationId)
+        else taken.set(applicationId, left)
+      }
+    },
+  }
+}
