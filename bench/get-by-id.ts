@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
+import { median, residentMb, startServer, stopServer } from './server.ts'
 
 const rounds = 5
 const secondsPerRound = 4
@@ -19,9 +18,9 @@ export async function getById(): Promise<string> {
   const key = randomUUID()
   const env = { DATABASE_URL: postgres.url, DATA_DIR: directory, MASTER_API_KEY: key, LOG_LEVEL: 'warn' }
   // The first start compiles the sources; the second is as all later ones.
-  await stop(await start('packages/server/bin/graticule.js', ports.graticule, env))
-  const graticule = await start('packages/server/bin/graticule.js', ports.graticule, env)
-  const bare = await start('bench/bare-server.ts', ports.bare, env)
+  await stopServer(await startServer('packages/server/bin/graticule.js', ports.graticule, env))
+  const graticule = await startServer('packages/server/bin/graticule.js', ports.graticule, env)
+  const bare = await startServer('bench/bare-server.ts', ports.bare, env)
   try {
     await setTimeout(2_000)
     const idle = await residentMb(graticule)
@@ -30,29 +29,10 @@ export async function getById(): Promise<string> {
     const rates = await measure(id, key)
     return report(rates, idle, await residentMb(graticule))
   } finally {
-    await Promise.all([stop(graticule), stop(bare)])
+    await Promise.all([stopServer(graticule), stopServer(bare)])
     await postgres.stop()
     await rm(directory, { recursive: true })
   }
-}
-
-async function start(script: string, port: number, env: Record<string, string>): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env.PATH, ...env, PORT: String(port), HOST: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(child.stdout ?? child, 'data')
-  return child
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  child.kill()
-  await once(child, 'exit')
-}
-
-async function residentMb({ pid }: ChildProcess): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024)
 }
 
 const url = (server: keyof typeof ports, path: string): string => `http://127.0.0.1:${ports[server]}${path}`
@@ -109,7 +89,6 @@ async function measure(id: string, key: string): Promise<Rates> {
 
 function report(rates: Rates, idleMb: number, afterMb: number): string {
   const ratios = rates.graticule.map((rate, round) => rate / (rates.bare[round] ?? Number.NaN)).sort((a, b) => a - b)
-  const median = (values: number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
   return [
     '## One record by id',
     '',

@@ -1,0 +1,175 @@
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { get as httpGet, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { startPostgres } from '../scripts/postgres.ts'
+import { median, residentMb, startServer, stopServer } from './server.ts'
+
+const rowCount = 1_000_000
+const port = 18_182
+const base = `http://127.0.0.1:${port}/api/v1`
+const slowReaders = 10
+const slowSeconds = 30
+
+type Setting = { key: string; schema: string; dataset: string; postgresUrl: string; directory: string }
+
+/** A million points: one row by its key against pgbench, all of them against COPY, and slow readers. */
+export async function queryDatasets(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
+  const postgres = await startPostgres()
+  const key = randomUUID()
+  const env = {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: directory,
+    MASTER_API_KEY: key,
+    LOG_LEVEL: 'warn',
+    STREAMS_PER_APPLICATION: '64',
+  }
+  const server = await startServer('packages/server/bin/graticule.js', port, env, ['--max-old-space-size=192'])
+  try {
+    const setting = await prepare(key, postgres.url, directory)
+    const lines = [
+      '## Queries on a dataset',
+      '',
+      `A table of ${rowCount.toLocaleString('en')} points with a key, a name and a number.`,
+      '',
+      '| | Graticule | limit | ratio |',
+      '|---|---|---|---|',
+      await oneRow(setting),
+      await everyRow(setting, 'geojson', featureSql(setting)),
+      await everyRow(setting, 'csv', `SELECT id, name, pop, ST_AsText(geom, 9) FROM ${setting.schema}.points`),
+      await slowly(setting, server),
+      '',
+    ]
+    return lines.join('\n')
+  } finally {
+    await stopServer(server)
+    await postgres.stop()
+    await rm(directory, { recursive: true })
+  }
+}
+
+async function prepare(key: string, postgresUrl: string, directory: string): Promise<Setting> {
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const [application] = (await (await fetch(`${base}/applications`, { headers })).json()) as { id: string }[]
+  const schema = `app_${application?.id.replaceAll('-', '')}`
+  psql(
+    postgresUrl,
+    `CREATE TABLE ${schema}.points AS SELECT g::int8 AS id, 'place ' || g AS name, (random() * 1000)::int AS pop,
+       ST_Point(random() * 360 - 180, random() * 170 - 85, 4326)::geometry(Point, 4326) AS geom
+     FROM generate_series(1, ${rowCount}) g;
+     ALTER TABLE ${schema}.points ADD PRIMARY KEY (id); ANALYZE ${schema}.points;`,
+  )
+  const body = JSON.stringify({ type: 'table', name: 'points', source: 'points' })
+  const made = (await (await fetch(`${base}/datasets`, { method: 'POST', headers, body })).json()) as { id: string }
+  return { key, schema, dataset: made.id, postgresUrl, directory }
+}
+
+const psql = (url: string, text: string): string =>
+  execFileSync('psql', [url, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text], { encoding: 'utf8', maxBuffer: 1 << 20 })
+
+async function oneRow({ key, dataset, schema, postgresUrl, directory }: Setting): Promise<string> {
+  const script = join(directory, 'one-row.sql')
+  await writeFile(
+    script,
+    `\\set id random(1, ${rowCount})\nSELECT id, name, pop, ST_AsGeoJSON(geom, 9) FROM ${schema}.points WHERE id = :id;\n`,
+  )
+  const rates: number[] = []
+  const limits: number[] = []
+  for (let round = 0; round < 3; round++) {
+    const output = execFileSync('pgbench', ['-n', '-M', 'prepared', '-c', '8', '-T', '4', '-f', script, postgresUrl], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    limits.push(Number(/tps = ([\d.]+)/.exec(output)?.[1]))
+    const { requests, non2xx } = await autocannon({
+      url: `${base}/datasets/${dataset}/query?filter[id]=4711`,
+      headers: { 'x-api-key': key },
+      connections: 8,
+      duration: 4,
+    })
+    if (non2xx > 0) throw new Error(`${non2xx} answers were not 2xx`)
+    rates.push(requests.average)
+  }
+  return row('one row by its key, requests a second, against pgbench', median(rates), median(limits), 'more')
+}
+
+const featureSql = ({ schema }: Setting): string =>
+  `SELECT '{"type":"Feature","id":' || id || ',"geometry":' || ST_AsGeoJSON(geom, 9) || ',"properties":{"id":' || id ||
+   ',"name":' || to_json(name)::text || ',"pop":' || pop || '}}' FROM ${schema}.points`
+
+/** The same text, made by PostgreSQL itself and written to a file. */
+async function everyRow(
+  { key, dataset, postgresUrl, directory }: Setting,
+  format: string,
+  sql: string,
+): Promise<string> {
+  const ours = join(directory, 'ours')
+  const theirs = join(directory, 'theirs')
+  const times: number[] = []
+  const limits: number[] = []
+  for (let round = 0; round < 3; round++) {
+    times.push(
+      timed('curl', [
+        '-sf',
+        '-H',
+        `x-api-key: ${key}`,
+        '-o',
+        ours,
+        `${base}/datasets/${dataset}/query?format=${format}`,
+      ]),
+    )
+    const copy = format === 'csv' ? 'CSV' : `CSV QUOTE E'\\x01' DELIMITER E'\\x02'`
+    limits.push(timed('psql', [postgresUrl, '-qc', `\\copy (${sql.replaceAll('\n', ' ')}) TO '${theirs}' ${copy}`]))
+  }
+  const sizes = await Promise.all([ours, theirs].map(async (file) => (await stat(file)).size))
+  const difference = Math.abs(1 - (sizes[0] ?? 0) / (sizes[1] ?? 1))
+  if (difference > 0.05) throw new Error(`The two answers differ in size: ${sizes.join(', ')}`)
+  return row(`all rows as ${format}, seconds, against COPY of the same text`, median(times), median(limits), 'less')
+}
+
+function timed(command: string, parameters: string[]): number {
+  const start = performance.now()
+  execFileSync(command, parameters, { stdio: 'ignore' })
+  return (performance.now() - start) / 1000
+}
+
+/** Readers that take 20 KB a second each, and what they cost everybody else. */
+async function slowly({ key, dataset }: Setting, server: Parameters<typeof residentMb>[0]): Promise<string> {
+  const readers = await Promise.all(
+    Array.from({ length: slowReaders }, () => openSlowly(`${base}/datasets/${dataset}/query?format=geojson`, key)),
+  )
+  const latencies: number[] = []
+  let mostMb = 0
+  for (const end = performance.now() + slowSeconds * 1000; performance.now() < end; await setTimeout(50)) {
+    const start = performance.now()
+    await fetch(`${base}/config`, { headers: { 'x-api-key': key } }).then((reply) => reply.arrayBuffer())
+    latencies.push(performance.now() - start)
+    mostMb = Math.max(mostMb, await residentMb(server))
+  }
+  for (const reader of readers) reader.destroy()
+  const slowest = latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.NaN
+  return `| ${slowReaders} slow readers of all rows for ${slowSeconds} s: most memory; p99 of another request | ${mostMb} MB; ${slowest.toFixed(0)} ms | | |`
+}
+
+function openSlowly(url: string, key: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    httpGet(url, { headers: { 'x-api-key': key }, agent: false }, (response) => {
+      const pull = setInterval(() => response.read(2_000), 100)
+      response.on('close', () => clearInterval(pull))
+      response.on('error', () => undefined)
+      response.pause()
+      resolve(response)
+    }).on('error', reject)
+  })
+}
+
+function row(what: string, ours: number, limit: number, better: 'more' | 'less'): string {
+  const ratio = better === 'more' ? ours / limit : limit / ours
+  const shown = (value: number) => (value < 100 ? value.toFixed(2) : Math.round(value).toString())
+  return `| ${what} | ${shown(ours)} | ${shown(limit)} | **${ratio.toFixed(2)}** |`
+}

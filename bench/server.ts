@@ -1,0 +1,36 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+
+/** A server as a process of its own, ready to be asked. */
+export async function startServer(
+  script: string,
+  port: number,
+  env: Record<string, string>,
+  nodeArguments: string[] = [],
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [...nodeArguments, script], {
+    env: { PATH: process.env.PATH, ...env, PORT: String(port), HOST: '127.0.0.1' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout ?? child, 'data')
+  child.stdout?.on('data', (c) => {
+    for (const l of String(c).split('\n')) if (/"status":[345]|level":50/.test(l)) console.log(l.slice(0, 900))
+  })
+  return child
+}
+
+export async function stopServer(child: ChildProcess): Promise<void> {
+  child.kill()
+  await once(child, 'exit')
+}
+
+/** Its resident memory now, or the most it ever had. */
+export async function residentMb({ pid }: ChildProcess, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Math.round(Number(new RegExp(`${which}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
+}
+
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
