@@ -32,6 +32,8 @@ export async function queryDatasets(): Promise<string> {
   const server = await startServer('packages/server/bin/graticule.js', port, env, ['--max-old-space-size=192'])
   try {
     const setting = await prepare(key, postgres.url, directory)
+    // First, while the process has nothing left over from the others.
+    const slow = await slowly(setting, server)
     const lines = [
       '## Queries on a dataset',
       '',
@@ -42,7 +44,7 @@ export async function queryDatasets(): Promise<string> {
       await oneRow(setting),
       await everyRow(setting, 'geojson', featureSql(setting)),
       await everyRow(setting, 'csv', `SELECT id, name, pop, ST_AsText(geom, 9) FROM ${setting.schema}.points`),
-      await slowly(setting, server),
+      slow,
       '',
     ]
     return lines.join('\n')

@@ -40,6 +40,7 @@ function toAttribute(dto: AttributeDto, srid: number | undefined): Attribute {
   if (type === 'geometry') {
     const isGeography = dbType.startsWith('geography')
     const isUnlocated = !dto.srid && srid !== undefined
+    const isRingless = /\((Multi)?(Point|LineString)Z?M?[,)]/.test(dbType)
     const isMixed = Boolean(dto.srid) && !isGeography && !/,\d+\)$/.test(dbType)
     return {
       name,
@@ -48,6 +49,7 @@ function toAttribute(dto: AttributeDto, srid: number | undefined): Attribute {
       ...(isGeography && { geography: true }),
       ...(isUnlocated && { unlocated: true }),
       ...(isMixed && { mixed: true }),
+      ...(isRingless && { ringless: true }),
     }
   }
   if (type === 'array') return { name, type, itemType: typeOf(dbType.replace(/\[\]$/, '')) }

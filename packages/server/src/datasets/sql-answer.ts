@@ -39,7 +39,9 @@ function travelling({ type, attribute, aggregate }: Column, value: Sql, { geomet
   if (type === 'geometry' && attribute && !aggregate) {
     const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
     const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
-    return geometry === 'wkt' ? sql`ST_AsText(${place}, 9)` : sql`ST_AsGeoJSON(${rightHanded(place)}, 9)`
+    return geometry === 'wkt'
+      ? sql`ST_AsText(${place}, 9)`
+      : sql`ST_AsGeoJSON(${attribute.ringless ? place : rightHanded(place)}, 9)`
   }
   if (type === 'array') return sql`to_json(${value})::text`
   if (type === 'binary') return sql`translate(encode(${value}, 'base64'), ${'\n'}, '')`

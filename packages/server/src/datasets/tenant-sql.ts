@@ -1,4 +1,3 @@
-import { hasSqlDetails, loadModule, parseSync } from 'libpg-query'
 import { invalid } from '../errors.ts'
 import { splitMarkers } from './parameters.ts'
 import { checkDepth } from './sql-depth.ts'
@@ -20,8 +19,7 @@ export async function checkTenantSql(text: string): Promise<void> {
   const { pieces } = splitMarkers(text)
   const plain = pieces.join(stand)
   checkDepth(plain)
-  await loadModule()
-  const statements = parse(plain, pieces, text)
+  const statements = parse(await loadParser(), plain, pieces, text)
   const [first] = statements
   if (!first || statements.length > 1) throw refused('The SQL must be one statement.')
   checkTree(first)
@@ -29,7 +27,16 @@ export async function checkTenantSql(text: string): Promise<void> {
 
 const refused = (message: string) => invalid('source', message)
 
-function parse(plain: string, pieces: readonly string[], text: string): Node[] {
+type Parser = typeof import('libpg-query')
+
+/** PostgreSQL's own parser takes megabytes, and a server whose datasets are tables never needs it. */
+async function loadParser(): Promise<Parser> {
+  const parser = await import('libpg-query')
+  await parser.loadModule()
+  return parser
+}
+
+function parse({ parseSync, hasSqlDetails }: Parser, plain: string, pieces: readonly string[], text: string): Node[] {
   if (plain.trim() === '') return []
   try {
     return (parseSync(plain).stmts ?? []).map(({ stmt }) => (stmt ?? {}) as Node)

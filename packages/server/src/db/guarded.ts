@@ -25,7 +25,8 @@ export type GuardedRows = {
   readonly isWhole: boolean
 }
 
-export const guardedBatchSize = 2_000
+/** What a slow reader holds is one batch; larger ones are hardly quicker. */
+export const guardedBatchSize = 1_000
 
 /** A statement that ignores its own timeout is stopped from outside this much later. */
 export const graceMs = 1_000

@@ -29,6 +29,8 @@ export type Attribute = {
   readonly unlocated?: boolean
   /** Of a geometry whose column lets every value have its own reference system; `srid` is one of them. */
   readonly mixed?: boolean
+  /** Of a geometry that is known to have no rings, such as a point. */
+  readonly ringless?: boolean
   readonly geography?: boolean
 }
 
