@@ -186,7 +186,9 @@ function sortItems(items: Item[], order: readonly Order[]): Item[] {
 
 function sortKey({ type }: Column, cell: string | null): SortKey {
   if (cell === null || !isScalarType(type)) return null
-  const value = decodeValue(type, cell)
+  // The sum of whole numbers has more digits than a double.
+  const isWhole = type === 'number' && /^-?\d+$/.test(cell)
+  const value = decodeValue(isWhole ? 'integer' : type, cell)
   return typeof value === 'string' ? Buffer.from(value) : value
 }
 
