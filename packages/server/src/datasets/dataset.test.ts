@@ -223,6 +223,16 @@ describe('queries', () => {
     assert.equal((await call('GET', `${path}/${places}/query?format=xml`)).status, 400)
   })
 
+  test('a short query that was prepared survives a change of its table', async () => {
+    const schema = `app_${tenant.id.replaceAll('-', '')}`
+    await app.db.script(`CREATE TABLE ${schema}.changing (id int8 PRIMARY KEY, n int4);
+      INSERT INTO ${schema}.changing VALUES (1, 5); GRANT SELECT ON ${schema}.changing TO ${schema}`)
+    const id = await create({ type: 'table', source: 'changing' })
+    for (const _ of [1, 2, 3]) assert.deepEqual((await query(id, 'filter[id]=1')).body, [{ id: 1, n: 5 }])
+    await app.db.script(`ALTER TABLE ${schema}.changing ALTER n TYPE int8`)
+    assert.deepEqual((await query(id, 'filter[id]=1')).body, [{ id: 1, n: 5 }])
+  })
+
   test('explain answers the plan', async () => {
     const { body } = await query(places, 'explain=true&filter[id]=1')
     assert.ok(JSON.stringify(body.plan).includes('Node Type'))

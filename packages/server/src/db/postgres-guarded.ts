@@ -20,7 +20,7 @@ export async function guardedOnPostgres(
   const batchSize = options.batchSize ?? guardedBatchSize
   options.signal?.throwIfAborted()
   const isShort = options.atMost !== undefined && options.atMost <= batchSize
-  if (isShort && options.isOurs) return answerAtOnce(pool, names, statement, options)
+  if (isShort && options.isOurs) return answerAtOnce(pool, names, { text, values }, options)
   const { lease } = await pool.lease(true, ({ client }) => client.query(prologue(options)))
   let isStopped = false
   const stop = (): void => {
@@ -52,22 +52,29 @@ export async function guardedOnPostgres(
 async function answerAtOnce(
   pool: LeasePool,
   names: StatementNames,
-  statement: Sql,
+  { text, values }: { text: string; values: Cell[] },
   options: GuardedOptions,
 ): Promise<GuardedRows> {
-  const { text, values } = encodeStatement(statement)
-  const { lease, value } = await pool.lease(true, (leased) => {
-    const stop = (): void => {
-      cancelStatement(leased.client)
-      leased.giveBack(true)
-    }
-    return inTime(readAll(leased, text, values, names.nameOf(text)), options, stop).catch((error) => {
-      if (isStaleStatement(error)) names.forget(text)
-      throw publicError(error)
+  const attempt = async (): Promise<GuardedRows> => {
+    const { lease, value } = await pool.lease(true, (leased) => {
+      const stop = (): void => {
+        cancelStatement(leased.client)
+        leased.giveBack(true)
+      }
+      return inTime(readAll(leased, text, values, names.nameOf(text)), options, stop)
     })
-  })
-  lease.giveBack(false)
-  return { columns: value.columns, batches: once(value.rows), isWhole: true }
+    lease.giveBack(false)
+    return { columns: value.columns, batches: once(value.rows), isWhole: true }
+  }
+  try {
+    return await attempt().catch((error) => {
+      if (!isStaleStatement(error)) throw error
+      names.forget(text)
+      return attempt()
+    })
+  } catch (error) {
+    throw publicError(error)
+  }
 }
 
 function prologue({ timeoutMs, schema }: GuardedOptions): string {
