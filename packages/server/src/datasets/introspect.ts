@@ -125,7 +125,7 @@ const geometryTypes =
 
 /** PostGIS packs type, reference system and dimension into the type's modifier. */
 function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometry'> {
-  if (!/^(public\.)?geo(metry|graphy)(\(|$)/.test(dbType)) return {}
+  if (!/^(public\.)?geo(metry|graphy)(\([^)]*\))?$/.test(dbType)) return {}
   const isGeography = dbType.includes('geography')
   if (modifier < 0) return { geometry: { type: 'Geometry', srid: isGeography ? 4326 : 0, dimension: 2 } }
   const srid = ((modifier & 0x0fffff00) - (modifier & 0x10000000)) >> 8

@@ -25,7 +25,7 @@ export type GuardedRows = {
   readonly isWhole: boolean
 }
 
-/** What a slow reader holds is one batch; larger ones are hardly quicker. */
+/** What a slow reader holds is two batches; larger ones are hardly quicker. */
 export const guardedBatchSize = 1_000
 
 /** A statement that ignores its own timeout is stopped from outside this much later. */

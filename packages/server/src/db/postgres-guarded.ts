@@ -94,9 +94,12 @@ async function* readOn(
 ): AsyncGenerator<Cell[][], void, undefined> {
   let isOver = false
   try {
-    for (let batch = first; ; batch = await next()) {
+    for (let batch: Batch | undefined = first; batch; ) {
+      // The next rows are on their way while these are being written: neither side waits for the other.
+      const following: Promise<Batch> | undefined = batch.rows.length < batchSize ? undefined : next()
+      following?.catch(() => undefined)
       if (batch.rows.length > 0) yield batch.rows
-      if (batch.rows.length < batchSize) break
+      batch = await following
     }
     // From here on the connection is somebody else's.
     release()

@@ -136,7 +136,10 @@ export async function changeEntity(
             RETURNING ${columns(resource)}`,
       )
       .catch(refusalOf)
-    if (row) return readRow(resource, row)
+    if (row) {
+      changed(resource)
+      return readRow(resource, row)
+    }
     await setTimeout(Math.random() * 5 * attempt)
   }
   throw new ApiError('conflict', 'Too many others are writing this record: try again.')
@@ -149,6 +152,7 @@ export async function removeEntity(store: Store, scope: Scope, id: string, expec
   const where = and([await one(resource, scope, id), atRevision(expected)])
   const removed = await db.query(sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`).catch(refusalOf)
   if (removed.length === 0) await explainMiss(store, scope, id)
+  changed(resource)
 }
 
 /** Computes the new value of a JSON column from the old one in one statement, so that no update is lost. */
@@ -168,8 +172,16 @@ export async function updateJson(
           RETURNING ${ident(column)} AS value, revision`,
     )
     .catch(refusalOf)
+  changed(resource)
   return row ?? explainMiss(store, scope, id)
 }
+
+const generations = new WeakMap<Resource, number>()
+
+/** Grows with each change that this process makes: what was read before is not to be trusted any more. */
+export const generationOf = (resource: Resource): number => generations.get(resource) ?? 0
+
+const changed = (resource: Resource): unknown => generations.set(resource, generationOf(resource) + 1)
 
 /** The JSON value that an expression finds in a record, or 404. */
 export async function readJson(store: Store, scope: Scope, id: string, value: Sql): Promise<unknown> {
