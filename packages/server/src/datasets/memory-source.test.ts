@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { sql } from '../db/sql.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
 // One server is both a web service and, at the path of AWS Lambda's Invoke API, a function.
@@ -23,6 +25,7 @@ before(async () => {
     if (request.url?.startsWith('/fails')) return response.writeHead(500).end('{"secret":"inside"}')
     if (request.url?.startsWith('/2015-03-31/functions/places/invocations')) return response.end(JSON.stringify(rows()))
     if (request.url?.startsWith('/geojson')) return response.end(JSON.stringify(collection()))
+    if (request.url?.startsWith('/many')) return response.end(JSON.stringify(many()))
     if (request.url?.startsWith('/csv')) return response.setHeader('content-type', 'text/csv').end('id,n\na,1\nb,2\n')
     response.end(JSON.stringify({ data: { items: rows() }, asked: request.url }))
   })
@@ -36,6 +39,7 @@ after(async () => {
   upstream.close()
 })
 
+const many = () => Array.from({ length: 20_000 }, (_, n) => ({ n, name: String((n * 7919) % 20_011).padStart(6, '0') }))
 const rows = () => features.map(({ id, name, pop }) => ({ id, name, pop }))
 const collection = () => ({
   type: 'FeatureCollection',
@@ -70,6 +74,54 @@ describe('a web service', () => {
       body: { attributes: ['sum(pop) as total', 'count(name)'] },
     })
     assert.deepEqual(grouped.body, [{ total: 3951, count_name: 2 }])
+  })
+
+  test('answers in other reference systems in json and csv, where the database knows them', async () => {
+    const { body } = await create({ type: 'rest', source: `${url}/geojson` })
+    const [row] = await query(body.id, 'attributes=geometry&filter[id]=a&srid=25832')
+    const [x, y] = row.geometry.coordinates
+    const [place] = await app.db.query<{ x: number; y: number }>(sql`
+      SELECT ST_X(g) AS x, ST_Y(g) AS y FROM ST_Transform(ST_SetSRID(ST_Point(6.08, 50.77), 4326), 25832) AS g`)
+    assert.ok(Math.hypot(x - (place?.x ?? 0), y - (place?.y ?? 0)) < 0.01, `${x} ${y}`)
+    const csv = await call('GET', `${path}/${body.id}/query?attributes=geometry&filter[id]=a&srid=25832&format=csv`)
+    assert.equal(csv.text, `geometry\r\nPOINT(${x} ${y})\r\n`)
+    const unknown = await call('GET', `${path}/${body.id}/query?srid=999998`)
+    assert.equal(unknown.status, 400)
+    assert.match(unknown.text, /999998 is no reference system/)
+  })
+
+  test('is searched by what is within a shape and near one', async () => {
+    const { body } = await create({ type: 'rest', source: `${url}/geojson` })
+    const ids = async (filter: object) => {
+      const found = await query(body.id, `attributes=id&filter=${encodeURIComponent(JSON.stringify(filter))}`)
+      return found.map(({ id }: { id: string }) => id)
+    }
+    const corners = ['6,47', '15,47', '15,55', '6,47'].map((text) => text.split(',').map(Number))
+    const germany = { type: 'Polygon', coordinates: [corners] }
+    assert.deepEqual(await ids({ geometry: { $within: germany } }), ['b'])
+    assert.deepEqual(await ids({ geometry: { $dwithin: { point: [6, 50.7], distance: 20_000 } } }), ['a'])
+    assert.deepEqual(await ids({ geometry: { $dwithin: { geometry: germany, distance: 1_000_000 } } }), ['a', 'b'])
+  })
+
+  test('with many rows is queried beside the event loop, and its answer flows', async () => {
+    const { body, status, text } = await create({ type: 'rest', source: `${url}/many` })
+    assert.equal(status, 201, text)
+    let turns = 0
+    let isDone = false
+    const counting = (async () => {
+      for (; !isDone; turns++) await setImmediate()
+    })()
+    const found = await query(body.id, 'sort=-name&filter[n][$lt]=19000')
+    isDone = true
+    await counting
+    assert.ok(turns > 50, String(turns))
+    const expected = many().filter(({ n }) => n < 19_000)
+    assert.deepEqual(
+      found,
+      expected.sort((a, b) => (a.name < b.name ? 1 : -1)),
+    )
+    const late = await call('GET', `${path}/${body.id}/query?sort=name&timeout=1`)
+    assert.ok(late.status === 504 || late.status === 502, late.text)
   })
 
   test('takes a path to the rows, parameters in its address, and secret headers', async () => {

@@ -176,6 +176,7 @@ test('an answer ends at its size and at its time, a compressed one is not read',
   await assert.rejects(egress.fetch(`${url}/slow`, { timeoutMs: 100 }), isFailed)
   assert.ok(Date.now() - start < 2_000)
   await assert.rejects(egress.fetch(`${url}/zip`), isFailed)
+  assert.ok((await egress.fetch(`${url}/zip`, { isEncodedWelcome: true })).headers['content-encoding'])
 })
 
 test('who gives up hears its own reason', async () => {

@@ -16,6 +16,8 @@ export type EgressRequest = {
   /** Of everything together, redirects included. */
   timeoutMs?: number
   maxBytes?: number
+  /** A body that comes compressed, although nobody asked for that, is handed over as it is. */
+  isEncodedWelcome?: boolean
 }
 
 export type EgressResponse = {
@@ -42,7 +44,7 @@ const fetchMaxBytes = 10 * 1024 * 1024
 const maxRedirects = 3
 
 /** Without them a redirect to another origin keeps no secret: any other header may be one. */
-const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'user-agent']
+const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'range', 'user-agent']
 /** They steer the connection, which is not the tenant's to steer. */
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*)$/i
@@ -120,7 +122,7 @@ async function fetchGuarded(agent: Agent, policy: Policy, first: string, request
     for (let redirects = 0; ; redirects++) {
       const response = await send(agent, url, step, signal)
       const target = redirectTarget(response, url)
-      if (!target) return await readResponse(response, url, maxBytes)
+      if (!target) return await readResponse(response, url, maxBytes, request.isEncodedWelcome ?? false)
       await response.body.dump()
       if (redirects === maxRedirects) throw unreachable(new Error('too many redirects'))
       const next = checkedUrl(policy, target.href)
@@ -190,10 +192,15 @@ function redirected({ method, headers, body }: Step, status: number, isSameOrigi
   }
 }
 
-async function readResponse({ statusCode, headers, body }: Dispatcher.ResponseData, url: URL, maxBytes: number) {
+async function readResponse(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  url: URL,
+  maxBytes: number,
+  isEncodedWelcome: boolean,
+) {
   const chunks: Buffer[] = []
   let bytes = 0
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity') {
+  if (!isEncodedWelcome && (headers['content-encoding'] ?? 'identity') !== 'identity') {
     await body.dump()
     throw unreachable(new Error('compressed although asked not to be'))
   }

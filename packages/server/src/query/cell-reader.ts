@@ -1,17 +1,22 @@
 import type { Attribute } from './attribute.ts'
 import { type GeometryNotation, geometryText } from './geometry-text.ts'
+import type { Projection } from './projection.ts'
 import { canonicalText, isScalarType } from './value.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
 /** Attribute → how its value in a row of JSON values is written as a cell (see formats/cell.ts). */
-export function cellReader({ name, type }: Attribute, notation: GeometryNotation): (row: Row) => string | null {
+export function cellReader(
+  { name, type }: Attribute,
+  notation: GeometryNotation,
+  projection?: Projection,
+): (row: Row) => string | null {
   const read = rawReader(name)
   if (type === 'number') return (row) => plainNumber(canonicalText('number', read(row)))
   if (isScalarType(type)) return (row) => canonicalText(type, read(row)) ?? null
   switch (type) {
     case 'geometry':
-      return (row) => geometryText(read(row), notation)
+      return (row) => geometryText(read(row), notation, projection)
     case 'array':
       return (row) => {
         const value = read(row)

@@ -2,9 +2,23 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc, { type Arbitrary } from 'fast-check'
 import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
 import { testDatabase } from '../testing/database.ts'
-import type { Position } from './geojson.ts'
-import { answersFor, createPlaces, line, point, spatialColumns, storePlaces } from './spatial-places.ts'
+import { distanceFrom } from './distance.ts'
+import { parseFilter } from './filter.ts'
+import { filterPredicate } from './filter-predicate.ts'
+import { extentOf, type Geometry, type Position, positionsOf } from './geojson.ts'
+import {
+  answersFor,
+  createPlaces,
+  line,
+  point,
+  polygon,
+  ring,
+  spatialAttributes,
+  spatialColumns,
+  storePlaces,
+} from './spatial-places.ts'
 
 let db: Db
 let close: () => Promise<void>
@@ -86,6 +100,90 @@ test('the boxes of $dwithin leave out nothing that is near, not at the poles nor
     },
   )
   await fc.assert(property, { numRuns: 3, endOnFailure: true })
+})
+
+const longitude = fc.noBias(fc.integer({ min: -180e5, max: 180e5 })).map((value) => value / 1e5)
+const latitude = fc.noBias(fc.integer({ min: -89e5, max: 89e5 })).map((value) => value / 1e5)
+const degree = fc.noBias(fc.integer({ min: -2e5, max: 2e5 })).map((value) => value / 1e5)
+const anywhere: Arbitrary<Position> = fc.oneof(fc.tuple(longitude, latitude), fc.tuple(degree, degree))
+const corners = fc.array(fc.tuple(degree, degree), { minLength: 3, maxLength: 3 })
+const around = ([x, y]: Position, [dx, dy]: Position): Position => [
+  Math.max(-180, Math.min(180, x + dx)),
+  Math.max(-89.9, Math.min(89.9, y + dy)),
+]
+const triangle = fc
+  .tuple(anywhere, corners)
+  .map(([at, steps]) => steps.map((step) => around(at, step)))
+  .filter(
+    ([a = [0, 0], b = [0, 0], c = [0, 0]]) =>
+      Math.abs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) > 0.1,
+  )
+  .map((ring) => polygon([...ring, ring[0] ?? [0, 0]]))
+const holed = anywhere
+  .filter(([x, y]) => Math.abs(x) < 177 && Math.abs(y) < 80)
+  .map(([x, y]) => polygon(ring(x - 2, y - 2, x + 2, y + 2), ring(x - 1, y - 1, x + 1, y + 1)))
+const places = fc.oneof(
+  anywhere.map((at) => point(...at)),
+  fc.tuple(anywhere, corners).map(([at, steps]) => line(...steps.map((step) => around(at, step)))),
+  triangle,
+  holed,
+  fc
+    .tuple(triangle, anywhere)
+    .map(([area, at]): Geometry => ({ type: 'GeometryCollection', geometries: [area, point(...at)] })),
+)
+
+test('without SQL, distances are those of PostGIS: to a metre or a thousandth, inside of areas none', async () => {
+  const property = fc.asyncProperty(
+    fc.array(places, { minLength: 40, maxLength: 40 }),
+    fc.array(places, { minLength: 20, maxLength: 20 }),
+    async (rows, operands) => {
+      await storePlaces(db, rows)
+      for (const operand of operands) {
+        const { west, south, east, north } = extentOf(positionsOf(operand))
+        const size = Math.max(east - west, north - south) / 256 || 1
+        const measured = await db.query<{ metres: number }>(sql`
+          SELECT ST_Distance(sphere, ST_Segmentize(ST_SetSRID(ST_GeomFromGeoJSON(${JSON.stringify(operand)}::text), 4326),
+            ${size}::float8)::geography) AS metres FROM places ORDER BY id`)
+        const distanceTo = distanceFrom(operand)
+        rows.forEach((row, index) => {
+          const [actual, expected] = [distanceTo(row), measured[index]?.metres ?? Number.NaN]
+          // PostGIS takes edges to meet that are at opposite ends of the earth.
+          if (expected === 0 && actual > 10_000_000) return
+          const difference = Math.abs(actual - expected)
+          assert.ok(
+            difference <= Math.max(1, expected / 1_000),
+            `${actual} ${expected} ${JSON.stringify([operand, row])}`,
+          )
+        })
+      }
+    },
+  )
+  await fc.assert(property, { numRuns: 4, endOnFailure: true })
+})
+
+test('the predicate and PostGIS agree on what is near', async () => {
+  const distance = fc.constantFrom(0, 10, 5_000, 50_000, 300_000, 2_000_000, 9_000_000)
+  const operand = fc.record({ geometry: places, distance })
+  const found = { true: 0, false: 0, null: 0 }
+  const property = fc.asyncProperty(
+    fc.array(fc.option(places, { freq: 20 }), { minLength: 100, maxLength: 100 }),
+    fc.array(operand, { minLength: 40, maxLength: 40 }),
+    async (rows, operands) => {
+      await storePlaces(db, rows)
+      const inputs = operands.map((near) => ({ degrees: { $dwithin: near } }))
+      const expected = await answersFor(db, inputs)
+      inputs.forEach((input, index) => {
+        const predicate = filterPredicate(parseFilter(input, spatialAttributes))
+        rows.forEach((degrees, id) => {
+          const answer = String(predicate({ degrees })) as keyof typeof found
+          assert.equal(answer, expected[index]?.[id], JSON.stringify([input, degrees]))
+          found[answer]++
+        })
+      })
+    },
+  )
+  await fc.assert(property, { numRuns: 5, endOnFailure: true })
+  assert.ok(found.true > 1_000 && found.false > 1_000 && found.null > 100, JSON.stringify(found))
 })
 
 test('the boxes of $dwithin allow for narrow meridians and for edges that follow great circles', async () => {

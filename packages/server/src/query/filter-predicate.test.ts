@@ -4,6 +4,7 @@ import { ApiError } from '../errors.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import { parseFilter } from './filter.ts'
 import { filterPredicate } from './filter-predicate.ts'
+import { polygon, ring } from './spatial-places.ts'
 
 const attributes: Attributes = new Map(
   (['string', 'integer', 'boolean', 'json', 'array', 'binary', 'geometry'] as const).map(
@@ -66,12 +67,20 @@ test('a pattern made to take long is done at once', () => {
   assert.ok(performance.now() - started < 2000)
 })
 
-test('what cannot be answered without a database is refused', () => {
-  const point = { type: 'Point', coordinates: [8, 50] }
-  for (const operators of [{ $within: point }, { $dwithin: { geometry: point, distance: 1 } }]) {
-    assert.throws(
-      () => answer({ geometry: operators }, {}),
-      (error) => error instanceof ApiError && error.code === 'invalid_filter' && /not supported/.test(error.message),
-    )
+test('a geometry that is not one, or empty, is near nothing and in nothing', () => {
+  const around = polygon(ring(0, 0, 9, 9))
+  for (const operators of [{ $within: around }, { $dwithin: { geometry: around, distance: 1e9 } }]) {
+    assert.equal(answer({ geometry: operators }, { geometry: 'POINT (1 1)' }), null)
+    assert.equal(answer({ geometry: operators }, { geometry: { type: 'MultiPoint', coordinates: [] } }), false)
+    assert.equal(answer({ geometry: operators }, { geometry: { type: 'Point', coordinates: [1, 1] } }), true)
   }
+})
+
+test('a geometry whose edges would be cut into millions is refused', () => {
+  const zigzag = Array.from({ length: 20_000 }, (_, index) => [index % 2 ? 170 : -170, index / 1_000])
+  const operand = { geometry: { type: 'LineString', coordinates: zigzag }, distance: 1 }
+  assert.throws(
+    () => answer({ geometry: { $dwithin: operand } }, {}),
+    (error) => error instanceof ApiError && error.code === 'invalid_filter',
+  )
 })

@@ -1,8 +1,9 @@
-import { ApiError } from '../errors.ts'
 import type { Attribute, ScalarType } from './attribute.ts'
-import { fault } from './fault.ts'
+import { containmentTest } from './containment.ts'
+import { nearnessTest } from './distance.ts'
 import type { Comparison, Filter } from './filter-tree.ts'
-import { type Geometry, readGeometry } from './geojson.ts'
+import type { Geometry } from './geojson.ts'
+import { geometryOf } from './geometry-text.ts'
 import { intersectionTest } from './intersection.ts'
 import { jsonContains, jsonEquals } from './json-relation.ts'
 import { likeMatcher } from './like.ts'
@@ -46,10 +47,11 @@ export function filterPredicate(filter: Filter): Predicate {
     case 'json':
       return jsonPredicate(filter)
     case 'intersects':
-      return intersectsPredicate(filter)
+      return spatialPredicate(filter.attribute, intersectionTest(filter.geometry))
     case 'within':
+      return spatialPredicate(filter.attribute, containmentTest(filter.geometry))
     case 'dwithin':
-      throw fault(filter.attribute.name, 'unsupported', `$${filter.kind} is not supported for this kind of dataset yet`)
+      return spatialPredicate(filter.attribute, nearnessTest(filter.geometry, filter.distanceMetres))
   }
 }
 
@@ -131,20 +133,10 @@ function jsonPredicate({ attribute, relation, value }: Filter & { kind: 'json' }
   }
 }
 
-function intersectsPredicate({ attribute, geometry }: { attribute: Attribute; geometry: Geometry }): Predicate {
-  const meets = intersectionTest(geometry)
+function spatialPredicate({ name }: Attribute, holds: (geometry: Geometry) => boolean): Predicate {
   return (row) => {
-    const actual = readRowGeometry(own(row, attribute.name))
-    return actual && meets(actual)
-  }
-}
-
-function readRowGeometry(value: unknown): Geometry | null {
-  try {
-    return readGeometry(value, '')
-  } catch (error) {
-    if (error instanceof ApiError) return null
-    throw error
+    const actual = geometryOf(own(row, name))
+    return actual && holds(actual)
   }
 }
 
@@ -157,7 +149,7 @@ function reader(attribute: Attribute): (row: Row) => unknown {
     case 'array':
       return (row) => (Array.isArray(own(row, attribute.name)) ? true : null)
     case 'geometry':
-      return (row) => readRowGeometry(own(row, attribute.name))
+      return (row) => geometryOf(own(row, attribute.name))
     default:
       return scalarReader(attribute, attribute.type)
   }

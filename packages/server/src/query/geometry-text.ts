@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.ts'
 import { type Geometry, readGeometry } from './geojson.ts'
+import type { Projection } from './projection.ts'
 
 export type GeometryNotation = 'geojson' | 'wkt'
 
@@ -17,16 +18,28 @@ export function geometryOf(value: unknown): Geometry | null {
  * A GeoJSON geometry as text, heights included, foreign members not: as RFC 7946 wants it, with outer rings
  * anticlockwise, or as WKT in the spelling of PostGIS. Null where `value` is no geometry.
  */
-export function geometryText(value: unknown, notation: GeometryNotation): string | null {
+export function geometryText(value: unknown, notation: GeometryNotation, projection?: Projection): string | null {
   // Checked without its heights, which the text keeps.
   if (!geometryOf(value)) return null
-  const raw = value as RawGeometry
+  const raw = projection ? projected(value as RawGeometry, projection) : (value as RawGeometry)
   return notation === 'wkt' ? wktText(raw) : JSON.stringify(oriented(raw))
 }
 
 type Nested = readonly (number | Nested)[]
 type Ring = readonly (readonly number[])[]
 type RawGeometry = { type: Geometry['type']; coordinates: Nested; geometries: readonly RawGeometry[] }
+
+function projected({ type, coordinates, geometries }: RawGeometry, projection: Projection): RawGeometry {
+  if (type === 'GeometryCollection') {
+    return { type, coordinates, geometries: geometries.map((part) => projected(part, projection)) }
+  }
+  return { type, geometries, coordinates: projectedAll(coordinates, projection) }
+}
+
+function projectedAll(value: Nested, projection: Projection): Nested {
+  if (typeof value[0] === 'number') return projection(value as readonly number[])
+  return (value as readonly Nested[]).map((item) => projectedAll(item, projection))
+}
 
 function oriented({ type, coordinates, geometries }: RawGeometry): object {
   switch (type) {

@@ -1,12 +1,12 @@
 import { type Extent, extentOf, type Geometry, type Position } from './geojson.ts'
 
-type Edge = readonly [Position, Position]
+export type Edge = readonly [Position, Position]
 
 /** A line, a ring or a single position, which is an edge of no length. */
-type Chain = { readonly start: Position; readonly edges: readonly Edge[]; readonly extent: Extent }
+export type Chain = { readonly start: Position; readonly edges: readonly Edge[]; readonly extent: Extent }
 
 /** A geometry in the parts that meet others. The rings of the areas are among the chains too. */
-type Shape = {
+export type Shape = {
   readonly chains: readonly Chain[]
   readonly areas: readonly (readonly Chain[])[]
 }
@@ -34,7 +34,7 @@ function chainsMeet(a: Chain, b: Chain): boolean {
   })
 }
 
-function edgesMeet(edge: Edge, other: Edge): boolean {
+export function edgesMeet(edge: Edge, other: Edge): boolean {
   return extentsMeet(extentOf(edge), extentOf(other)) && isCrossed(edge, other) && isCrossed(other, edge)
 }
 
@@ -44,13 +44,20 @@ function isCrossed([start, end]: Edge, other: Edge): boolean {
 }
 
 /** Positive when c lies to the left of the way from a to b, negative when to the right, 0 when on the line. */
-function orientation(a: Position, b: Position, c: Position): number {
-  return Math.sign((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
+export function orientation(a: Position, b: Position, c: Position): number {
+  return Math.sign(crossProduct(a, b, c))
 }
 
-/** Where the rings of an area surround a position twice it lies in a hole. */
-function isInside({ start }: Chain, { areas }: Shape): boolean {
-  return areas.some((rings) => rings.filter((ring) => surrounds(ring, start)).length % 2 === 1)
+/** Of the ways from a to b and from a to c. */
+export function crossProduct(a: Position, b: Position, c: Position): number {
+  return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+const isInside = ({ start }: Chain, { areas }: Shape): boolean => isInAreas(start, areas)
+
+/** Where the rings of an area surround a position twice it lies in a hole. It is on no edge of them. */
+export function isInAreas(position: Position, areas: Shape['areas']): boolean {
+  return areas.some((rings) => rings.filter((ring) => surrounds(ring, position)).length % 2 === 1)
 }
 
 /** Counts the edges that a ray to the east crosses. The position is on none of them. */
@@ -62,11 +69,11 @@ function surrounds(ring: Chain, position: Position): boolean {
   return crossed.length % 2 === 1
 }
 
-function extentsMeet(a: Extent, b: Extent): boolean {
+export function extentsMeet(a: Extent, b: Extent): boolean {
   return a.west <= b.east && b.west <= a.east && a.south <= b.north && b.south <= a.north
 }
 
-function shapeOf(geometry: Geometry): Shape {
+export function shapeOf(geometry: Geometry): Shape {
   switch (geometry.type) {
     case 'Point':
       return { chains: chainsOf([[geometry.coordinates]]), areas: [] }

@@ -8,7 +8,7 @@ import { testDatabase } from '../testing/database.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import type { Row } from './cell-reader.ts'
 import { type Column, parsePlan, type Query } from './plan.ts'
-import { maxRows, runPlan } from './plan-rows.ts'
+import { maxRows, planBatches } from './plan-rows.ts'
 import { planSql } from './plan-sql.ts'
 
 const list: readonly Attribute[] = [
@@ -24,7 +24,8 @@ const list: readonly Attribute[] = [
   { name: 'geometry', type: 'geometry' },
 ]
 const attributes: Attributes = new Map(list.map((attribute) => [attribute.name, attribute]))
-const run = (query: Query, rows: Iterable<Row>) => runPlan(parsePlan(query, attributes), rows).cells
+const cellsOf = (...given: Parameters<typeof planBatches>) => [...planBatches(...given)].flat()
+const run = (query: Query, rows: Iterable<Row>) => cellsOf(parsePlan(query, attributes), rows, { geometry: 'geojson' })
 
 const point = (x: number, y: number) => ({ type: 'Point', coordinates: [x, y] })
 
@@ -151,7 +152,7 @@ test('geometry is WKT when asked for, heights included, and its outer rings run 
     [1, 1],
     [0, 0],
   ]
-  const wkt = (geometry: unknown) => runPlan(plan, [{ geometry }], { geometry: 'wkt' }).cells[0]?.[0]
+  const wkt = (geometry: unknown) => cellsOf(plan, [{ geometry }], { geometry: 'wkt' })[0]?.[0]
   assert.equal(wkt({ type: 'Point', coordinates: [1, 2, 3] }), 'POINT Z (1 2 3)')
   assert.equal(
     wkt({
@@ -264,7 +265,7 @@ test('SQL and memory answer the same plan alike', async () => {
         const texts = expected.map((row) => plan.columns.map(({ name }) => row[name] ?? null))
         const isTidy = (cells: (string | null)[]) =>
           cells.map((cell) => (cell === '[null,null,null,null]' ? null : cell))
-        assert.deepEqual(runPlan(plan, rows).cells, texts.map(isTidy), JSON.stringify([query, rows]))
+        assert.deepEqual(cellsOf(plan, rows, { geometry: 'geojson' }), texts.map(isTidy), JSON.stringify([query, rows]))
       }
     },
   )

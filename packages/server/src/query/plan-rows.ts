@@ -5,6 +5,7 @@ import { filterPredicate } from './filter-predicate.ts'
 import { extentOf, positionsOf } from './geojson.ts'
 import { type GeometryNotation, geometryOf } from './geometry-text.ts'
 import type { Column, Order, Plan, Sample } from './plan.ts'
+import { projectionOf } from './projection.ts'
 import { compareValues, decodeValue, isScalarType, type Value } from './value.ts'
 
 /** What the sources without SQL may hold: everything is in memory at once. */
@@ -13,28 +14,36 @@ export const maxRows = 100_000
 /** A row of the answer to be: its cells by column, and what else the order needs. */
 type Item = { cellOf(column: Column): string | null; keyOf(attribute: Attribute): string | null }
 
+/** How geometries are written: in what notation, and in what system (see projection.ts) unless it is 4326. */
+export type RowShape = { readonly geometry: GeometryNotation; readonly definition?: string }
+
+const batchSize = 1_000
+
 /**
  * The plan on rows of JSON values, as plan-sql.ts has it on a table: cells in the order of `plan.columns`. Geometry is
  * GeoJSON in 4326. A value that is not of its attribute's type is null.
  */
-export function runPlan(
-  plan: Plan,
-  rows: Iterable<Row>,
-  { geometry = 'geojson' }: { geometry?: GeometryNotation } = {},
-): { cells: (string | null)[][] } {
-  const readers = createReaders(geometry)
+export function* planBatches(plan: Plan, rows: Iterable<Row>, shape: RowShape): Generator<Cells[]> {
+  const readers = createReaders(shape)
   const kept = selectRows(plan, rows)
   const items = plan.group ? groupRows(plan, plan.group, kept, readers) : kept.map((row) => rowItem(row, readers))
   const sorted = sortItems(items, completeOrder(plan))
   const distinct = plan.distinct.length > 0 ? firstOfEach(sorted, plan.distinct) : sorted
   const page = distinct.slice(plan.offset, plan.limit === undefined ? undefined : plan.offset + plan.limit)
-  return { cells: page.map((item) => plan.columns.map((column) => item.cellOf(column))) }
+  for (let start = 0; start < page.length; start += batchSize) {
+    yield page.slice(start, start + batchSize).map((item) => plan.columns.map((column) => item.cellOf(column)))
+  }
 }
 
+type Cells = (string | null)[]
 type Readers = ReturnType<typeof createReaders>
 
-function createReaders(notation: GeometryNotation) {
-  return { cell: perAttribute((attribute) => cellReader(attribute, notation)), key: perAttribute(keyReader) }
+function createReaders({ geometry, definition }: RowShape) {
+  const projection = definition === undefined ? undefined : projectionOf(definition)
+  return {
+    cell: perAttribute((attribute) => cellReader(attribute, geometry, projection)),
+    key: perAttribute(keyReader),
+  }
 }
 
 /** Each attribute's reader is made once, not for every row. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { parsePlan } from '../../query/plan.ts'
-import { runPlan } from '../../query/plan-rows.ts'
+import { planBatches } from '../../query/plan-rows.ts'
 import { attributesOf } from '../attribute-dto.ts'
 import { inferAttributes } from './infer-attributes.ts'
 
@@ -45,7 +45,7 @@ test('no value of the rows that were looked at is lost', () => {
     fc.property(anyValues, (values) => {
       const rows = values.map((value) => ({ value }))
       const attributes = attributesOf({ attributes: inferAttributes(rows), metadata: {} })
-      const { cells } = runPlan(parsePlan({}, attributes), rows)
+      const cells = [...planBatches(parsePlan({}, attributes), rows, { geometry: 'geojson' })].flat()
       cells.forEach(([cell], index) => {
         assert.equal(cell === null, values[index] === null, JSON.stringify(values))
       })

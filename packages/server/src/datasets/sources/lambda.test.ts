@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { ApiError } from '../../errors.ts'
-import { invokeLambda, type LambdaOptions } from './lambda.ts'
+import { invokeLambda, type LambdaOptions, lambdaRows } from './lambda.ts'
 
 /** Speaks as much of Lambda's API as Invoke needs. */
 let answer: { status?: number; headers?: Record<string, string>; body: string; isSilent?: boolean } = { body: '[]' }
@@ -31,9 +31,9 @@ after(() => {
   server.closeAllConnections()
 })
 
-function call(value: unknown, more: Partial<typeof answer> = {}, functionName = 'places') {
+async function call(value: unknown, more: Partial<typeof answer> = {}, functionName = 'places') {
   answer = { body: typeof value === 'string' ? value : JSON.stringify(value), ...more }
-  return invokeLambda({ functionName, payload: { parameters: { a: 'x', b: null } } }, options)
+  return lambdaRows(await invokeLambda({ functionName, payload: { parameters: { a: 'x', b: null } } }, options))
 }
 const isFailed = (error: unknown) => error instanceof ApiError && error.code === 'upstream_failed'
 

@@ -24,15 +24,20 @@ export type LambdaOptions = {
 const defaultTimeoutMs = 30_000
 const maxBytes = 10 * 1024 * 1024
 
-/** The rows that a function answers with: a list, a FeatureCollection, `{ rows }`, or any of them as an HTTP answer. */
-export async function invokeLambda(source: LambdaSource, options: LambdaOptions): Promise<SourceRow[]> {
+/** What a function answers, as it comes. */
+export async function invokeLambda(source: LambdaSource, options: LambdaOptions): Promise<Uint8Array> {
   if (!/^[\w:$-]{1,170}$/.test(source.functionName)) throw invalid('source', 'is not the name of a function')
   const output = await invoke(source, options)
   // What went wrong inside is its owner's to see in its own log: it may hold anything.
   if (output.FunctionError) throw new ApiError('upstream_failed', 'The function ended with an error')
-  const payload = Buffer.from(output.Payload ?? [])
+  const payload = output.Payload ?? new Uint8Array()
   if (payload.length > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
-  return answerRows(parseExactJson(payload.toString()))
+  return payload
+}
+
+/** The rows of an answer: a list, a FeatureCollection, `{ rows }`, or any of them as an HTTP answer. */
+export function lambdaRows(payload: Uint8Array): SourceRow[] {
+  return answerRows(parseExactJson(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()))
 }
 
 async function invoke({ functionName, payload }: LambdaSource, options: LambdaOptions): Promise<InvokeCommandOutput> {

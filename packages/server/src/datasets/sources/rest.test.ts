@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { createEgress } from '../../egress/guard.ts'
 import { ApiError } from '../../errors.ts'
-import { fetchRest, type RestSource } from './rest.ts'
+import { fetchRest, type RestSource, restRows } from './rest.ts'
 import { createRestCache } from './rest-cache.ts'
 import { restMarkers } from './rest-template.ts'
 
@@ -38,9 +38,9 @@ const csv = { 'content-type': 'text/csv' }
 const isFailed = (error: unknown) => error instanceof ApiError && error.code === 'upstream_failed'
 const isInvalid = (error: unknown) => error instanceof ApiError && error.status === 400
 
-function rowsOf(given: typeof answer, more: Partial<RestSource> = {}) {
+async function rowsOf(given: typeof answer, { path, ...more }: Partial<RestSource> & { path?: string } = {}) {
   answer = given
-  return fetchRest(source(more), { egress })
+  return restRows({ ...(await fetchRest(source(more), { egress })), ...(path !== undefined && { path }) })
 }
 
 test('a list, a list at a path, an object and values are rows', async () => {

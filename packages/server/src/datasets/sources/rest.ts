@@ -12,6 +12,11 @@ export type RestSource = {
   readonly url: string
   readonly parameters: Readonly<Record<string, string | null>>
   readonly headers?: Readonly<Record<string, string>>
+}
+
+export type RestAnswer = {
+  readonly body: Uint8Array
+  readonly contentType: string
   /** Where in a JSON answer the rows are, such as `data.items`. */
   readonly path?: string
 }
@@ -26,15 +31,16 @@ export type Fetcher = {
 
 export type RestOptions = { egress: Fetcher; cache?: RestCache; signal?: AbortSignal; timeoutMs?: number }
 
-/** The rows that a web service answers with, in JSON, GeoJSON or CSV. */
-export async function fetchRest(source: RestSource, options: RestOptions): Promise<SourceRow[]> {
-  const { body, contentType } = await answerOf(source, options)
-  if (formatOf(body, contentType) === 'csv') return csvRows(body)
-  const answer = parseExactJson(body.toString().replace(/^\uFEFF/, ''))
-  return jsonRows(source.path ? valueAt(answer, source.path) : answer)
+/** The rows of an answer in JSON, GeoJSON or CSV. */
+export function restRows({ body, contentType, path }: RestAnswer): SourceRow[] {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  if (formatOf(bytes, contentType) === 'csv') return csvRows(bytes)
+  const answer = parseExactJson(bytes.toString().replace(/^\uFEFF/, ''))
+  return jsonRows(path ? valueAt(answer, path) : answer)
 }
 
-async function answerOf(source: RestSource, { egress, cache, ...limits }: RestOptions): Promise<CachedAnswer> {
+/** What a web service answers, as it comes. */
+export async function fetchRest(source: RestSource, { egress, cache, ...limits }: RestOptions): Promise<CachedAnswer> {
   const url = fillRestTemplate(source.url, source.parameters)
   const headers = { accept: 'application/geo+json, application/json, text/csv;q=0.9, */*;q=0.1', ...source.headers }
   const key = hash([source.applicationId, url, Object.entries(headers)])
