@@ -3,6 +3,8 @@ import { createKeyCache } from './access/key-cache.ts'
 import type { Secrets } from './access/secrets.ts'
 import type { Config } from './config.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
+import { createMemoryThreads } from './datasets/memory-source-threads.ts'
+import { readFunctions } from './datasets/sources/lambda-functions.ts'
 import { createRestCache } from './datasets/sources/rest-cache.ts'
 import { createSources, type Dataset } from './datasets/sources.ts'
 import { createStreamSlots } from './datasets/stream-slots.ts'
@@ -39,6 +41,7 @@ const usageFlushMs = 60_000
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
   const keys = createKeyCache(db)
   const styleCheck = createStyleCheck()
+  const memoryThreads = createMemoryThreads()
   let hasStopped = false
   const isStopping = () => hasStopped
   const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
@@ -50,8 +53,9 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     cache: createRestCache({}),
     lambda: lambdaOf(config),
     openHeaders: (dataset) => headersOf(dataset, secrets),
+    threads: memoryThreads,
   })
-  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION)
+  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
   const operations = allOperations({ db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping })
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
   const http = await createServer(operations, keys, { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping })
@@ -65,7 +69,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       hasStopped = true
       clearInterval(usageTimer)
       await http.close()
-      await Promise.all([styleCheck.close(), connections.close(), egress.close()])
+      await Promise.all([styleCheck.close(), memoryThreads.close(), connections.close(), egress.close()])
       await flushUsage()
     },
   }
@@ -87,9 +91,15 @@ function lambdaOf(config: AppConfig) {
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     AWS_SESSION_TOKEN: sessionToken,
   } = config
+  const functions = readFunctions(config.LAMBDA_FUNCTIONS, config.NODE_ENV === 'production')
   if (!accessKeyId || !secretAccessKey) return undefined
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
-  return { region: config.AWS_REGION, credentials, ...(config.LAMBDA_ENDPOINT && { endpoint: config.LAMBDA_ENDPOINT }) }
+  return {
+    functions,
+    region: config.AWS_REGION,
+    credentials,
+    ...(config.LAMBDA_ENDPOINT && { endpoint: config.LAMBDA_ENDPOINT }),
+  }
 }
 
 function headersOf({ secrets: sealed, applicationId }: Dataset, secrets: Secrets): Record<string, string> {

@@ -53,9 +53,21 @@ const settings = Type.Object({
     default: 16,
     description: 'How many query answers an application may read at once',
   }),
+  STUCK_READER_MS: Type.Integer({
+    minimum: 100,
+    maximum: 86_400_000,
+    default: 60_000,
+    description: 'A client that takes nothing of a query answer for so many milliseconds is cut off',
+  }),
   LAMBDA_ENDPOINT: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'Where functions are; unset: AWS itself' }),
   ),
+  LAMBDA_FUNCTIONS: Type.String({
+    default: '',
+    description:
+      'Which functions datasets may call: names, prefix*, applicationId:name or applicationId:prefix*, with commas; ' +
+      'unset: none in production, otherwise any',
+  }),
   AWS_REGION: Type.String({ default: 'us-east-1', description: 'The region of functions' }),
   AWS_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'Calls functions; unset: lambda datasets are refused' })),
   AWS_SECRET_ACCESS_KEY: Type.Optional(Type.String({ description: 'Goes with it' })),

@@ -5,6 +5,7 @@ import { raw, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Connection } from '../query/connection.ts'
 import { type DriverName, passwordPlace } from './destination.ts'
+import { isBrokenTls, readTls, tlsFault, tlsTo } from './tls.ts'
 
 export type DatabaseRecord = {
   id: string
@@ -16,6 +17,7 @@ export type DatabaseRecord = {
   user: string
   password: string | null
   db: string
+  metadata: Record<string, unknown>
 }
 
 export type Connections = {
@@ -96,7 +98,7 @@ async function findDatabase(
 ): Promise<DatabaseRecord | undefined> {
   const wanted = id === undefined ? raw('"default"') : sql`id = ${id}::uuid`
   const [row] = await db.query<Row & DatabaseRecord>(sql`
-    SELECT id, application_id AS "applicationId", revision, type, host, port, "user", password, db
+    SELECT id, application_id AS "applicationId", revision, type, host, port, "user", password, db, metadata
     FROM svc.databases WHERE application_id = ${applicationId}::uuid AND ${wanted}`)
   return row && { ...row, revision: String(row.revision) }
 }
@@ -125,16 +127,14 @@ async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOption
   const { host, port, user, applicationId } = record
   const password = record.password ? secrets.open(record.password, passwordPlace(applicationId, record)) : ''
   const address = await resolve({ host, port })
-  // Across the open network only with TLS, checked against the name; the address is the one that was checked.
-  const isPublic = !/^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd])/i.test(address)
-  const ssl = isPublic ? { servername: host } : undefined
-  const server = { host: address, port, user, password, database: record.db, ...(ssl && { ssl }) }
+  const ssl = tlsTo(host, address, readTls(record.metadata, 'metadata'))
+  const server = { host: address, port, user, password, database: record.db, ssl }
   const db = openPostgres({ ...server, poolSize, onError: () => {} })
   const { schema, select } = connectionOn(db, 'public')
   // Its user may write, so everything runs in a read-only transaction.
   const connection: Connection = {
     schema,
-    select: (statement, options) => select(statement, { ...options, isOurs: false }),
+    select: (statement, options) => select(statement, { ...options, isOurs: false }).catch(notOurs),
   }
   return { db, connection }
 }
@@ -148,6 +148,12 @@ function connectionOn(db: Db, schema: string, role?: string): Connection {
       return { ...rest, batches: explained(batches) }
     },
   }
+}
+
+/** That somebody else's server cannot be reached is no fault of this one. */
+function notOurs(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'unavailable') throw error
+  throw new ApiError('upstream_failed', 'The database cannot be reached.', { cause: error.cause })
 }
 
 async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
@@ -164,10 +170,14 @@ export const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(codeOf(err
 /** What is wrong with a query is for its author to know, in the server's own words. (PostGIS says XX000 of everything.) */
 function explain(error: unknown): never {
   if (!(error instanceof Error) || error instanceof ApiError) throw error
+  const fault = tlsFault(error)
+  if (fault || isBrokenTls(error)) {
+    throw new ApiError('upstream_failed', fault ?? 'The server could not be reached.', { cause: error })
+  }
   if (isRefusal(error)) {
     throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
   }
-  if (/^(22|2[0-8]|3|4|54|P0|XX000)/.test(codeOf(error))) {
+  if (/^(22|2[0-8]|3|4|53400|54|P0|XX000)/.test(codeOf(error))) {
     throw new ApiError('invalid_request', `The database says: ${error.message}`, { cause: error })
   }
   throw error

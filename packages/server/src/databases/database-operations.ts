@@ -8,6 +8,7 @@ import type { Resource } from '../resource/resource.ts'
 import { getEntity } from '../resource/store.ts'
 import { type Connections, isRefusal } from './connection.ts'
 import { driverNames } from './destination.ts'
+import { tlsFault } from './tls.ts'
 
 const testTimeoutMs = 5_000
 
@@ -70,6 +71,7 @@ async function single(connection: Connection, text: string): Promise<string> {
 function failure(error: unknown): { error: { code: string; message: string } } {
   if (!(error instanceof ApiError) || error.code === 'unavailable') return { error: unreachable }
   if (error.code !== 'upstream_failed') return { error: { code: error.code, message: error.message } }
+  if (tlsFault(error.cause)) return { error: { code: 'tls', message: error.message } }
   return { error: isRefusal(error.cause) ? { code: 'refused', message: error.message } : unreachable }
 }
 

@@ -3,6 +3,7 @@ import type { Secrets } from '../access/secrets.ts'
 import { invalid } from '../errors.ts'
 import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
 import { driverNames, passwordPlace } from './destination.ts'
+import { readTls } from './tls.ts'
 
 const destination = ['type', 'host', 'port', 'user', 'db'] as const
 
@@ -55,9 +56,10 @@ export const databases = (applications: () => Resource, secrets: Secrets): Resou
   })
 
 /** Parts only: a connection string or a path would let the driver read files and sockets of this machine. */
-function checkServer({ host, port, user, db }: Entity): void {
+function checkServer({ host, port, user, db, metadata }: Entity): void {
   if (!/^[\w.:-]+$/.test(String(host))) throw invalid('body/host', 'must be a host name or an address')
   if (Number(port) < 1) throw invalid('body/port', 'must be a port')
   if (user === '') throw invalid('body/user', 'is required')
   if (db === '') throw invalid('body/db', 'is required')
+  readTls(metadata as Entity)
 }

@@ -1,11 +1,13 @@
 import Type, { type Static } from 'typebox'
+import type { Scope } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
+import type { Attributes } from '../query/attribute.ts'
 import { parsePlan, type Query } from '../query/plan.ts'
+import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
-import { getEntity } from '../resource/store.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
 import { attributesOf } from './attribute-dto.ts'
 import type { Dataset, Sources } from './sources.ts'
@@ -60,8 +62,15 @@ const bodySchema = Type.Object(
 
 export type QueryDependencies = { db: Db; resource: Resource; sources: Sources; slots: StreamSlots }
 
-export function queryOperations(dependencies: QueryDependencies): Operation[] {
-  const { resource } = dependencies
+type Known = { readonly dataset: Dataset; readonly attributes: Attributes }
+type Services = { readonly known: Recent<Known>; readonly sources: Sources; readonly slots: StreamSlots }
+
+export function queryOperations({ db, resource, sources, slots }: QueryDependencies): Operation[] {
+  const known = createRecent({ db, resource }, async ({ entity }): Promise<Known> => {
+    const dataset = { ...entity, secrets: await sealedSecrets(db, entity) } as unknown as Dataset
+    return { dataset, attributes: attributesOf(dataset) }
+  })
+  const services = { known, sources, slots }
   const common = {
     path: `${resource.path}/{id}/query`,
     access: { class: 'datasets', level: 'execute' },
@@ -78,14 +87,7 @@ export function queryOperations(dependencies: QueryDependencies): Operation[] {
       query: simpleSchema,
       handle: (context, { params: { id = '' }, query }) => {
         const { attributes, filter, sort, limit, offset } = query
-        return answer(
-          dependencies,
-          context,
-          id,
-          query,
-          { attributes, where: filter, order: sort, limit, offset },
-          'filter',
-        )
+        return answer(services, context, id, query, { attributes, where: filter, order: sort, limit, offset }, 'filter')
       },
     }),
     operation({
@@ -95,27 +97,26 @@ export function queryOperations(dependencies: QueryDependencies): Operation[] {
       summary: 'Query a dataset, with groups, samples and distinct rows',
       query: advancedSchema,
       body: bodySchema,
-      handle: (context, { params: { id = '' }, query, body }) =>
-        answer(dependencies, context, id, query, body, 'where'),
+      columnsIn: 'where',
+      handle: (context, { params: { id = '' }, query, body }) => answer(services, context, id, query, body, 'where'),
     }),
   ]
 }
 
-type Context = Parameters<Operation['handle']>[0] & { scope: Parameters<typeof getEntity>[1] }
+type Context = Parameters<Operation['handle']>[0] & { scope: Scope }
 
 async function answer(
-  { db, resource, sources, slots }: QueryDependencies,
+  { known, sources, slots }: Services,
   context: Context,
   id: string,
   parameters: Static<typeof advancedSchema>,
   query: Query,
   filterName: string,
 ) {
-  const { entity } = await getEntity({ db, resource }, context.scope, id)
-  const dataset = { ...entity, secrets: await sealedSecrets(db, entity) } as unknown as Dataset
+  const { dataset, attributes } = await known.get(context.scope, id)
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   if (parameters.srid !== undefined && formatName === 'geojson') throw invalid('srid', 'GeoJSON is always in 4326.')
-  const plan = parsePlan(query, attributesOf(dataset), filterName)
+  const plan = parsePlan(query, attributes, filterName)
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
   if (parameters.explain) return { body: { plan: await source.explain(plan, { timeoutMs }) } }

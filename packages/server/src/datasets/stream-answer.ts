@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyRequest } from 'fastify'
@@ -8,8 +9,6 @@ import { type FormatName, formatOf } from './answer-format.ts'
 import type { Answered, Dataset } from './sources.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
-/** A reader that takes nothing for this long is gone: its query must not hold on to the database. */
-const stuckMs = 60_000
 const chunkLength = 64 * 1024
 
 const left = new Error('The client has left')
@@ -34,7 +33,9 @@ export async function streamAnswer(
   const { socket } = request.raw
   const leave = () => reader.abort(left)
   socket.once('close', leave)
+  const stopWatching = hangUpWhenStuck(socket, slots.stuckReaderMs)
   const end = () => {
+    stopWatching()
     socket.off('close', leave)
     reader.abort(left)
     giveBack()
@@ -43,13 +44,14 @@ export async function streamAnswer(
     const { columns, batches, isWhole } = await begin(reader.signal)
     if (!isWhole) giveBack = slots.take(applicationId)
     const writer = formatOf(format, columns)
-    const body = Readable.from(
-      pieces(batches, writer, (error) => body.destroy(error)),
-      {
-        objectMode: false,
-        highWaterMark: chunkLength,
-      },
-    )
+    const headers = headersOf(writer, format.filename)
+    const text = pieces(batches, writer)
+    const begun = isWhole ? [await text.next(), await text.next()] : []
+    if (begun[1]?.done) {
+      end()
+      return { headers, body: Buffer.from(String(begun[0]?.value)) }
+    }
+    const body = Readable.from(resumed(begun, text), { objectMode: false, highWaterMark: chunkLength })
     body.once('close', end)
     return { headers: headersOf(writer, format.filename), body }
   } catch (error) {
@@ -58,17 +60,41 @@ export async function streamAnswer(
   }
 }
 
+/** Goes on where the first results were taken already. */
+async function* resumed<T>(begun: readonly IteratorResult<T, void>[], rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  for (const { value } of begun) if (value !== undefined) yield value
+  yield* rest
+}
+
 function headersOf({ contentType }: Format, filename: string | undefined): Record<string, string> {
   if (filename === undefined) return { 'content-type': contentType }
   return { 'content-type': contentType, 'content-disposition': contentDisposition(filename) }
 }
 
-/** Rows as text, in pieces that are worth sending. `cut` ends the answer when nobody takes the next one. */
-async function* pieces(
-  batches: AsyncIterable<Cell[][]>,
-  format: Format,
-  cut: (error: Error) => void,
-): AsyncGenerator<string> {
+/**
+ * A reader that takes nothing for this long is gone: its query must not hold on to the database. A slow query is not the
+ * reader's fault, so only text that waits to be taken counts.
+ */
+function hangUpWhenStuck(socket: Socket, stuckMs: number): () => void {
+  let taken = -1
+  let takenAt = performance.now()
+  const look = () => {
+    const now = performance.now()
+    const nowTaken = socket.bytesWritten - socket.writableLength
+    if (socket.writableLength > 0 && nowTaken === taken) {
+      // A reset: what waits in the system's buffers would be kept for whoever never reads it.
+      if (now - takenAt >= stuckMs) socket.resetAndDestroy()
+    } else {
+      taken = nowTaken
+      takenAt = now
+    }
+  }
+  const timer = setInterval(look, Math.ceil(stuckMs / 10))
+  return () => clearInterval(timer)
+}
+
+/** Rows as text, in pieces that are worth sending. */
+async function* pieces(batches: AsyncIterable<Cell[][]>, format: Format): AsyncGenerator<string> {
   let text = format.begin
   let separator = ''
   for await (const batch of batches) {
@@ -76,13 +102,7 @@ async function* pieces(
       text += separator + format.row(cells)
       separator = format.separator
       if (text.length < chunkLength) continue
-      const stuck = setTimeout(cut, stuckMs, new Error('The reader takes nothing'))
-      try {
-        yield text
-      } finally {
-        // Also when the reader leaves: the timer would keep the process from ending.
-        clearTimeout(stuck)
-      }
+      yield text
       text = ''
     }
   }

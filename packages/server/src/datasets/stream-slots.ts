@@ -4,11 +4,14 @@ import { ApiError } from '../errors.ts'
 export type StreamSlots = {
   /** Takes a slot, or 429; the function returned gives it back. */
   take(applicationId: string): () => void
+  /** For how long a reader may take nothing. */
+  readonly stuckReaderMs: number
 }
 
-export function createStreamSlots(perApplication: number): StreamSlots {
+export function createStreamSlots(perApplication: number, stuckReaderMs: number): StreamSlots {
   const taken = new Map<string, number>()
   return {
+    stuckReaderMs,
     take(applicationId) {
       const count = taken.get(applicationId) ?? 0
       if (count >= perApplication) {

@@ -31,6 +31,25 @@ test('keys that reach a prototype are refused at any depth', () => {
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
+test('where keys are columns, an object may have such a key, and then has no prototype', () => {
+  const text = '{"where":{"$or":[{"constructor":{"$eq":"a"}},{"prototype":1}]},"limit":1}'
+  const { where } = parseJsonBody(text, 'where') as { where: { $or: object[] } }
+  assert.equal(JSON.stringify({ where, limit: 1 }), text)
+  assert.deepEqual(where.$or.map(Object.getPrototypeOf), [null, null])
+  const refused = [
+    '{"where":{"__proto__":{"a":1}}}',
+    '{"where":{"constructor":{"__proto__":1}}}',
+    '{"constructor":1}',
+    '{"sample":{"constructor":1}}',
+    '{"where/a":{"constructor":1}}',
+    '{"a":{"where":{"constructor":1}}}',
+    '[{"where":{"constructor":1}}]',
+  ]
+  for (const body of refused) assert.throws(() => parseJsonBody(body, 'where'), { code: 'invalid_request' }, body)
+  assert.throws(() => parseJsonBody(text), { code: 'invalid_request' })
+  assert.equal(({} as Record<string, unknown>).a, undefined)
+})
+
 test('deep, wide and unstorable bodies are refused', () => {
   assert.throws(() => parseJsonBody('['.repeat(100_000) + ']'.repeat(100_000)), { code: 'invalid_request' })
   assert.throws(

@@ -6,15 +6,19 @@ const pollutingKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const isPollutingKey = (key: string): boolean => pollutingKeys.has(key)
 
-/** Parses a JSON body and refuses what would hurt later: deep nesting, too many keys, keys that reach a prototype, NUL. */
-export function parseJsonBody(text: string): unknown {
+/**
+ * Parses a JSON body and refuses what would hurt later: deep nesting, too many keys, keys that reach a prototype, NUL.
+ * Inside the property `columnsIn` keys are columns, which may be called `constructor`; an object with such a key has no
+ * prototype.
+ */
+export function parseJsonBody(text: string, columnsIn?: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     throw new ApiError('invalid_json', `The body is not valid JSON: ${positionOf(error)}.`, { cause: error })
   }
-  inspect(value)
+  inspect(value, columnsIn)
   return value
 }
 
@@ -24,33 +28,41 @@ function positionOf(error: unknown): string {
   return place ? `fault ${place[0]}` : 'it ends too early'
 }
 
-type Part = { value: unknown; path: string; depth: number }
+type Part = { value: unknown; path: string; depth: number; areColumns: boolean }
 
 /** Walks without recursion: the depth is the sender's choice. */
-function inspect(root: unknown): void {
+function inspect(root: unknown, columnsIn: string | undefined): void {
   let keys = 0
-  const pending: Part[] = [{ value: root, path: '', depth: 0 }]
+  const pending: Part[] = [{ value: root, path: '', depth: 0, areColumns: false }]
   for (let part = pending.pop(); part; part = pending.pop()) {
     checkScalar(part)
     if (typeof part.value !== 'object' || part.value === null) continue
     if (part.depth >= maxDepth) throw invalid('', `The body nests deeper than ${maxDepth} levels.`)
-    if (!Array.isArray(part.value)) keys += checkKeys(part.value, part.path)
+    if (!Array.isArray(part.value)) keys += checkKeys(part.value, part)
     if (keys > maxKeys) throw invalid('', `The body has more than ${maxKeys} keys.`)
-    for (const child of partsOf(part.value, part)) pending.push(child)
+    for (const child of partsOf(part.value, part, columnsIn)) pending.push(child)
   }
 }
 
 /** Numbers make up most of a large body, and hardly any needs a second look. */
-function partsOf(value: object, { path, depth }: Part): Part[] {
+function partsOf(value: object, { path, depth, areColumns }: Part, columnsIn: string | undefined): Part[] {
   return Object.entries(value)
     .filter(([, child]) => typeof child === 'object' || typeof child === 'string' || isTooLarge(child))
-    .map(([key, child]) => ({ value: child, path: `${path}/${key}`, depth: depth + 1 }))
+    .map(([key, child]) => ({
+      value: child,
+      path: `${path}/${key}`,
+      depth: depth + 1,
+      areColumns: areColumns || (depth === 0 && key === columnsIn),
+    }))
 }
 
-function checkKeys(value: object, path: string): number {
+function checkKeys(value: object, { path, areColumns }: Part): number {
   const keys = Object.keys(value)
   for (const key of keys) {
-    if (isPollutingKey(key)) throw invalid(`${path}/${key}`, 'This key is not allowed.')
+    if (isPollutingKey(key)) {
+      if (!areColumns || key === '__proto__') throw invalid(`${path}/${key}`, 'This key is not allowed.')
+      Object.setPrototypeOf(value, null)
+    }
     checkText(key, path)
   }
   return keys.length

@@ -49,6 +49,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   query?: Q
   body?: B
   bodyLimit?: number
+  /** The property of the body whose keys are columns of somebody's data, which may have any name. */
+  columnsIn?: string
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
   /** The successful answer. */

@@ -67,7 +67,7 @@ export async function createServer(
     clientErrorHandler: answerUnreadable,
   })
   const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
-  readJson(app)
+  readJson(app, operations)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.setNotFoundHandler((request, reply) =>
     sendProblem(request, reply, new ApiError('not_found', 'There is nothing at this address.')),
@@ -107,9 +107,12 @@ export async function createServer(
 const acceptedId = (id: unknown): string | undefined =>
   typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
 
-function readJson(app: FastifyInstance): void {
+function readJson(app: FastifyInstance, operations: readonly Operation[]): void {
   app.removeAllContentTypeParsers()
-  const parse = async (_request: FastifyRequest, body: string) => (body === '' ? undefined : parseJsonBody(body))
+  const nameOf = (method: string, url: string | undefined) => `${method} ${url}`
+  const columnsIn = new Map(operations.map((one) => [nameOf(one.method, routeOf(one)), one.columnsIn]))
+  const parse = async ({ method, routeOptions }: FastifyRequest, body: string) =>
+    body === '' ? undefined : parseJsonBody(body, columnsIn.get(nameOf(method, routeOptions.url)))
   app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
 }
 
