@@ -1,0 +1,66 @@
+export type Schema = {
+  readonly $ref?: string
+  readonly type?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly Schema[]
+  readonly items?: Schema
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly patternProperties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly readOnly?: boolean
+  readonly format?: string
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly minItems?: number
+}
+export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>
+export type Entry = {
+  readonly operationId: string
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>
+}
+/** As much of OpenAPI as our own document uses. */
+export type Document = {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Entry>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+}
+/** One operation and where it is. */
+export type Operation = { readonly path: string; readonly method: string; readonly entry: Entry }
+/** The fields of a record. */
+export type Fields = Readonly<Record<string, Schema>>
+
+export function operationsOf({ paths }: Document): Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, entry]) => ({ path, method: method.toUpperCase(), entry })),
+  )
+}
+
+/** The operation that the document has at this address; the one with the fewest parameters comes first. */
+export function operationAt({ paths }: Document, method: string, url: string): Entry | undefined {
+  const segments = new URL(`http://localhost${url}`).pathname.replace(/(?<=.)\/$/, '').split('/')
+  const fitting = Object.keys(paths).filter((path) => {
+    const template = path.split('/')
+    return (
+      template.length === segments.length && template.every((part, at) => part === segments[at] || part.startsWith('{'))
+    )
+  })
+  const [path = ''] = fitting.sort((one, other) => one.split('{').length - other.split('{').length)
+  return paths[path]?.[method === 'HEAD' ? 'get' : method.toLowerCase()]
+}
+
+/** The fields of the records that an operation answers with. */
+export function recordOf(document: Document, { responses }: Entry): Fields {
+  const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'))
+  const schema = success?.[1].content?.['application/json']?.schema ?? {}
+  const branches = [schema, ...(schema.anyOf ?? [])].flatMap((branch) => [branch, branch.items ?? {}])
+  return Object.assign({}, ...branches.map((branch) => resolved(document, branch).properties ?? {}))
+}
+
+function resolved(document: Document, schema: Schema): Schema {
+  return schema.$ref ? (document.components.schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema
+}

@@ -1,0 +1,92 @@
+import type { Entry, Fields } from './api-document.ts'
+import type { Draft } from './draft.ts'
+
+/** What the document cannot tell of an operation. Most need none of it. */
+export type Hint = {
+  /** The ids of the operations that it is for. */
+  readonly operations: RegExp
+  /** Members that fit together: most bodies have one of these sets. `undefined` takes a member away. */
+  readonly bodies?: readonly Readonly<Record<string, unknown>>[]
+  /** What a parameter of this name, in the path or the query, can be. */
+  readonly parameters?: Readonly<Record<string, readonly string[]>>
+  /** The fields of what is answered. */
+  readonly record?: Fields
+  /** The requests never to send, because they would spoil all that come after. */
+  avoids?(draft: Draft): boolean
+}
+
+/** Not among the databases that requests change: what is stored without a database, or in this one, can be reached. */
+const homeDatabase = '~databases.home~'
+
+/** The table, the query and the web service of the datasets have these. */
+const places: Fields = {
+  id: { type: 'integer' },
+  name: { type: 'string' },
+  seen: { type: 'string', format: 'date-time' },
+  geom: { format: 'geometry' },
+}
+/** In the schema of every tenant; the name is that of all its places. */
+export const placesTable = (schema: string, name: string): string => `
+  CREATE TABLE ${schema}.places (id int PRIMARY KEY, name text, seen timestamptz, geom geometry(Point, 4326));
+  INSERT INTO ${schema}.places
+    SELECT n, '${name}', timestamptz '2026-01-01Z' + n * interval '1 day', ST_Point(n, n, 4326) FROM generate_series(1, 20) n;
+  GRANT SELECT ON ${schema}.places TO ${schema}`
+/** What the web service answers. */
+export const placesAnswer = JSON.stringify(
+  [1, 2, 3].map((n) => ({
+    id: n,
+    name: 'Rest',
+    seen: `2026-01-0${n}T00:00:00Z`,
+    geom: { type: 'Point', coordinates: [n, n] },
+  })),
+)
+
+const whole = { where: undefined, order: undefined, group: undefined, sample: undefined, distinct: undefined }
+
+const hints: readonly Hint[] = [
+  { operations: /^docs\.asset$/, parameters: { file: ['start.js', 'swagger-ui.css', 'nothing.js'] } },
+  {
+    operations: /^databases\.(create|replace|patch)$/,
+    bodies: [
+      { type: 'internal', password: 'a password' },
+      { type: 'postgres', host: '127.0.0.1', port: 1, user: 'reader', password: 'a password', db: 'nowhere' },
+    ],
+    // A new database is changed by no other request, so that an internal one may become the default.
+    avoids: ({ method, body }) =>
+      isObject(body) && body.default === true && !(method === 'POST' && body.type === 'internal'),
+  },
+  {
+    operations: /^datasets\.(create|replace|patch)$/,
+    bodies: [
+      { type: 'table', source: 'places' },
+      { type: 'sql', source: 'SELECT id, name, seen, geom FROM places' },
+      { type: 'rest', source: '~rest~/places' },
+    ],
+    // The others stay where they can be reached.
+    avoids: ({ method, params: { id = '' }, body }) =>
+      method !== 'POST' &&
+      !id.includes('.spare.') &&
+      isObject(body) &&
+      body.databaseId !== undefined &&
+      body.databaseId !== homeDatabase,
+  },
+  {
+    operations: /^datasets\.query/,
+    record: places,
+    parameters: { srid: ['4326', '3857', '999999'], timeout: ['1', '30000', '60000', '300001'] },
+    bodies: [
+      { ...whole, attributes: ['count(*) as rows'] },
+      { ...whole, attributes: ['name', 'max(seen) as last'], group: ['name'], order: ['-last'] },
+      { ...whole, attributes: ['id', 'geom'], where: { id: { $gt: 1 } }, order: ['id'], limit: 5, offset: 0 },
+      { ...whole, attributes: ['id'], where: { geom: { $bbox: [0, 0, 10, 10] } } },
+      { ...whole, attributes: ['name'], distinct: ['name'], order: ['name'] },
+    ],
+  },
+]
+
+/** All that is known of an operation. */
+export function hintFor({ operationId }: Pick<Entry, 'operationId'>): Partial<Hint> {
+  return hints.find(({ operations }) => operations.test(operationId)) ?? {}
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
