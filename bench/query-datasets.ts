@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
-import { median, residentMb, startServer, stopServer } from './server.ts'
+import { eventLoopLag, median, residentMb, startServer, stopServer, watchLag } from './server.ts'
 
 const rowCount = 1_000_000
 const port = 18_182
@@ -29,7 +29,10 @@ export async function queryDatasets(): Promise<string> {
     LOG_LEVEL: 'warn',
     STREAMS_PER_APPLICATION: '64',
   }
-  const server = await startServer('packages/server/bin/graticule.js', port, env, ['--max-old-space-size=192'])
+  const server = await startServer('packages/server/bin/graticule.js', port, env, [
+    '--max-old-space-size=192',
+    ...watchLag,
+  ])
   try {
     const setting = await prepare(key, postgres.url, directory)
     // First, while the process has nothing left over from the others.
@@ -145,6 +148,7 @@ async function slowly({ key, dataset }: Setting, server: Parameters<typeof resid
   const readers = await Promise.all(
     Array.from({ length: slowReaders }, () => openSlowly(`${base}/datasets/${dataset}/query?format=geojson`, key)),
   )
+  await eventLoopLag(server)
   const latencies: number[] = []
   let mostMb = 0
   for (const end = performance.now() + slowSeconds * 1000; performance.now() < end; await setTimeout(50)) {
@@ -153,9 +157,14 @@ async function slowly({ key, dataset }: Setting, server: Parameters<typeof resid
     latencies.push(performance.now() - start)
     mostMb = Math.max(mostMb, await residentMb(server))
   }
+  const lag = await eventLoopLag(server)
   for (const reader of readers) reader.destroy()
   const slowest = latencies.sort((a, b) => a - b)[Math.floor(latencies.length * 0.99)] ?? Number.NaN
-  return `| ${slowReaders} slow readers of all rows for ${slowSeconds} s: most memory; p99 of another request | ${mostMb} MB; ${slowest.toFixed(0)} ms | | |`
+  const during = `${slowReaders} slow readers of all rows for ${slowSeconds} s`
+  return [
+    `| ${during}: most memory; p99 of another request | ${mostMb} MB; ${slowest.toFixed(0)} ms | | |`,
+    `| the same: event-loop lag of the server, p99 (at most 100 ms is wanted); most | ${lag.p99.toFixed(0)} ms; ${lag.most.toFixed(0)} ms | | |`,
+  ].join('\n')
 }
 
 function openSlowly(url: string, key: string): Promise<IncomingMessage> {

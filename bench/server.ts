@@ -11,12 +11,10 @@ export async function startServer(
 ): Promise<ChildProcess> {
   const child = spawn(process.execPath, [...nodeArguments, script], {
     env: { PATH: process.env.PATH, ...env, PORT: String(port), HOST: '127.0.0.1' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   await once(child.stdout ?? child, 'data')
-  child.stdout?.on('data', (c) => {
-    for (const l of String(c).split('\n')) if (/"status":[345]|level":50/.test(l)) console.log(l.slice(0, 900))
-  })
+  child.stdout?.pipe(process.stderr)
   return child
 }
 
@@ -29,6 +27,17 @@ export async function stopServer(child: ChildProcess): Promise<void> {
 export async function residentMb({ pid }: ChildProcess, which: 'VmRSS' | 'VmHWM' = 'VmRSS'): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Math.round(Number(new RegExp(`${which}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
+}
+
+/** Makes a server tell how late its event loop is; to be given to `startServer`. */
+export const watchLag = ['--import', new URL('event-loop-lag.ts', import.meta.url).href]
+
+/** How late its event loop was since this was last asked, in milliseconds: what 99 of 100 ticks kept to, and the worst. */
+export async function eventLoopLag(child: ChildProcess): Promise<{ p99: number; most: number }> {
+  const answered = once(child, 'message')
+  child.send('how late?')
+  const [lag] = await answered
+  return lag
 }
 
 export function median(values: readonly number[]): number {
