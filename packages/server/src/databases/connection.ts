@@ -5,6 +5,7 @@ import { raw, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Connection } from '../query/connection.ts'
 import { type DriverName, passwordPlace } from './destination.ts'
+import { loadTable } from './load.ts'
 import { isBrokenTls, readTls, tlsFault, tlsTo } from './tls.ts'
 
 export type DatabaseRecord = {
@@ -115,12 +116,14 @@ async function connectInternal(options: ConnectionsOptions, { applicationId }: D
     sql`SELECT svc.open_tenant(${applicationId}::uuid, ${password}) AS role`,
   )
   const role = row?.role ?? ''
-  if (platformUrl === undefined) return { db, connection: connectionOn(db, role, role) }
+  // The application itself only reads: what is put into its schema is put there by the platform.
+  const load: Connection['load'] = (table, lines) => loadTable(db, role, table, lines)
+  if (platformUrl === undefined) return { db, connection: { ...selectOn(db, role, role), load } }
   const url = new URL(platformUrl)
   url.username = role
   url.password = password
   const own = openPostgres({ url: url.href, poolSize, onError: () => {} })
-  return { db: own, connection: connectionOn(own, role) }
+  return { db: own, connection: { ...selectOn(own, role), load } }
 }
 
 async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOptions, record: DatabaseRecord) {
@@ -130,16 +133,17 @@ async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOption
   const ssl = tlsTo(host, address, readTls(record.metadata, 'metadata'))
   const server = { host: address, port, user, password, database: record.db, ssl }
   const db = openPostgres({ ...server, poolSize, onError: () => {} })
-  const { schema, select } = connectionOn(db, 'public')
+  const { schema, select } = selectOn(db, 'public')
   // Its user may write, so everything runs in a read-only transaction.
   const connection: Connection = {
     schema,
     select: (statement, options) => select(statement, { ...options, isOurs: false }).catch(notOurs),
+    load: (table, lines) => loadTable(db, schema, table, lines).catch(explain).catch(notOurs),
   }
   return { db, connection }
 }
 
-function connectionOn(db: Db, schema: string, role?: string): Connection {
+function selectOn(db: Db, schema: string, role?: string): Pick<Connection, 'schema' | 'select'> {
   return {
     schema,
     async select(statement, options) {

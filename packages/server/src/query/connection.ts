@@ -7,6 +7,13 @@ export type Connection = {
   select(statement: Sql, options: SelectOptions): Promise<GuardedRows>
   /** Where names without a schema are. */
   readonly schema: string
+  /** Makes a table of lines in COPY's text format: all of them, or no table. Answers how many rows it has. */
+  load(table: NewTable, lines: AsyncIterable<string>): Promise<number>
+}
+
+export type NewTable = {
+  readonly name: string
+  readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
 export type SelectOptions = {
