@@ -11,6 +11,7 @@ import { eventLoopLag, median, residentMb, startServer, stopServer, watchLag } f
 
 const rowCount = 1_000_000
 const port = 18_182
+const barePort = 18_183
 const base = `http://127.0.0.1:${port}/api/v1`
 const slowReaders = 10
 const slowSeconds = 30
@@ -83,24 +84,40 @@ async function oneRow({ key, dataset, schema, postgresUrl, directory }: Setting)
     script,
     `\\set id random(1, ${rowCount})\nSELECT id, name, pop, ST_AsGeoJSON(geom, 9) FROM ${schema}.points WHERE id = :id;\n`,
   )
+  const bare = await startServer('bench/bare-server.ts', barePort, {
+    DATABASE_URL: postgresUrl,
+    POINTS: `${schema}.points`,
+  })
   const rates: number[] = []
+  const bareRates: number[] = []
   const limits: number[] = []
-  for (let round = 0; round < 3; round++) {
-    const output = execFileSync('pgbench', ['-n', '-M', 'prepared', '-c', '8', '-T', '4', '-f', script, postgresUrl], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    limits.push(Number(/tps = ([\d.]+)/.exec(output)?.[1]))
-    const { requests, non2xx } = await autocannon({
-      url: `${base}/datasets/${dataset}/query?filter[id]=4711`,
-      headers: { 'x-api-key': key },
-      connections: 8,
-      duration: 4,
-    })
-    if (non2xx > 0) throw new Error(`${non2xx} answers were not 2xx`)
-    rates.push(requests.average)
+  try {
+    for (let round = 0; round < 3; round++) {
+      limits.push(pgbenchRate(script, postgresUrl))
+      rates.push(await requestRate(`${base}/datasets/${dataset}/query?filter[id]=4711`, { 'x-api-key': key }))
+      bareRates.push(await requestRate(`http://127.0.0.1:${barePort}/points/4711`, {}))
+    }
+  } finally {
+    await stopServer(bare)
   }
-  return row('one row by its key, requests a second, against pgbench', median(rates), median(limits), 'more')
+  return [
+    row('one row by its key, requests a second, against pgbench', median(rates), median(limits), 'more'),
+    row('the same, against bare Fastify with the same SELECT', median(rates), median(bareRates), 'more'),
+  ].join('\n')
+}
+
+function pgbenchRate(script: string, url: string): number {
+  const output = execFileSync('pgbench', ['-n', '-M', 'prepared', '-c', '8', '-T', '4', '-f', script, url], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  return Number(/tps = ([\d.]+)/.exec(output)?.[1])
+}
+
+async function requestRate(url: string, headers: Record<string, string>): Promise<number> {
+  const { requests, non2xx } = await autocannon({ url, headers, connections: 8, duration: 4 })
+  if (non2xx > 0) throw new Error(`${non2xx} answers were not 2xx`)
+  return requests.average
 }
 
 const featureSql = ({ schema }: Setting): string =>
