@@ -1,0 +1,97 @@
+import type { Archive, Fetch, OpenArchive } from './archive.ts'
+import { createMbtilesProcesses } from './mbtiles-processes.ts'
+import { openArchive } from './open-archive.ts'
+
+/** The archives that are in use, each opened once. */
+export type Archives = {
+  /** What it gives stays good: when the archive was closed or replaced meanwhile, it is opened again. */
+  open(applicationId: string, uri: string): Promise<Archive>
+  close(): Promise<void>
+}
+
+type Kept = { opening: Promise<OpenArchive>; uses: number; checkedAt: number; isDropped: boolean }
+
+const checkEveryMs = 1_000
+
+export type ArchivesOptions = { directoryOf(applicationId: string): string; fetch: Fetch; max?: number }
+
+export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions): Archives {
+  const kept = new Map<string, Kept>()
+  const processes = createMbtilesProcesses()
+  const closing = new Set<Promise<void>>()
+
+  /** Closed once nobody uses it. */
+  function drop(key: string, entry: Kept): void {
+    if (entry.isDropped) return
+    entry.isDropped = true
+    if (kept.get(key) === entry) kept.delete(key)
+    if (entry.uses === 0) closeEntry(entry)
+  }
+
+  function closeEntry({ opening }: Kept): void {
+    const done = closed(opening).finally(() => closing.delete(done))
+    closing.add(done)
+  }
+
+  function start(key: string, applicationId: string, uri: string): Kept {
+    const mbtilesProcess = processes.of(applicationId)
+    const opening = openArchive(uri, { directory: directoryOf(applicationId), fetch, mbtilesProcess })
+    const entry: Kept = { opening, uses: 0, checkedAt: Date.now(), isDropped: false }
+    opening.catch(() => drop(key, entry))
+    kept.set(key, entry)
+    for (const [oldest, other] of kept) {
+      if (kept.size <= max || other === entry) break
+      drop(oldest, other)
+    }
+    return entry
+  }
+
+  async function isCurrent(entry: Kept): Promise<boolean> {
+    if (Date.now() - entry.checkedAt < checkEveryMs) return true
+    entry.checkedAt = Date.now()
+    return !(await (await entry.opening).isStale())
+  }
+
+  async function taken(applicationId: string, uri: string): Promise<Kept> {
+    const key = `${applicationId} ${uri}`
+    const known = kept.get(key)
+    if (known && !(await isCurrent(known))) drop(key, known)
+    const entry = kept.get(key) ?? start(key, applicationId, uri)
+    // The one used last is the last in the map.
+    kept.delete(key)
+    kept.set(key, entry)
+    entry.uses++
+    return entry
+  }
+
+  async function use<Result>(applicationId: string, uri: string, work: (archive: Archive) => Promise<Result>) {
+    const entry = await taken(applicationId, uri)
+    try {
+      return await work(await entry.opening)
+    } finally {
+      entry.uses--
+      if (entry.isDropped && entry.uses === 0) closeEntry(entry)
+    }
+  }
+
+  return {
+    async open(applicationId, uri) {
+      await use(applicationId, uri, async () => {})
+      return {
+        info: () => use(applicationId, uri, (archive) => archive.info()),
+        tile: (z, x, y, signal) => use(applicationId, uri, (archive) => archive.tile(z, x, y, signal)),
+        close: async () => {},
+      }
+    },
+    async close() {
+      for (const [key, entry] of kept) drop(key, entry)
+      await processes.close()
+      await Promise.all(closing)
+    },
+  }
+}
+
+/** One that could not be opened needs no closing, and one that cannot be closed is no longer used. */
+async function closed(opening: Promise<OpenArchive>): Promise<void> {
+  await opening.then((archive) => archive.close()).catch(() => {})
+}

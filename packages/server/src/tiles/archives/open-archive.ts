@@ -1,0 +1,57 @@
+import { invalid } from '../../errors.ts'
+import type { Archive, Fetch, OpenArchive } from './archive.ts'
+import { parseArchiveUri } from './archive-uri.ts'
+import { openMbtiles } from './mbtiles.ts'
+import { createMbtilesProcess, type MbtilesProcess } from './mbtiles-process.ts'
+import { openPmtiles } from './pmtiles.ts'
+import { createWebSource, openFileSource } from './pmtiles-source.ts'
+import { openProxy } from './proxy.ts'
+
+export type ArchiveDependencies = {
+  /** Of the tenant's files. */
+  readonly directory: string
+  /** Through the egress guard. */
+  readonly fetch: Fetch
+  /** Shared by the archives of a tenant; without it an archive has its own. */
+  readonly mbtilesProcess?: MbtilesProcess
+}
+
+export async function openArchive(uri: string, dependencies: ArchiveDependencies): Promise<OpenArchive> {
+  return inGrid(await open(uri, dependencies))
+}
+
+async function open(uri: string, { directory, fetch, mbtilesProcess }: ArchiveDependencies): Promise<OpenArchive> {
+  const address = parseArchiveUri(uri)
+  switch (address.kind) {
+    case 'mbtiles': {
+      const process = mbtilesProcess ?? createMbtilesProcess()
+      return await openMbtiles(directory, address.file, { process, ownsProcess: !mbtilesProcess })
+    }
+    case 'pmtiles':
+      return await opened(await openFileSource(directory, address.file))
+    case 'remote-pmtiles':
+      return await opened(createWebSource(address.url, fetch))
+    case 'proxy':
+      return openProxy(address.url, fetch)
+  }
+}
+
+async function opened(source: Parameters<typeof openPmtiles>[0]): Promise<OpenArchive> {
+  try {
+    return await openPmtiles(source)
+  } catch (error) {
+    await source.close()
+    throw error
+  }
+}
+
+/** Readers may rely on it that the tile is one. */
+function inGrid(archive: OpenArchive): OpenArchive {
+  const tile: Archive['tile'] = async (z, x, y, signal) => {
+    const isTile = [z, x, y].every((n) => Number.isInteger(n) && n >= 0) && z <= 30 && x < 2 ** z && y < 2 ** z
+    if (!isTile) throw invalid('', 'There is no such tile')
+    signal?.throwIfAborted()
+    return await archive.tile(z, x, y, signal)
+  }
+  return { ...archive, tile }
+}

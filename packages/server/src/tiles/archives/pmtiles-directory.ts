@@ -1,0 +1,84 @@
+import { brotliDecompress, gunzip, type ZlibOptions, zstdDecompress } from 'node:zlib'
+import { Compression } from 'pmtiles'
+import { broken } from './tile-content.ts'
+
+/** Columns, because a directory of objects takes four times the room. */
+export type Directory = { ids: Float64Array; offsets: Float64Array; lengths: Float64Array; runs: Float64Array }
+
+export const bytesOfEntry = 4 * 8
+
+/** Of a directory, unpacked. The planet's are about 0.4 MB. */
+export const maxDirectoryBytes = 2 * 1024 * 1024
+
+/** Output beyond the limit is an error, found before it is held. */
+export function unpack(bytes: Buffer, compression: Compression, maxOutputLength: number): Promise<Buffer> {
+  const unpacker = unpackers[compression]
+  if (!unpacker) return Promise.resolve(bytes)
+  return new Promise((resolve, reject) => {
+    unpacker(bytes, { maxOutputLength }, (cause, unpacked) =>
+      cause ? reject(broken('holds a directory or description that cannot be unpacked', cause)) : resolve(unpacked),
+    )
+  })
+}
+
+type Unpacker = (bytes: Buffer, options: ZlibOptions, done: (error: Error | null, unpacked: Buffer) => void) => void
+
+const unpackers: { readonly [compression in Compression]?: Unpacker } = {
+  [Compression.Gzip]: gunzip,
+  [Compression.Brotli]: (bytes, { maxOutputLength = 0 }, done) => brotliDecompress(bytes, { maxOutputLength }, done),
+  [Compression.Zstd]: (bytes, { maxOutputLength = 0 }, done) => zstdDecompress(bytes, { maxOutputLength }, done),
+}
+
+export function parseDirectory(bytes: Buffer): Directory {
+  const read = varints(bytes)
+  const count = read()
+  // Each has four numbers of a byte or more.
+  if (count * 4 > bytes.length) throw broken('holds a directory that is cut short')
+  const column = () => {
+    const values = new Float64Array(count)
+    for (let at = 0; at < count; at++) values[at] = read()
+    return values
+  }
+  const ids = column()
+  for (let at = 1; at < count; at++) ids[at] = (ids[at] ?? 0) + (ids[at - 1] ?? 0)
+  const runs = column()
+  const lengths = column()
+  const offsets = column()
+  for (let at = 0; at < count; at++) {
+    // 0: where the one before ends.
+    const follows = offsets[at] === 0 && at > 0
+    offsets[at] = follows ? (offsets[at - 1] ?? 0) + (lengths[at - 1] ?? 0) : (offsets[at] ?? 0) - 1
+  }
+  return { ids, offsets, lengths, runs }
+}
+
+function varints(bytes: Buffer): () => number {
+  let at = 0
+  return () => {
+    let value = 0
+    for (let unit = 1; unit <= 2 ** 42; unit *= 128) {
+      const byte = bytes[at++]
+      if (byte === undefined) throw broken('holds a directory that is cut short')
+      value += (byte & 127) * unit
+      if (byte < 128) return value
+    }
+    throw broken('holds a directory with an impossible number')
+  }
+}
+
+export type Found = { offset: number; length: number; isLeaf: boolean }
+
+/** The entry that a tile is in: its own, a run of equal ones, or the leaf directory that may know more. */
+export function findEntry({ ids, offsets, lengths, runs }: Directory, id: number): Found | undefined {
+  let low = 0
+  let high = ids.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    if ((ids[middle] ?? 0) <= id) low = middle + 1
+    else high = middle - 1
+  }
+  if (high < 0) return undefined
+  const run = runs[high] ?? 0
+  if (run > 0 && id - (ids[high] ?? 0) >= run) return undefined
+  return { offset: offsets[high] ?? -1, length: lengths[high] ?? 0, isLeaf: run === 0 }
+}

@@ -1,0 +1,65 @@
+import { open } from 'node:fs/promises'
+import { ApiError } from '../../errors.ts'
+import { type Fetch, fetchTimeoutMs } from './archive.ts'
+import { findLocalFile, isReplaced } from './local-file.ts'
+import { broken } from './tile-content.ts'
+
+/** Bytes of an archive, fewer where it ends; `version` is that of the archive they come from. */
+export type ByteSource = {
+  read(offset: number, length: number, signal?: AbortSignal): Promise<{ bytes: Buffer; version: string }>
+  /** How long the beginning is trusted to be the same: a file that is open stays what it is. */
+  readonly trustMs: number
+  isStale(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export async function openFileSource(directory: string, name: string): Promise<ByteSource> {
+  const found = await findLocalFile(directory, name)
+  const file = await open(found.path)
+  return {
+    trustMs: Number.POSITIVE_INFINITY,
+    async read(offset, length) {
+      const bytes = Buffer.allocUnsafeSlow(length)
+      const { bytesRead } = await file.read(bytes, 0, length, offset)
+      return { bytes: bytes.subarray(0, bytesRead), version: found.version }
+    },
+    isStale: () => isReplaced(directory, name, found),
+    close: () => file.close(),
+  }
+}
+
+const webTrustMs = 60_000
+
+export function createWebSource(url: string, fetch: Fetch): ByteSource {
+  return {
+    trustMs: webTrustMs,
+    async read(offset, length, signal) {
+      const headers = { range: `bytes=${offset}-${offset + length - 1}` }
+      const limits = { timeoutMs: fetchTimeoutMs, maxBytes: length }
+      const response = await fetch(url, { headers, ...limits, ...(signal ? { signal } : {}) }).catch(explained)
+      // Beyond the end: it has become shorter, which the other version says.
+      if (response.status === 416) return { bytes: Buffer.alloc(0), version: '' }
+      if (response.status === 200) throw noRanges()
+      if (response.status !== 206) throw broken(`answered with status ${response.status}`)
+      const [, start, total = ''] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(response.headers['content-range'] ?? '') ?? []
+      if (Number(start) !== offset) throw broken('answered with other bytes than were asked for')
+      return { bytes: response.body, version: `${validatorOf(response.headers)} ${total}` }
+    },
+    isStale: async () => false,
+    close: async () => {},
+  }
+}
+
+/** A weak ETag may differ between the machines of one service. */
+function validatorOf({ etag, 'last-modified': modified }: Readonly<Record<string, string>>): string {
+  return etag !== undefined && !etag.startsWith('W/') ? etag : (modified ?? '')
+}
+
+/** A server that knows no ranges sends everything, which the guard cuts off. */
+function explained(error: unknown): never {
+  if (!(error instanceof ApiError) || error.code !== 'upstream_failed') throw error
+  throw new ApiError('upstream_failed', `${error.message}. ${rangesNeeded}`, { cause: error })
+}
+
+const rangesNeeded = 'The server of a tile archive must answer requests for a range of bytes'
+const noRanges = () => new ApiError('upstream_failed', rangesNeeded)

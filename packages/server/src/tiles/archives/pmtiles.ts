@@ -1,0 +1,170 @@
+import { bytesToHeader, Compression, type Header, TileType, zxyToTileId } from 'pmtiles'
+import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type TileFormat } from './archive.ts'
+import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
+import { createDirectories, type Directories } from './pmtiles-directories.ts'
+import { findEntry, unpack } from './pmtiles-directory.ts'
+import type { ByteSource } from './pmtiles-source.ts'
+import { broken, kindOf, storedTile } from './tile-content.ts'
+
+/** The header and the root directory are in it, says the specification. */
+const beginning = 16_384
+const headerBytes = 127
+const maxMetadataBytes = 2 * 1024 * 1024
+/** The specification has root and leaves; more levels than these are a circle. */
+const maxLevels = 4
+/** Beyond it, ids are no longer exact. */
+const maxTileZoom = 26
+
+/** One version of the archive, and what is known of it. */
+type Edition = {
+  readonly version: string
+  readonly header: Header
+  readonly directories: Directories
+  readonly loadedAt: number
+  info: Promise<ArchiveInfo> | undefined
+}
+
+/** Thrown when bytes of another version arrive. */
+const changed = new Error('The archive has changed')
+
+export async function openPmtiles(source: ByteSource): Promise<OpenArchive> {
+  let edition = await load(source)
+  let loading: Promise<void> | undefined
+
+  async function reload(): Promise<void> {
+    const next = await load(source)
+    edition = next.version === edition.version ? { ...edition, loadedAt: next.loadedAt } : next
+  }
+
+  function refresh(): Promise<void> {
+    loading ??= reload().finally(() => {
+      loading = undefined
+    })
+    return loading
+  }
+
+  async function withEdition<Result>(work: (edition: Edition) => Promise<Result>): Promise<Result> {
+    if (Date.now() - edition.loadedAt > source.trustMs) await refresh()
+    try {
+      return await work(edition)
+    } catch (error) {
+      if (error !== changed) throw error
+    }
+    await refresh()
+    return await work(edition).catch((error) => {
+      throw error === changed ? broken('changes while it is read') : error
+    })
+  }
+
+  return {
+    info: () =>
+      withEdition((current) => {
+        current.info ??= describe(source, current).catch((error) => {
+          current.info = undefined
+          throw error
+        })
+        return current.info
+      }),
+    tile: (z, x, y, signal) => withEdition((current) => findTile(source, current, [z, x, y], signal)),
+    isStale: source.isStale,
+    close: source.close,
+  }
+}
+
+async function load(source: ByteSource): Promise<Edition> {
+  const { bytes, version } = await source.read(0, beginning)
+  const header = parseHeader(bytes)
+  const read = (offset: number, length: number) => readExactly(source, version, offset, length)
+  const directories = createDirectories(header.internalCompression, async (offset, length) =>
+    offset + length <= bytes.length ? bytes.subarray(offset, offset + length) : await read(offset, length),
+  )
+  return { version, header, directories, loadedAt: Date.now(), info: undefined }
+}
+
+function parseHeader(bytes: Buffer): Header {
+  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 7) !== 'PMTiles') throw broken('is no PMTiles file')
+  if (bytes[7] !== 3) throw broken(`is PMTiles of version ${bytes[7]}; only version 3 can be read`)
+  return bytesToHeader(new Uint8Array(bytes.subarray(0, headerBytes)).buffer)
+}
+
+async function readExactly(source: ByteSource, version: string, offset: number, length: number, signal?: AbortSignal) {
+  const { bytes, version: found } = await source.read(offset, length, signal)
+  if (found !== version) throw changed
+  if (bytes.length !== length) throw broken('is cut short')
+  return bytes
+}
+
+async function findTile(
+  source: ByteSource,
+  { header, directories, version }: Edition,
+  [z, x, y]: [number, number, number],
+  signal: AbortSignal | undefined,
+): Promise<StoredTile | undefined> {
+  if (z > maxTileZoom) return undefined
+  const id = zxyToTileId(z, x, y)
+  let directory = await directories.read(header.rootDirectoryOffset, header.rootDirectoryLength)
+  for (let level = 1; level < maxLevels; level++) {
+    const found = findEntry(directory, id)
+    if (!found || (found.length === 0 && !found.isLeaf)) return undefined
+    const { offset, length } = found
+    if (!found.isLeaf) {
+      const at = within(offset, length, header.tileDataOffset, header.tileDataLength)
+      if (length > maxTileBytes) throw broken(`holds a tile of more than ${maxTileBytes} bytes`)
+      return await asStored(await readExactly(source, version, at, length, signal), header.tileCompression)
+    }
+    const at = within(offset, length, header.leafDirectoryOffset, header.leafDirectoryLength)
+    directory = await directories.read(at, length)
+  }
+  throw broken('holds directories that lead in a circle')
+}
+
+/** The place in the file of what is at `offset` of a section. */
+function within(offset: number, length: number, start: number, sectionLength = 0): number {
+  const isInside = offset >= 0 && offset + length <= sectionLength
+  if (!isInside || !Number.isSafeInteger(start + offset + length)) throw broken('points outside of itself')
+  return start + offset
+}
+
+async function asStored(bytes: Buffer, compression: Compression): Promise<StoredTile | undefined> {
+  if (compression === Compression.None) return { bytes, encoding: 'identity' }
+  if (compression === Compression.Gzip) return { bytes, encoding: 'gzip' }
+  if (compression === Compression.Brotli) return { bytes, encoding: 'br' }
+  if (compression === Compression.Zstd) return { bytes, encoding: 'zstd' }
+  return await storedTile(bytes)
+}
+
+const formats: { readonly [type in TileType]?: TileFormat } = {
+  [TileType.Mvt]: 'pbf',
+  [TileType.Png]: 'png',
+  [TileType.Jpeg]: 'jpg',
+  [TileType.Webp]: 'webp',
+  [TileType.Avif]: 'avif',
+}
+
+async function describe(source: ByteSource, { header, version }: Edition): Promise<ArchiveInfo> {
+  const format = formats[header.tileType]
+  if (!format) throw broken('holds tiles of a format that is not supported')
+  const metadata = parseObject((await readMetadata(source, header, version)).toString())
+  const maxZoom = zoomOf(header.maxZoom) ?? maxTileZoom
+  const { minLon, minLat, maxLon, maxLat, centerLon, centerLat, centerZoom } = header
+  const center = centerOf([centerLon, centerLat, centerZoom])
+  return {
+    kind: kindOf(format),
+    format,
+    minZoom: Math.min(zoomOf(header.minZoom) ?? 0, maxZoom),
+    maxZoom,
+    bounds: boundsOf([minLon, minLat, maxLon, maxLat]) ?? world,
+    ...(center ? { center } : {}),
+    ...textsOf(metadata),
+    vectorLayers: format === 'pbf' ? vectorLayersOf(metadata.vector_layers) : [],
+    version: versionOf(version),
+  }
+}
+
+async function readMetadata(source: ByteSource, header: Header, version: string): Promise<Buffer> {
+  const { jsonMetadataOffset: offset, jsonMetadataLength: length } = header
+  if (length === 0) return Buffer.alloc(0)
+  if (length > maxMetadataBytes || !Number.isSafeInteger(offset + length)) throw broken('has too long a description')
+  const bytes = await readExactly(source, version, offset, length)
+  return await unpack(bytes, header.internalCompression, maxMetadataBytes)
+}
