@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { migrate } from '../db/migrate.ts'
+import { raw } from '../db/sql.ts'
+import { type TestDatabase, testDatabase } from '../testing/database.ts'
+import { createJobs, type Jobs } from './jobs.ts'
+
+let database: TestDatabase
+const open: Jobs[] = []
+const errors: unknown[] = []
+before(async () => {
+  database = await testDatabase()
+  await migrate(database.db)
+})
+after(async () => {
+  await Promise.all(open.map((jobs) => jobs.close()))
+  await database.close()
+  assert.deepEqual(errors, [])
+})
+
+function jobsOn({ db }: Pick<TestDatabase, 'db'>): Jobs {
+  const jobs = createJobs({ db, onError: (error) => errors.push(error) })
+  open.push(jobs)
+  return jobs
+}
+
+async function until(condition: () => boolean | Promise<boolean>, ms = 15_000): Promise<void> {
+  for (const end = Date.now() + ms; !(await condition()); await sleep(50)) {
+    if (Date.now() > end) throw new Error('It did not happen in time')
+  }
+}
+
+/** A program that takes a job and never finishes it. */
+const victim = (url: string): string => `
+  import { openPostgres } from '${new URL('../db/postgres.ts', import.meta.url)}'
+  import { createJobs } from '${new URL('./jobs.ts', import.meta.url)}'
+  const db = openPostgres({ url: '${url}', poolSize: 4, onError: console.error })
+  const jobs = createJobs({ db, onError: console.error })
+  jobs.work('killed', {}, () => {
+    console.log('begun')
+    return new Promise(() => {})
+  })
+  await jobs.start()
+  await jobs.send('killed', {})`
+
+test('a job runs once, though two replicas look for it', async () => {
+  const seen: number[] = []
+  const replicas = [jobsOn(database), jobsOn(database)]
+  for (const replica of replicas)
+    replica.work<{ n: number }>('once', { concurrency: 2 }, async ({ data }) => void seen.push(data.n))
+  await Promise.all(replicas.map((replica) => replica.start()))
+  await Promise.all(Array.from({ length: 20 }, (_, n) => replicas[n % 2]?.send('once', { n })))
+  await until(() => seen.length >= 20, 60_000)
+  await sleep(300)
+  assert.deepEqual(
+    seen.toSorted((a, b) => a - b),
+    Array.from({ length: 20 }, (_, n) => n),
+  )
+})
+
+test('a handler that throws is asked again, and its key is free when it is done', async () => {
+  const jobs = jobsOn(database)
+  const attempts: number[] = []
+  jobs.work('again', {}, async ({ attempt }) => {
+    attempts.push(attempt)
+    if (attempt === 0) throw new Error('not yet')
+  })
+  await jobs.start()
+  assert.ok(await jobs.send('again', {}, { singletonKey: 'k' }))
+  assert.equal(await jobs.send('again', {}, { singletonKey: 'k' }), undefined)
+  await until(() => attempts.length === 2)
+  assert.deepEqual(attempts, [0, 1])
+  await until(async () => (await jobs.send('again', {}, { singletonKey: 'k' })) !== undefined)
+})
+
+test('a job that is cancelled hears of it', async () => {
+  const jobs = jobsOn(database)
+  let state = ''
+  jobs.work('cancelled', {}, async (_, signal) => {
+    state = 'begun'
+    await once(signal, 'abort')
+    state = 'ended'
+  })
+  await jobs.start()
+  const id = await jobs.send('cancelled', {})
+  await until(() => state === 'begun')
+  await jobs.cancel('cancelled', id ?? '')
+  await until(() => state === 'ended')
+})
+
+test('closing does not wait for ever, and gives back what was not done', async () => {
+  const first = jobsOn(database)
+  let begun = false
+  first.work('left', {}, async (_, signal) => {
+    begun = true
+    await once(signal, 'abort')
+  })
+  await first.start()
+  await first.send('left', {})
+  await until(() => begun)
+  const before = Date.now()
+  await first.close()
+  assert.ok(Date.now() - before < 8_000)
+  const [row] = await database.db.query(raw(`SELECT state::text FROM pgboss.job WHERE name = 'left'`))
+  assert.equal(row?.state, 'retry')
+})
+
+test('the job of a process that was killed is taken by another within 30 seconds', { timeout: 60_000 }, async (t) => {
+  if (!database.url) return t.skip('there is one process on the embedded database')
+  const child = spawn(process.execPath, ['--input-type=module', '-e', victim(database.url)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const killed = Date.now()
+  const jobs = jobsOn(database)
+  let taken = 0
+  jobs.work('killed', {}, async () => {
+    taken = Date.now()
+  })
+  await jobs.start()
+  await until(() => taken > 0, 30_000)
+  t.diagnostic(`taken after ${taken - killed} ms`)
+})
+
+test('the roles of tenants reach no job', async () => {
+  const { db } = database
+  const [row] = await db.query(
+    raw(`
+    SELECT has_schema_privilege('public', 'pgboss', 'USAGE') AS reach`),
+  )
+  assert.equal(row?.reach, false)
+})
