@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../../db/db.ts'
+import { sql } from '../../db/sql.ts'
+import type { Attribute } from '../../query/attribute.ts'
+import { geometryOf, type TileDataset } from '../known-sources.ts'
+import { stageOverview } from './build-overview.ts'
+import { keyOf, type Overview, type OwnTable, overviewFrom, overviewGeometry, shapeOf, tileNumber } from './overview.ts'
+import { dropUnfinished, swapOverview } from './swap-overview.ts'
+
+/** What overviews need of jobs. */
+export type OverviewJobs = {
+  work(
+    queue: string,
+    options: { concurrency: number },
+    handler: (job: { data: OverviewJob }, signal: AbortSignal) => Promise<void>,
+  ): void
+  send(queue: string, data: OverviewJob, options: { singletonKey: string }): Promise<string | undefined>
+}
+
+export type OverviewJob = { readonly applicationId: string; readonly datasetId: string }
+
+export type OverviewsOptions = {
+  db: Db
+  jobs: OverviewJobs
+  /** Smaller tables are drawn as they are. */
+  minRows: number
+  findDataset(applicationId: string, id: string): Promise<TileDataset | undefined>
+  /** The table of a dataset, if it is one of the application's own. */
+  tableOf(dataset: TileDataset): Promise<OwnTable | undefined>
+  onError(error: unknown): void
+}
+
+export type Overviews = {
+  /** The overview as it is. One that is missing or out of date is ordered, not waited for. */
+  find(dataset: TileDataset): Promise<Overview | undefined>
+  /** Makes it now. */
+  build(applicationId: string, datasetId: string, signal: AbortSignal): Promise<void>
+}
+
+const queue = 'overviews'
+const concurrency = 2
+/** Data that change are waited for, but not for ever. */
+const quietMs = 5_000
+const patienceMs = 60_000
+/** What failed is not tried again at once, though every tile asks for it. */
+const sulkMs = 600_000
+
+export function createOverviews(options: OverviewsOptions): Overviews {
+  const { db, jobs, minRows, findDataset, tableOf, onError } = options
+
+  async function build(applicationId: string, id: string, signal: AbortSignal): Promise<void> {
+    const dataset = await findDataset(applicationId, id)
+    const table = dataset && (await tableOf(dataset))
+    if (!dataset || !table) return
+    await quiet(db, table, signal)
+    const { geometry, geometryType } = geometryOf(dataset)
+    const facts = await factsOf(db, dataset, table)
+    if (!facts) return
+    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
+    await note(db, id, facts.current, 'building', null)
+    try {
+      await dropUnfinished(db, buildable)
+      const { zooms, rowCounts, tiles } = await stageOverview(db, buildable, minRows, signal)
+      const record = sql`
+        UPDATE svc.overviews SET state = 'built', version = ${facts.current}, shape = ${shapeOf(dataset, geometry)},
+          zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
+        WHERE dataset_id = ${id}::uuid`
+      await swapOverview(db, buildable, record)
+    } catch (error) {
+      await dropUnfinished(db, buildable).catch(onError)
+      await note(db, id, facts.current, 'failed', error instanceof Error ? error.message : String(error)).catch(onError)
+      throw error
+    }
+  }
+
+  jobs.work(queue, { concurrency }, ({ data }, signal) => build(data.applicationId, data.datasetId, signal))
+
+  return {
+    build,
+    async find(dataset) {
+      const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
+      const facts = table && (await factsOf(db, dataset, table))
+      if (!table || !facts) return undefined
+      const { geometry } = geometryOf(dataset)
+      const fits = facts.shape === shapeOf(dataset, geometry) && facts.version?.split(' ')[0] === facts.oid
+      if (!isSettled(facts, fits, minRows)) {
+        const { applicationId, id } = dataset
+        const order = jobs.send(queue, { applicationId, datasetId: id }, { singletonKey: id })
+        order.catch(onError)
+      }
+      return fits && facts.tiles?.length ? overviewOf(dataset, geometry, table, facts) : undefined
+    },
+  }
+}
+
+function overviewOf(dataset: TileDataset, geometry: Attribute, { schema }: OwnTable, facts: Facts): Overview {
+  const tiles = new Set(facts.tiles)
+  return {
+    version: String(facts.builtAt?.getTime()),
+    has: (tile) => tiles.has(tileNumber(tile)),
+    from: (zoom) => overviewFrom(schema, dataset.id, zoom),
+    geometry: overviewGeometry(geometry),
+  }
+}
+
+type Facts = {
+  readonly oid: string
+  /** How many rows there are, more or less. */
+  readonly rows: number
+  /** Changes with the data, and with the table itself. */
+  readonly current: string
+  readonly version: string | null
+  readonly shape: string | null
+  readonly tiles: number[] | null
+  readonly builtAt: Date | null
+  readonly failedVersion: string | null
+  readonly failedAt: Date | null
+}
+
+/** Nothing is to be done: it is up to date, or not worth it, or has just failed. */
+function isSettled(facts: Facts, fits: boolean, minRows: number): boolean {
+  if (facts.version === null && facts.rows < minRows) return true
+  if (fits && facts.version === facts.current) return true
+  return facts.failedVersion === facts.current && Date.now() - Number(facts.failedAt) < sulkMs
+}
+
+/**
+ * Undefined for what has no overview: a view, or a table of which its application may not see everything, since the
+ * overview is made with our rights and read with theirs.
+ */
+async function factsOf(db: Db, dataset: TileDataset, { schema, name }: OwnTable): Promise<Facts | undefined> {
+  const [facts] = await db.query<Facts>(sql`
+    SELECT c.oid::text AS oid, parts.rows,
+      concat_ws(' ', c.oid, c.relfilenode, svc.data_version(${schema}, CASE WHEN c.relkind = 'r' AND NOT c.relhassubclass THEN ${name}::text END)) AS current,
+      o.version, o.shape, o.tiles, o.built_at AS "builtAt",
+      CASE WHEN o.state = 'failed' THEN o.tried_version END AS "failedVersion", o.tried_at AS "failedAt"
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    LEFT JOIN svc.overviews o ON o.dataset_id = ${dataset.id}::uuid
+    CROSS JOIN LATERAL (
+      SELECT coalesce(sum(CASE WHEN p.reltuples < 0 THEN pg_relation_size(p.oid) / 100 ELSE p.reltuples END), 0)::float8 AS rows
+      FROM pg_class p WHERE p.oid = c.oid OR p.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)) AS parts
+    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
+      AND has_table_privilege(${schema}, c.oid, 'SELECT')`)
+  return facts
+}
+
+async function note(db: Db, id: string, version: string, state: string, error: string | null): Promise<void> {
+  await db.query(sql`
+    INSERT INTO svc.overviews (dataset_id, state, tried_version, error)
+    SELECT id, ${state}, ${version}, ${error} FROM svc.datasets WHERE id = ${id}::uuid
+    ON CONFLICT (dataset_id) DO UPDATE SET state = excluded.state, tried_version = excluded.tried_version,
+      tried_at = clock_timestamp(), error = excluded.error`)
+}
+
+/** Waits until nobody has written for a while. */
+async function quiet(db: Db, { schema, name }: OwnTable, signal: AbortSignal): Promise<void> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; ) {
+    const [row] = await db.query<{ ms: number | null }>(sql`
+      SELECT (extract(epoch FROM clock_timestamp() - max(at)) * 1000)::float8 AS ms FROM svc.data_changes
+      WHERE schema_name = ${schema} AND table_name = ${name}`)
+    const ms = row?.ms ?? quietMs
+    if (ms >= quietMs) return
+    await sleep(quietMs - ms, undefined, { signal })
+  }
+}

@@ -1,0 +1,57 @@
+import type { Db, Queryable } from '../../db/db.ts'
+import { ident, type Sql, sql } from '../../db/sql.ts'
+import type { Buildable } from './build-overview.ts'
+import { overviewTable } from './overview.ts'
+
+const inUse = /^\d+$/
+const ready = /^new_(\d+)$/
+
+/** The last part of the name of each table that was made for the overview. */
+async function partsOf(tx: Queryable, { dataset, table }: Buildable): Promise<string[]> {
+  const prefix = overviewTable(dataset.id, '')
+  const tables = await tx.query<{ name: string }>(sql`
+    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${table.schema} AND c.relkind = 'r' AND starts_with(c.relname, ${prefix})`)
+  return tables.map(({ name }) => name.slice(prefix.length))
+}
+
+async function drop(tx: Queryable, { dataset, table }: Buildable, parts: readonly string[]): Promise<void> {
+  for (const part of parts) {
+    await tx.query(sql`DROP TABLE IF EXISTS ${ident(table.schema, overviewTable(dataset.id, part))}`)
+  }
+}
+
+/** Takes away what was begun. */
+export async function dropUnfinished(db: Db, buildable: Buildable): Promise<void> {
+  await db.transaction(async (tx) => {
+    const parts = await partsOf(tx, buildable)
+    await drop(
+      tx,
+      buildable,
+      parts.filter((part) => !inUse.test(part)),
+    )
+  })
+}
+
+/** The new tables take the places of the old ones, all at once, together with the record that says so. */
+export async function swapOverview(db: Db, buildable: Buildable, record: Sql): Promise<void> {
+  const { dataset, table } = buildable
+  await db.transaction(async (tx) => {
+    await tx.script(`SET LOCAL lock_timeout = '10s'`)
+    // A dataset that is gone wants no tables; one that is about to go waits until these can go with it.
+    const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR KEY SHARE`)
+    const parts = await partsOf(tx, buildable)
+    const isReady = (part: string): boolean => found !== undefined && ready.test(part)
+    await drop(
+      tx,
+      buildable,
+      parts.filter((part) => !isReady(part)),
+    )
+    for (const part of parts.filter(isReady)) {
+      const place = overviewTable(dataset.id, part.replace(ready, '$1'))
+      await tx.query(sql`ALTER TABLE ${ident(table.schema, overviewTable(dataset.id, part))} RENAME TO ${ident(place)}`)
+      await tx.query(sql`GRANT SELECT ON ${ident(table.schema, place)} TO ${ident(table.schema)}`)
+    }
+    if (found) await tx.query(record)
+  })
+}
