@@ -10,6 +10,7 @@ const usage = `Usage: npm start -- [command] [options]
 
 Commands
   serve                Run the server (the default)
+                         --empty  without the sample that the first start makes
   migrate              Bring the database up to date and stop
   keys [APPLICATION]   Show the keys of an application, by name or id; of the default one when none is named
   create-key           Make a key and show it:
@@ -24,6 +25,7 @@ ${describeConfig()}
 
 const options = {
   help: { type: 'boolean', short: 'h' },
+  empty: { type: 'boolean' },
   application: { type: 'string' },
   type: { type: 'string' },
   permissions: { type: 'string' },
@@ -40,7 +42,7 @@ export async function run(
   const [command = 'serve', ...rest] = positionals
   if (values.help) return console.log(usage)
   const config = loadConfig(env)
-  if (command === 'serve') return serve(config, stop)
+  if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false })
   if (command === 'migrate') return migrateOnly(config)
   if (!isCommand(command)) throw new StartError(`There is no command "${command}".\n\n${usage}`)
   console.log(await perform(config, { command, application: rest[0], ...values }))

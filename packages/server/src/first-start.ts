@@ -41,11 +41,25 @@ async function secretFromFile(dataDirectory: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim()
 }
 
+/** What a new installation begins with, besides an application and its keys. */
+export type Beginning = {
+  /** Every time: what each new application begins with. */
+  install?(tx: Queryable): Promise<void>
+  /** Once: something to look at. */
+  fill?(tx: Queryable, applicationId: string): Promise<void>
+}
+
 /** Makes the default application and its keys once, however many replicas start. Returns a master key made here. */
-export async function setUp(db: Db, secrets: Secrets, masterKey: string | undefined): Promise<string | undefined> {
+export async function setUp(
+  db: Db,
+  secrets: Secrets,
+  masterKey: string | undefined,
+  beginning: Beginning = {},
+): Promise<string | undefined> {
   return db.transaction(async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(hashtext('svc.set_up'))`)
-    const applicationId = await defaultApplication(tx, secrets)
+    await beginning.install?.(tx)
+    const applicationId = await defaultApplication(tx, secrets, beginning)
     const given = masterKey?.toLowerCase()
     if (given) {
       await addKey(tx, secrets, applicationId, 'master', developerPermissions, 'Master key of the settings', given)
@@ -56,7 +70,7 @@ export async function setUp(db: Db, secrets: Secrets, masterKey: string | undefi
   })
 }
 
-async function defaultApplication(tx: Queryable, secrets: Secrets): Promise<string> {
+async function defaultApplication(tx: Queryable, secrets: Secrets, { fill }: Beginning): Promise<string> {
   const [known] = await tx.query(sql`SELECT id FROM svc.applications WHERE is_default`)
   if (known) return String(known.id)
   const id = randomUUID()
@@ -65,6 +79,7 @@ async function defaultApplication(tx: Queryable, secrets: Secrets): Promise<stri
     VALUES (${id}, 'default', 'The application of this installation', '', true)`)
   await addKey(tx, secrets, id, 'app', developerPermissions, 'Developer key: everything in this application')
   await addKey(tx, secrets, id, 'app', publicPermissions, 'Public key: read and execute, for web pages')
+  await fill?.(tx, id)
   return id
 }
 

@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Secrets } from './access/secrets.ts'
 import type { Config } from './config.ts'
-import type { Db } from './db/db.ts'
+import type { Db, Queryable } from './db/db.ts'
 import { openEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { ApiError, StartError } from './errors.ts'
 import { loadSecrets, setUp } from './first-start.ts'
+import { installBaseStyles } from './maps/install-base-styles.ts'
+import { loadSample } from './sample.ts'
 
 /** What every command needs: the database, up to date and set up, and the secrets in it. */
 export type Platform = {
@@ -22,6 +24,7 @@ export type Platform = {
 export async function openPlatform(
   config: Config,
   onError: (error: unknown) => void = console.error,
+  { isEmpty = false } = {},
 ): Promise<Platform> {
   const { DATABASE_URL: url, DATA_DIR: directory } = config
   const db = url
@@ -30,11 +33,18 @@ export async function openPlatform(
   try {
     const applied = await migrate(db)
     const secrets = await loadSecrets(db, directory, config.SECRET_KEY)
-    return { db, secrets, applied, newMasterKey: await setUp(db, secrets, config.MASTER_API_KEY) }
+    const beginning = { install: installStyles, ...(isEmpty ? {} : { fill: loadSample }) }
+    return { db, secrets, applied, newMasterKey: await setUp(db, secrets, config.MASTER_API_KEY, beginning) }
   } catch (error) {
     await db.close()
     throw url ? explained(error) : error
   }
+}
+
+/** Writing the styles takes a library that is needed for nothing else, so it is loaded for this alone. */
+async function installStyles(tx: Queryable): Promise<void> {
+  const { baseStyles } = await import('./maps/base-styles.ts')
+  await installBaseStyles(tx, baseStyles())
 }
 
 /** What is wrong with a PostgreSQL server is for its operator to mend, and needs no stack. */

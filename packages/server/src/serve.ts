@@ -13,9 +13,9 @@ import { readVersion } from './version.ts'
 const drainMs = 25_000
 
 /** Runs the server until `stop`. */
-export async function serve(config: Config, stop: AbortSignal): Promise<void> {
+export async function serve(config: Config, stop: AbortSignal, start: { isEmpty: boolean }): Promise<void> {
   const logger = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime })
-  const platform = await openPlatform(config, (error) => logger.error({ err: error }, 'database'))
+  const platform = await openPlatform(config, (error) => logger.error({ err: error }, 'database'), start)
   try {
     await serveOn(platform, config, logger, stop)
   } finally {
@@ -33,6 +33,7 @@ async function serveOn(platform: Platform, config: Config, logger: pino.Logger, 
     if (db.kind === 'embedded') {
       control = await serveControl(config.DATA_DIR, (command) => runCommand(db, secrets, command))
     }
+    app.work().catch((error) => logger.error({ err: error }, 'jobs'))
     console.log(greeting(config, app.http.server.address() as AddressInfo, platform.newMasterKey))
     if (!stop.aborted) await once(stop, 'abort')
     logger.info('stopping')

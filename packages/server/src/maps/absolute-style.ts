@@ -1,0 +1,49 @@
+type Style = Readonly<Record<string, unknown>>
+
+/** Addresses on this server become absolute: maps do not load relative ones. `key` is carried into those that need one. */
+export function absoluteStyle(style: Style, base: string, key: string | undefined): Style {
+  const absolute = (url: unknown): unknown => (isOwn(url) ? withKey(`${base}${url}`, key) : url)
+  const { glyphs, sprite, sources } = style
+  return {
+    ...style,
+    ...(glyphs !== undefined && { glyphs: isOwn(glyphs) ? `${base}${glyphs}` : glyphs }),
+    ...(sprite !== undefined && { sprite: spriteOf(sprite, base) }),
+    ...(isObject(sources) && {
+      sources: Object.fromEntries(
+        Object.entries(sources).map(([id, source]) => [id, absoluteSource(source, absolute)]),
+      ),
+    }),
+  }
+}
+
+const isObject = (value: unknown): value is Style =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A path on this server; `//host/path` is another one. */
+const isOwn = (url: unknown): url is string => typeof url === 'string' && /^\/(?!\/)/.test(url)
+
+function absoluteSource(source: unknown, absolute: (url: unknown) => unknown): unknown {
+  if (!isObject(source)) return source
+  const { url, tiles, data } = source
+  return {
+    ...source,
+    ...(url !== undefined && { url: absolute(url) }),
+    ...(Array.isArray(tiles) && { tiles: tiles.map(absolute) }),
+    ...(typeof data === 'string' && { data: absolute(data) }),
+  }
+}
+
+/** One sprite, or several with names. */
+function spriteOf(sprite: unknown, base: string): unknown {
+  if (isOwn(sprite)) return `${base}${sprite}`
+  if (!Array.isArray(sprite)) return sprite
+  return sprite.map((item) => (isObject(item) && isOwn(item.url) ? { ...item, url: `${base}${item.url}` } : item))
+}
+
+/** The base map, fonts and sprites are for everybody; a key in their address would only be spread. */
+const isPublic = (url: string): boolean => /\/(tiles\/basemap|fonts|sprites)\//.test(url)
+
+function withKey(url: string, key: string | undefined): string {
+  if (key === undefined || isPublic(url) || /[?&]api-key=/.test(url)) return url
+  return `${url}${url.includes('?') ? '&' : '?'}api-key=${encodeURIComponent(key)}`
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { ApiError } from '../errors.ts'
+import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { etagOf, isUnchanged } from '../resource/revision.ts'
+import type { Fonts } from './fonts.ts'
+import type { Sprites } from './sprites.ts'
+
+const unpack = promisify(gunzip)
+const jsonType = 'application/json; charset=utf-8'
+const glyphType = 'application/x-protobuf'
+const binary = Type.String({ format: 'binary' })
+
+/** What map styles refer to besides tiles. Browsers fetch it without a key. */
+export function assetOperations({ fonts, sprites }: { fonts: Fonts; sprites: Sprites }): Operation[] {
+  const names = (): Buffer => Buffer.from(JSON.stringify(fonts.names()))
+  return [
+    operation({
+      id: 'fonts.list',
+      method: 'GET',
+      path: '/fonts.json',
+      summary: 'List the installed fonts',
+      access: 'public',
+      success: {
+        status: 200,
+        description: 'Their names, as a style’s `text-font` has them',
+        schema: Type.Array(Type.String()),
+        headers: ['ETag'],
+      },
+      handle: async ({ request }) => asset(request, { bytes: names(), contentType: jsonType, maxAgeSeconds: 300 }),
+    }),
+    operation({
+      id: 'fonts.range',
+      method: 'GET',
+      path: '/fonts/{fontstack}/{range}.pbf',
+      summary: 'Get the glyphs of a range of characters',
+      description:
+        'Of several fonts, `A,B`, the first that has a character gives its glyph. Fonts not installed are skipped.',
+      access: 'public',
+      success: { status: 200, description: 'Glyphs', contentType: glyphType, schema: binary, headers: ['ETag'] },
+      async handle({ request }, { params }) {
+        const found = await fonts.range(params.fontstack ?? '', params.range ?? '')
+        if (!found) throw new ApiError('not_found', 'No such font is installed, or it is no range of 256 characters.')
+        return asset(request, { ...found, contentType: glyphType, maxAgeSeconds: 86_400 })
+      },
+    }),
+    operation({
+      id: 'sprites.file',
+      method: 'GET',
+      path: '/sprites/{path}',
+      summary: 'Get a sheet of icons, or its index',
+      access: 'public',
+      success: {
+        status: 200,
+        description: 'A PNG or JSON',
+        contentType: 'image/png',
+        schema: binary,
+        headers: ['ETag'],
+      },
+      async handle({ request }, { params }) {
+        const found = await sprites.file(params.path ?? '')
+        if (!found) throw new ApiError('not_found', 'There is no such sprite.')
+        return asset(request, { ...found, maxAgeSeconds: 86_400 })
+      },
+    }),
+  ]
+}
+
+type Asset = { bytes: Buffer; isGzip?: boolean; contentType: string; maxAgeSeconds: number }
+
+/** Packed bytes go out as they are to whoever can unpack them; the two forms have two tags. */
+async function asset(request: FastifyRequest, { bytes, isGzip, contentType, maxAgeSeconds }: Asset): Promise<Answer> {
+  const isPacked = isGzip === true && acceptsGzip(request.headers['accept-encoding'])
+  const revision = `${createHash('sha1').update(bytes).digest('base64url')}${isPacked ? '-gzip' : ''}`
+  const headers: Record<string, string> = {
+    'cache-control': `public, max-age=${maxAgeSeconds}`,
+    etag: etagOf(revision),
+    ...(isGzip !== undefined && { vary: 'accept-encoding' }),
+  }
+  if (isUnchanged(request, revision)) return { status: 304, headers }
+  headers['content-type'] = contentType
+  if (isPacked) headers['content-encoding'] = 'gzip'
+  return { headers, body: isGzip && !isPacked ? await unpack(bytes) : bytes }
+}
+
+/** RFC 9110: `gzip`, `x-gzip` or `*`, unless its weight is zero. */
+function acceptsGzip(header: string | string[] | undefined): boolean {
+  const weights = new Map(
+    String(header ?? '')
+      .split(',', 50)
+      .map((part) => {
+        const [coding = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
+        const weight = parameters.find((text) => text.startsWith('q='))?.slice(2)
+        return [coding === 'x-gzip' ? 'gzip' : coding, weight === undefined ? 1 : Number(weight)] as const
+      }),
+  )
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0
+}

@@ -1,0 +1,17 @@
+import type { Queryable } from '../db/db.ts'
+import { json, sql } from '../db/sql.ts'
+
+type Given = { key: string; name: string; description: string; style: object }
+
+/** Puts the base styles where new applications copy them from. Applications that were there before get theirs once. */
+export async function installBaseStyles(tx: Queryable, styles: readonly Given[]): Promise<void> {
+  const [known] = await tx.query(sql`SELECT FROM svc.base_styles LIMIT 1`)
+  for (const { key, name, description, style } of styles) {
+    await tx.query(sql`
+      INSERT INTO svc.base_styles (key, name, description, style) VALUES (${key}, ${name}, ${description}, ${json(style)})
+      ON CONFLICT (key) DO UPDATE SET name = excluded.name, description = excluded.description, style = excluded.style
+      WHERE (base_styles.name, base_styles.description, base_styles.style)
+        IS DISTINCT FROM (excluded.name, excluded.description, excluded.style)`)
+  }
+  if (!known) await tx.query(sql`SELECT svc.copy_base_styles(id) FROM svc.applications`)
+}
