@@ -49,7 +49,7 @@ console.log(`\n${summary(total)}`)
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
 
 function select(patterns: string[]) {
-  const all = globSync(['packages/*/src/**/*.test.ts', 'examples/**/*.test.ts'], {
+  const all = globSync(['packages/*/{src,build}/**/*.test.ts', 'examples/**/*.test.ts'], {
     exclude: (name) => name === 'node_modules',
   }).sort()
   const isPath = (pattern: string) => all.some((file) => file.includes(pattern))

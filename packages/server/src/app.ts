@@ -1,4 +1,6 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { createKeyCache } from './access/key-cache.ts'
 import type { Secrets } from './access/secrets.ts'
 import type { Config } from './config.ts'
@@ -11,21 +13,28 @@ import { createStreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { createEgress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
+import { baseUrlOf } from './http/base-url.ts'
 import type { Operation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
+import { createJobs } from './jobs/jobs.ts'
+import { createFonts } from './maps/fonts.ts'
+import { createSprites } from './maps/sprites.ts'
 import { allOperations } from './operations.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { createStyleCheck } from './styles/style-check.ts'
+import { createTiling } from './tiling.ts'
 
 export type App = {
   readonly http: FastifyInstance
   readonly operations: readonly Operation[]
+  /** Takes part in the jobs that are left to do. */
+  work(): Promise<void>
   /** Answers what has begun, refuses what comes, and lets go of everything but the database. */
   close(): Promise<void>
 }
 
 /** The settings that the service itself reads. */
-export type AppConfig = Omit<Config, 'PORT' | 'HOST' | 'DATA_DIR' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
+export type AppConfig = Omit<Config, 'PORT' | 'HOST' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
 
 export type AppOptions = {
   db: Db
@@ -36,6 +45,9 @@ export type AppOptions = {
 }
 
 const usageFlushMs = 60_000
+
+/** The base map, fonts and sprites that come with the service. */
+const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 
 /** The service on a database, not yet listening. */
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
@@ -56,8 +68,31 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     threads: memoryThreads,
   })
   const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
-  const operations = allOperations({ db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping })
+  const { fetch } = egress
+  const dataDirectory = config.DATA_DIR
+  const onJobError = (error: unknown) => logger.error({ err: error }, 'job')
+  const jobs = createJobs({ db, onError: onJobError })
+  const tiling = createTiling({
+    db,
+    connections,
+    sources,
+    fetch,
+    dataDirectory,
+    assetsDirectory,
+    cacheMb: config.TILE_CACHE_MB,
+    jobs,
+    overviewMinRows: config.OVERVIEW_MIN_ROWS,
+    onError: onJobError,
+  })
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
+  const baseUrl = (request: FastifyRequest): string => baseUrlOf(request, config.BASE_URL, trustProxy !== false)
+  const budget = { maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES }
+  const fonts = await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')])
+  const sprites = await createSprites(join(assetsDirectory, 'sprites'))
+  const operations = allOperations({
+    ...{ db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping },
+    ...{ tiling, budget, baseUrl, fonts, sprites },
+  })
   const http = await createServer(operations, keys, { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping })
 
   const flushUsage = () => keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
@@ -65,11 +100,14 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   return {
     http,
     operations,
+    work: () => jobs.start(),
     async close() {
       hasStopped = true
       clearInterval(usageTimer)
       await http.close()
-      await Promise.all([styleCheck.close(), memoryThreads.close(), connections.close(), egress.close()])
+      await jobs.close()
+      await Promise.all([styleCheck.close(), memoryThreads.close(), tiling.close()])
+      await Promise.all([connections.close(), egress.close()])
       await flushUsage()
     },
   }

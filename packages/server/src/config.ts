@@ -59,6 +59,18 @@ const settings = Type.Object({
     default: 60_000,
     description: 'A client that takes nothing of a query answer for so many milliseconds is cut off',
   }),
+  TILE_CACHE_MB: Type.Integer({
+    minimum: 0,
+    default: 128,
+    description: 'Memory for tiles that were made; 0 keeps none',
+  }),
+  TILE_MAX_FEATURES: Type.Integer({ minimum: 1, default: 50_000, description: 'The most features in a tile' }),
+  TILE_MAX_BYTES: Type.Integer({ minimum: 1_000, default: 500_000, description: 'The largest tile, uncompressed' }),
+  OVERVIEW_MIN_ROWS: Type.Integer({
+    minimum: 1,
+    default: 50_000,
+    description: 'Tables with so many rows get overviews for the low zooms of maps',
+  }),
   LAMBDA_ENDPOINT: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'Where functions are; unset: AWS itself' }),
   ),

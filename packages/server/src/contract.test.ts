@@ -133,7 +133,28 @@ function isAboutRecord({ path, access }: Operation): boolean {
 }
 
 function address(operation: Operation, id: string): string {
-  return operation.path.replace('{id}', id).replace('{key}', 'colour').replace('{file}', 'start.js')
+  return operation.path
+    .replace('{id}', id)
+    .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(examples[name] ?? name))
+}
+
+/** What may stand in an address besides an id. */
+const examples: Readonly<Record<string, string>> = {
+  key: 'colour',
+  file: 'start.js',
+  z: '0',
+  x: '0',
+  y: '0',
+  ext: 'mvt',
+  fontstack: 'Noto Sans Regular',
+  range: '0-255',
+  path: 'light.json',
+}
+
+/** Where the records are that an operation is about. */
+function homeOf({ path }: Operation): string {
+  const [base = ''] = path.split('/{id}')
+  return { '/tiles': '/api/v1/tilesources', '/maps': '/api/v1/styles' }[base] ?? base
 }
 
 function send(operation: Operation, url: string, key: string | null): Promise<Reply> {
@@ -147,13 +168,14 @@ async function make(operation: Operation, tenant: Tenant): Promise<string> {
     await app.call('PUT', '/api/v1/appconfig/theme', { key: tenant.developer, body: { colour: '#2a6' } })
     return 'theme'
   }
-  const [base = ''] = operation.path.split('/{id}')
+  const base = homeOf(operation)
   const creator = operations.find(({ method, path }) => method === 'POST' && path === base)
   if (!creator || !operation.path.includes('{id}')) return ''
   if (base === '/api/v1/applications') {
     const { id } = await app.tenant('made')
     return operation.method === 'DELETE' && operation.path.endsWith('{id}') ? id : tenantRecord(tenant)
   }
+  if (operation.path.startsWith('/tiles/')) return tileRecord(tenant)
   const { body } = await send(creator, base, tenant.developer)
   const id = body.id ?? body.applicationId
   if (operation.path.includes('{key}')) {
@@ -168,10 +190,17 @@ async function tenantRecord({ id }: Tenant): Promise<string> {
   return id
 }
 
+/** A map with something on it. */
+async function tileRecord({ developer: key }: Tenant): Promise<string> {
+  const dataset = { type: 'sql', name: 'place', source: 'SELECT 1 AS id, ST_Point(6, 50, 4326) AS geom' }
+  const { body } = await app.call('POST', '/api/v1/datasets', { key, body: dataset })
+  const tileSource = { type: 'dataset', source: body.id }
+  return (await app.call('POST', '/api/v1/tilesources', { key, body: tileSource })).body.id
+}
+
 /** The record as the master key sees it. */
 async function look(operation: Operation, id: string): Promise<string> {
-  const [base = ''] = operation.path.split('/{id}')
-  return id && id !== 'theme' ? (await app.call('GET', `${base}/${id}`)).text : ''
+  return id && id !== 'theme' ? (await app.call('GET', `${homeOf(operation)}/${id}`)).text : ''
 }
 
 const comparable = ({ status, headers, text, body }: Reply, id: string) => ({

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { KeyCache } from './access/key-cache.ts'
 import type { Secrets } from './access/secrets.ts'
 import { apiDocsOperations } from './api-docs/api-docs.ts'
@@ -16,12 +17,24 @@ import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
+import { assetOperations } from './maps/asset-operations.ts'
+import type { Fonts } from './maps/fonts.ts'
+import { mapOperations } from './maps/map-operations.ts'
+import type { Sprites } from './maps/sprites.ts'
 import { crudOperations } from './resource/crud.ts'
 import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
 import { type ServerConfig, serverInfoOperations } from './server-info/server-info.ts'
 import { styles } from './styles/style.ts'
 import type { StyleCheck } from './styles/style-check.ts'
+import { basemapOperations } from './tiles/basemap-operations.ts'
+import type { TileBudget } from './tiles/dataset-tiles.ts'
+import { createKnownSources } from './tiles/known-sources.ts'
+import { createServedTiles } from './tiles/served-tiles.ts'
+import { tileDriverOperations } from './tiles/tile-drivers.ts'
+import { tileOperations } from './tiles/tile-operations.ts'
+import { tileSources } from './tiles/tile-source.ts'
+import type { Tiling } from './tiling.ts'
 
 export type Parts = {
   db: Db
@@ -33,11 +46,18 @@ export type Parts = {
   slots: StreamSlots
   about: ServerConfig
   isStopping: () => boolean
+  tiling: Tiling
+  budget: TileBudget
+  baseUrl(request: FastifyRequest): string
+  fonts: Fonts
+  sprites: Sprites
 }
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
 export function allOperations(parts: Parts): Operation[] {
   const { db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping } = parts
+  // To describe operations nothing needs to be there.
+  const { tiling = {} as Tiling, budget, baseUrl, fonts, sprites } = parts
   const standard = (resource: Resource): Operation[] => [
     ...crudOperations({ db, resource }),
     ...metadataOperations({ db, resource }),
@@ -47,14 +67,32 @@ export function allOperations(parts: Parts): Operation[] {
   const application = applications(() => database)
   const dataset = datasets({ applications: ownApplication, databases: () => database }, sources, secrets)
   const appConfig = appConfigs(ownApplication)
+  const style = styles(ownApplication, styleCheck)
+  const tileSource = tileSources(ownApplication, tiling.detect)
+  const { data, archives, archiveInfo, detect, workers, cache } = tiling
+  const known = createKnownSources({
+    db,
+    tileSources: tileSource,
+    datasets: dataset,
+    data,
+    archives: archiveInfo,
+    detect,
+  })
+  const served = createServedTiles({ data, workers, budget, archives, cache })
   const operations = [
     ...standard(application),
     ...apiKeyOperations(db, apiKeys(db, secrets, ownApplication), keys),
-    ...standard(styles(ownApplication, styleCheck)),
+    ...standard(style),
+    ...mapOperations({ db, styles: style, baseUrl }),
+    ...assetOperations({ fonts, sprites }),
     ...databaseOperations(db, database, connections),
     ...standard(database),
     ...standard(dataset),
     ...queryOperations({ db, resource: dataset, sources, slots }),
+    ...tileDriverOperations(),
+    ...standard(tileSource),
+    ...basemapOperations({ archiveInfo, served, baseUrl }),
+    ...tileOperations({ data, workers, budget, known, served, baseUrl }),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
     ...serverInfoOperations(db, about, isStopping),

@@ -122,8 +122,9 @@ async function connectInternal(options: ConnectionsOptions, { applicationId }: D
   const url = new URL(platformUrl)
   url.username = role
   url.password = password
-  const own = openPostgres({ url: url.href, poolSize, onError: () => {} })
-  return { db: own, connection: { ...selectOn(own, role), load } }
+  const server = { url: url.href }
+  const own = openPostgres({ ...server, poolSize, onError: () => {} })
+  return { db: own, connection: { ...selectOn(own, role), load, server, settings: settingsOf(role) } }
 }
 
 async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOptions, record: DatabaseRecord) {
@@ -137,11 +138,17 @@ async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOption
   // Its user may write, so everything runs in a read-only transaction.
   const connection: Connection = {
     schema,
+    server,
+    settings: settingsOf(schema),
     select: (statement, options) => select(statement, { ...options, isOurs: false }).catch(notOurs),
     load: (table, lines) => loadTable(db, schema, table, lines).catch(explain).catch(notOurs),
   }
   return { db, connection }
 }
+
+/** For connections that are used outside of a guarded query. */
+const settingsOf = (schema: string): string =>
+  `SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET search_path = "${schema}", public`
 
 function selectOn(db: Db, schema: string, role?: string): Pick<Connection, 'schema' | 'select'> {
   return {

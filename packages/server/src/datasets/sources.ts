@@ -1,6 +1,7 @@
 import type { Cell, OutputColumn } from '../formats/cell.ts'
 import type { Connection, SelectOptions } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
+import type { Relation } from '../query/plan-sql.ts'
 import type { AttributeDto } from './attribute-dto.ts'
 import { type MemoryOptions, memoryKind } from './memory-source.ts'
 import { inspectSql, openSql } from './sql-source.ts'
@@ -33,6 +34,8 @@ export type Source = {
   rows(plan: Plan, shape: Shape, options: SelectOptions): Promise<Answered>
   /** How the plan would be carried out, without doing it. */
   explain(plan: Plan, options: SelectOptions): Promise<unknown>
+  /** Where SQL can reach it: for those who write their own. `isOurs` when nobody else wrote a part of the relation. */
+  readonly inSql?: { readonly connection: Connection; readonly relation: Relation; readonly isOurs: boolean }
 }
 
 export type Inspection = { attributes: AttributeDto[]; bytes: number | null }

@@ -25,6 +25,7 @@ export async function openSql(dataset: Dataset, place: Place, given: Given): Pro
   const query = parameterisedSql(dataset.source, parameters)
   const relation: Relation = { from: sql`(\n${query}\n)`, isTable: false, key: [] }
   return {
+    inSql: { connection, relation, isOurs: false },
     rows: (plan, shape, options) => answerInSql(connection, relation, plan, shape, options),
     explain: (plan, options) => explainInSql(connection, relation, plan, options),
   }

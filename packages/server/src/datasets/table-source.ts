@@ -25,6 +25,7 @@ export async function openTable(dataset: Dataset, place: Place): Promise<Source>
     return { from, key, isTable }
   }
   return {
+    inSql: { connection, relation: { from, key, isTable: false }, isOurs: true },
     rows: async (plan, shape, options) =>
       answerInSql(connection, await relation(plan, options), plan, shape, {
         ...options,

@@ -32,7 +32,7 @@ export type PoolOptions = Server & { poolSize: number; onError(error: unknown): 
  * So that values have one text form, and a cursor's plan is made for all its rows and not for the first tenth. Compiling
  * a query to machine code costs more than it saves on the queries that are asked here.
  */
-const sessionSettings = `
+export const sessionSettings = `
   SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex';
   SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'; SET jit = off`
 
@@ -118,15 +118,17 @@ function createLease(client: pg.PoolClient): Lease {
  * Asks the server to end what the connection is doing. The request goes over a connection of its own, needs no login
  * and no free slot. It may arrive late, so the connection must not be used for anything else afterwards.
  */
-export function cancelStatement(client: pg.PoolClient): void {
-  const { processID, secretKey } = client as pg.PoolClient & { processID: number | null; secretKey: number | null }
+export function cancelStatement(client: pg.ClientBase): void {
+  const { processID, secretKey, host, port } = client as pg.Client & {
+    processID: number | null
+    secretKey: number | null
+  }
   if (processID === null || secretKey === null) return
   const request = Buffer.alloc(16)
   request.writeInt32BE(16, 0)
   request.writeInt32BE(80_877_102, 4)
   request.writeInt32BE(processID, 8)
   request.writeInt32BE(secretKey, 12)
-  const { host, port } = client
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
   socket.setTimeout(3000, () => socket.destroy())
   // If the request cannot be sent, the check interval of the session ends the statement a second later.

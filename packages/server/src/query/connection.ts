@@ -1,4 +1,5 @@
 import type { GuardedRows } from '../db/guarded.ts'
+import type { Server } from '../db/postgres-pool.ts'
 import type { Sql } from '../db/sql.ts'
 
 /** A place where data are: all that is known of it is that it answers PostgreSQL's SELECT. */
@@ -7,6 +8,9 @@ export type Connection = {
   select(statement: Sql, options: SelectOptions): Promise<GuardedRows>
   /** Where names without a schema are. */
   readonly schema: string
+  /** Only where it is a server of its own: how another thread can connect to it, and what it then says first. */
+  readonly server?: Server
+  readonly settings?: string
   /** Makes a table of lines in COPY's text format: all of them, or no table. Answers how many rows it has. */
   load(table: NewTable, lines: AsyncIterable<string>): Promise<number>
 }

@@ -13,7 +13,8 @@ export type Relation = {
   readonly key: readonly Attribute[]
 }
 
-function column(attribute: Attribute): Sql {
+/** An attribute's value in a relation called `q`. */
+export function column(attribute: Attribute): Sql {
   const value = sql`q.${ident(attribute.name)}`
   return attribute.unlocated && attribute.srid ? sql`ST_SetSRID(${value}, ${attribute.srid}::int4)` : value
 }

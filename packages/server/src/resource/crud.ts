@@ -8,7 +8,7 @@ import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
 import { pageLinks } from './page-links.ts'
-import type { Entity, Resource, Verb } from './resource.ts'
+import { type Entity, isGiven, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
 import {
@@ -118,7 +118,7 @@ function create(store: Store): Operation {
       const applicationId = chooseApplication(caller, given.applicationId)
       const values: Entity = {}
       for (const [name, field] of Object.entries(resource.fields)) {
-        if (field.mode !== 'readOnly') values[name] = given[name] ?? field.default
+        if (isGiven(field)) values[name] = given[name] ?? field.default
       }
       const stored = await insertEntity(
         store,

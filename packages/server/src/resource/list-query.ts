@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
 import { filterSql } from '../query/filter-sql.ts'
-import type { Field, Resource } from './resource.ts'
+import { type Field, isShown, type Resource } from './resource.ts'
 
 const defaultLimit = 1_000
 const maxLimit = 10_000
@@ -55,7 +55,7 @@ export function readListQuery(resource: Resource, parameters: ListParameters): L
 /** The fields asked for, if they all exist. A write-only field is as unknown as one that never was. */
 export function readFields(resource: Resource, wanted: readonly string[] | undefined): readonly string[] | undefined {
   wanted?.forEach((name) => {
-    knownField(resource, name, 'fields', ({ mode }) => mode !== 'writeOnly')
+    knownField(resource, name, 'fields', isShown)
   })
   return wanted
 }

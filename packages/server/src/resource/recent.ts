@@ -1,4 +1,6 @@
 import type { Scope } from '../access/acl.ts'
+import { ApiError } from '../errors.ts'
+import type { Resource } from './resource.ts'
 import { generationOf, getEntity, type Store, type Stored } from './store.ts'
 
 /** Records as they were within the last second, with what was worked out of them: for requests that need one on the way. */
@@ -10,16 +12,22 @@ type Entry<T> = { value: Promise<T>; askedAt: number; generation: number }
 const trustMs = 900
 const capacity = 10_000
 
-export function createRecent<T>(store: Store, derive: (stored: Stored) => T | Promise<T>): Recent<T> {
+/** `others`: what is worked out depends on records of these kinds too. */
+export function createRecent<T>(
+  store: Store,
+  derive: (stored: Stored) => T | Promise<T>,
+  others: readonly Resource[] = [],
+): Recent<T> {
   const entries = new Map<string, Entry<T>>()
+  const generationNow = (): number => [store.resource, ...others].reduce((sum, kind) => sum + generationOf(kind), 0)
 
   function ask(key: string, scope: Scope, id: string): Promise<T> {
-    const generation = generationOf(store.resource)
+    const generation = generationNow()
     const askedAt = performance.now()
     const value = getEntity(store, scope, id).then(derive)
     const entry = { value, askedAt, generation }
-    // What is absent now may be there in a moment.
-    value.catch(() => entries.get(key) === entry && entries.delete(key))
+    // That there is none is believed as long as what there is; a failure is not.
+    value.catch((error) => isAbsent(error) || (entries.get(key) === entry && entries.delete(key)))
     if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '')
     entries.delete(key)
     entries.set(key, entry)
@@ -30,12 +38,13 @@ export function createRecent<T>(store: Store, derive: (stored: Stored) => T | Pr
     get(scope, id) {
       const key = keyOf(scope, id)
       const entry = entries.get(key)
-      const isFresh =
-        entry && performance.now() - entry.askedAt < trustMs && entry.generation === generationOf(store.resource)
+      const isFresh = entry && performance.now() - entry.askedAt < trustMs && entry.generation === generationNow()
       return isFresh ? entry.value : ask(key, scope, id)
     },
   }
 }
+
+const isAbsent = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found'
 
 /** Two callers share an entry only when they reach the same rows; a list of ids is as good as the key that has it. */
 function keyOf({ applicationId, ids, ownerId, caller }: Scope, id: string): string {

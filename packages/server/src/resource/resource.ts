@@ -14,8 +14,8 @@ export type Field = {
   readonly type: AttributeType
   readonly schema: TSchema
   readonly column: string
-  /** `readOnly` is set by the service, `createOnly` cannot change later, `writeOnly` is never returned. */
-  readonly mode: 'writable' | 'createOnly' | 'readOnly' | 'writeOnly'
+  /** `readOnly` is set by the service, `createOnly` cannot change later, `writeOnly` is never returned, `hidden` is ours alone. */
+  readonly mode: 'writable' | 'createOnly' | 'readOnly' | 'writeOnly' | 'hidden'
   /** Must be given when the resource is made. */
   readonly required: boolean
   /** The value when it is not given. */
@@ -95,8 +95,22 @@ export function field(
   options: FieldOptions = {},
 ): Omit<Field, 'column'> & FieldOptions {
   const mode = options.mode ?? 'writable'
-  return { type, schema, mode, required: false, default: null, queryable: mode !== 'writeOnly', ...options }
+  return {
+    type,
+    schema,
+    mode,
+    required: false,
+    default: null,
+    queryable: mode !== 'writeOnly' && mode !== 'hidden',
+    ...options,
+  }
 }
+
+/** Clients can read it. */
+export const isShown = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'writeOnly' && mode !== 'hidden'
+
+/** Clients can say it when they make a record. */
+export const isGiven = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'readOnly' && mode !== 'hidden'
 
 const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { description: 'Free-form, at most 64 KiB' })
 const dateTime = Type.String({ format: 'date-time' })

@@ -1,5 +1,5 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
-import type { Field, Resource } from './resource.ts'
+import { type Field, isGiven, isShown, type Resource } from './resource.ts'
 
 const closed = { additionalProperties: false }
 
@@ -8,7 +8,7 @@ export function outputSchema(resource: Resource): TObject {
   const properties: TProperties = {}
   for (const [name, field] of Object.entries(resource.fields)) {
     if (field.mode === 'readOnly') properties[name] = { ...field.schema, readOnly: true } as TSchema
-    else if (field.mode !== 'writeOnly') properties[name] = field.schema
+    else if (isShown(field)) properties[name] = field.schema
   }
   for (const [name, join] of Object.entries(resource.joins)) {
     const related = Type.Unsafe<unknown>({ $ref: `#/components/schemas/${joined(join).title}` })
@@ -26,14 +26,9 @@ const joined = (join: Resource['joins'][string]): Resource => ('many' in join ? 
 
 /** A body that makes a record. What the service sets itself is accepted and overwritten, as the interface says. */
 export function createSchema(resource: Resource): TObject {
-  return bodySchema(
-    resource,
-    ({ mode }) => mode !== 'readOnly',
-    ({ required }) => required,
-    {
-      examples: [resource.example],
-    },
-  )
+  return bodySchema(resource, isGiven, ({ required }) => required, {
+    examples: [resource.example],
+  })
 }
 
 /** A body that replaces a record. */

@@ -5,7 +5,7 @@ import { and, ident, joinSql, json, raw, type Sql, type SqlValue, sql } from '..
 import { ApiError } from '../errors.ts'
 import type { ListQuery } from './list-query.ts'
 import { refusalOf } from './refusal.ts'
-import type { Entity, Field, Resource } from './resource.ts'
+import { type Entity, type Field, isShown, type Resource } from './resource.ts'
 
 /** Where the records of a resource are. Every function below demands a scope, and reaches nothing outside it. */
 export type Store = { readonly db: Db; readonly resource: Resource }
@@ -240,7 +240,7 @@ function selection(resource: Resource, names?: readonly string[]): Selection {
   const known = names ? undefined : wholes.get(resource)
   if (known) return known
   const fields = Object.entries(resource.fields).filter(
-    ([name, field]) => field.mode !== 'writeOnly' && (names?.includes(name) ?? true),
+    ([name, field]) => isShown(field) && (names?.includes(name) ?? true),
   )
   const stored = fields.filter(([name]) => name !== 'id').map(([, field]) => field)
   const plain = stored.filter(({ type }) => type !== 'json').map(({ column }) => column)

@@ -74,8 +74,12 @@ export async function testApp(settings: Record<string, string> = {}) {
     }
   }
 
+  /** A second server on the same database. */
+  const replica = () => createApp({ db, secrets, logger, config, about })
+
   return {
     db,
+    replica,
     /** Only on PostgreSQL: the address of the database. */
     url,
     secrets,

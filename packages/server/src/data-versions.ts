@@ -1,0 +1,70 @@
+import type { Connections } from './databases/connection.ts'
+import type { FoundDataset } from './datasets/find-dataset.ts'
+import { tableName } from './datasets/introspect.ts'
+import type { Db } from './db/db.ts'
+import { sql } from './db/sql.ts'
+import type { TileDataset, TileDatasets } from './tiles/known-sources.ts'
+
+/** Data that we cannot watch are asked for anew after so long. */
+const unwatchedMs = 15_000
+/** While a table of ours is not watched yet, because somebody is writing to it. */
+const unsureMs = 900
+/** How soon it is tried again to watch tables. */
+const watchMs = 5_000
+
+/** They follow the tables that they are made of. */
+const overviewTables = 'svc\\_ov\\_%'
+
+type Watched = { table: string | null; version: string; files: string; unwatched: number }
+
+/** In the platform's own database tables note their changes; what another server holds is believed for a while. */
+export function createDataVersions({ db, connections }: { db: Db; connections: Connections }): TileDatasets['version'] {
+  const tried = new Map<string, { at: number; files: string }>()
+
+  async function look(schema: string, name: string | null): Promise<Watched> {
+    const [row] = await db.query<Watched>(sql`
+      WITH tables AS (
+        SELECT c.oid, c.relname, c.relkind, c.relfilenode, c.relkind = 'r' AND NOT c.relhassubclass AS is_whole
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${overviewTables}),
+      -- What is written to a part of a table is noted there.
+      asked AS (SELECT relname FROM tables WHERE relname = ${name}::text AND is_whole),
+      read AS (SELECT * FROM tables WHERE relname = (SELECT relname FROM asked) OR NOT EXISTS (SELECT FROM asked))
+      SELECT (SELECT relname::text FROM asked) AS table,
+        svc.data_version(${schema}, (SELECT relname::text FROM asked)) AS version,
+        -- Another table of the same name, or one that was rewritten.
+        (SELECT md5(coalesce(string_agg(oid || '.' || relfilenode, ' ' ORDER BY oid), '')) FROM read) AS files,
+        (SELECT count(*)::int FROM read WHERE relkind <> 'm'
+         AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = read.oid AND t.tgname = 'svc_note_change')) AS unwatched`)
+    return row ?? { table: null, version: '', files: '', unwatched: 1 }
+  }
+
+  async function watch(schema: string, files: string): Promise<boolean> {
+    const at = performance.now()
+    const last = tried.get(schema)
+    if (last && last.files === files && at - last.at < watchMs) return false
+    tried.set(schema, { at, files })
+    await db.query(sql`SELECT svc.watch_tables(${schema})`)
+    return true
+  }
+
+  return async (dataset: TileDataset) => {
+    const { applicationId, databaseId, type, source } = dataset as TileDataset & FoundDataset
+    const database = await connections.find(applicationId, databaseId)
+    const isWatched = database?.type === 'internal' && (type === 'table' || type === 'sql')
+    if (!isWatched) return era(unwatchedMs)
+    const own = `app_${applicationId.replaceAll('-', '')}`
+    const { schema, name } = type === 'table' ? tableName(source, own) : { schema: own, name: null }
+    const seen = await look(schema, name)
+    const isNew = seen.unwatched > 0 && (await watch(own, seen.files))
+    return versionOf(isNew ? await look(schema, name) : seen, schema === own)
+  }
+}
+
+function versionOf({ table, version, files, unwatched }: Watched, isOwn: boolean): string {
+  // A view or a query may ask for the time, or read what is not ours to watch.
+  if (table !== null && unwatched === 0) return `${version} ${files}`
+  return `${version} ${files} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`
+}
+
+const era = (ms: number): string => String(Math.floor(Date.now() / ms))

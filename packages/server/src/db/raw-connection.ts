@@ -1,0 +1,149 @@
+import type { Duplex } from 'node:stream'
+import pg from 'pg'
+import { publicError } from './database-error.ts'
+import { cancelStatement, type Server, sessionSettings } from './postgres-pool.ts'
+import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessage } from './raw-messages.ts'
+import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
+
+/** One column's values lie in `bytes` from `at[2i]` to `at[2i + 1]`; a start below 0 is NULL. Both are gone after the call. */
+export type RowSink = (bytes: Buffer, at: Int32Array) => void
+
+export type RawStatement = {
+  readonly text: string
+  readonly values: readonly (string | null)[]
+  /** For each column of the answer: its binary form, or its text. */
+  readonly binary: readonly boolean[]
+  /** Somebody else wrote a part of it: it runs in a read-only transaction that is rolled back. */
+  readonly isForeign: boolean
+}
+
+/**
+ * A connection whose rows are handed over as they lie in the network's buffers: no object is made of them, nothing is
+ * decoded that nobody looks at. It carries one statement at a time, and none after one that failed.
+ */
+export type RawConnection = {
+  run(statement: RawStatement, onRow: RowSink): Promise<void>
+  /** Ends what is going on; the connection is closed then. */
+  cancel(): void
+  close(): void
+  readonly isOpen: boolean
+}
+
+type Running = {
+  readonly onRow: RowSink
+  readonly at: Int32Array
+  /** How many ReadyForQuery are still to come. */
+  waiting: number
+  error: Error | undefined
+  resolve(): void
+  reject(error: Error): void
+}
+
+const maxStatements = 100
+
+/** `settings` are SQL commands for the session. */
+export async function connectRaw(server: Server, settings: string): Promise<RawConnection> {
+  const client = await logIn(server, settings)
+  let closed: Error | undefined
+  let running: Running | undefined
+  const fail = (error: Error): void => {
+    closed ??= error
+    const ended = running
+    running = undefined
+    ended?.reject(publicErrorOf(error))
+  }
+  client.on('error', fail)
+  // From here on the socket is ours: the login was the driver's work.
+  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  stream.removeAllListeners('data')
+  stream.on('close', () => fail(new Error('Connection terminated')))
+  stream.on(
+    'data',
+    createMessageReader((code, bytes, start, end) => {
+      if (running) take(running, code, bytes, start, end)
+      if (running?.waiting === 0) finish()
+    }),
+  )
+
+  function finish(): void {
+    const ended = running
+    running = undefined
+    if (ended?.error) {
+      ended.reject(publicErrorOf(ended.error))
+      close()
+    } else ended?.resolve()
+  }
+
+  const names = new Map<string, string>()
+  let made = 0
+  function begin({ text, values, binary, isForeign }: RawStatement): Buffer[] {
+    const known = names.get(text)
+    // A statement that was not kept has no name and goes with the next one.
+    const isKept = known !== undefined || names.size < maxStatements
+    const name = known ?? (isKept ? `t${made++}` : '')
+    if (isKept) names.set(text, name)
+    const messages = known === undefined ? [parseMessage(name, text)] : []
+    messages.push(bindMessage(name, values, binary), executeAndSync)
+    return isForeign ? [queryMessage('BEGIN READ ONLY'), ...messages, queryMessage('ROLLBACK')] : messages
+  }
+
+  function close(): void {
+    closed ??= new Error('Connection terminated')
+    if (!stream.destroyed) stream.end(terminateMessage)
+    stream.destroy()
+  }
+
+  return {
+    run(statement, onRow) {
+      if (closed) return Promise.reject(publicErrorOf(closed))
+      return new Promise<void>((resolve, reject) => {
+        const at = new Int32Array(2 * statement.binary.length)
+        const waiting = statement.isForeign ? 3 : 1
+        running = { onRow, at, waiting, error: undefined, resolve, reject }
+        stream.write(Buffer.concat(begin(statement)))
+      })
+    },
+    cancel() {
+      cancelStatement(client)
+      close()
+      fail(new Error('The query was cancelled'))
+    },
+    close,
+    get isOpen() {
+      return closed === undefined
+    },
+  }
+}
+
+async function logIn(server: Server, settings: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    ...('url' in server ? { connectionString: server.url } : server),
+    connectionTimeoutMillis: 3000,
+    application_name: 'graticule tiles',
+    keepAlive: true,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(`${sessionSettings};${settings}`)
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw publicErrorOf(error)
+  }
+}
+
+function take(running: Running, code: number, bytes: Buffer, start: number, end: number): void {
+  if (code === messageCode.dataRow) {
+    if (running.error) return
+    try {
+      readRow(bytes, start, running.at)
+      running.onRow(bytes, running.at)
+    } catch (error) {
+      running.error = error as Error
+    }
+  } else if (code === messageCode.error) running.error ??= readError(bytes, start, end)
+  else if (code === messageCode.ready) running.waiting--
+}
+
+const publicErrorOf = (error: unknown): Error => publicError(error) as Error

@@ -1,0 +1,78 @@
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { ApiError } from '../errors.ts'
+import { type Operation, operation } from '../http/operation.ts'
+import type { Known, TileArchives } from './known-sources.ts'
+import { serveTile } from './serve-tile.ts'
+import type { ServedTiles } from './served-tiles.ts'
+import { tileJson } from './tile-json.ts'
+import { readTile } from './tile-request.ts'
+
+/** The application that the base map belongs to: none. */
+export const nobody = ''
+const uri = 'pmtiles://basemap.pmtiles'
+
+export type BasemapDependencies = {
+  archiveInfo: TileArchives
+  served: ServedTiles
+  baseUrl(request: FastifyRequest): string
+}
+
+/** The map of the world that comes with the service. It is for everybody, like the fonts. */
+export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDependencies): Operation[] {
+  const learn = async (): Promise<Known> => {
+    const archive = await archiveInfo.info(nobody, uri)
+    const { minZoom, maxZoom, bounds, attribution = '' } = archive
+    return {
+      source: {
+        id: 'basemap',
+        applicationId: nobody,
+        type: 'tilelive',
+        source: uri,
+        attribution,
+        minZoom,
+        maxZoom,
+        extentLngLat: bounds,
+        headers: { 'cache-control': 'public, max-age=86400' },
+        metadata: {},
+      },
+      archive,
+      name: archive.name ?? 'World',
+      version: archive.version,
+    }
+  }
+  return [
+    operation({
+      id: 'basemap.tile',
+      method: 'GET',
+      path: '/tiles/basemap/{z}/{x}/{y}.{ext}',
+      summary: 'Get a tile of the base map',
+      access: 'public',
+      success: {
+        status: 200,
+        description: 'The tile; 204 when there is nothing in it',
+        contentType: 'application/vnd.mapbox-vector-tile',
+      },
+      failures: [204, 304],
+      async handle({ request }, { params }) {
+        const tile = readTile(params)
+        const known = await learn()
+        if (params.ext !== 'mvt' && params.ext !== 'pbf') throw new ApiError('not_found', 'The base map has mvt tiles.')
+        const { minZoom, maxZoom } = known.source
+        if (tile.z < minZoom || tile.z > maxZoom)
+          throw new ApiError('not_found', `There are tiles from zoom ${minZoom} to ${maxZoom}.`)
+        const accept = request.headers['accept-encoding']
+        return serveTile(served, known, { tile, extension: params.ext, parameters: {}, tree: {}, accept }, request)
+      },
+    }),
+    operation({
+      id: 'basemap.describe',
+      method: 'GET',
+      path: '/tiles/basemap/index.json',
+      summary: 'Get the TileJSON of the base map',
+      access: 'public',
+      success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown() },
+      handle: async ({ request }) => ({ body: tileJson(await learn(), { base: baseUrl(request) }, '') }),
+    }),
+  ]
+}

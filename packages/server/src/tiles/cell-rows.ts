@@ -1,0 +1,37 @@
+import type { TileColumn } from './mvt/columns.ts'
+import type { TileEncoder } from './mvt/tile-encoder.ts'
+import type { TileRows } from './tile-job.ts'
+
+type Cells = Extract<TileRows, { cells: unknown }>
+
+/** Rows as texts: of the embedded database, and of sources that are no database. Answers how many were left out. */
+export function addCells(encoder: TileEncoder, { cells, geometry }: Cells, columns: readonly TileColumn[]): number {
+  const readers = columns.map(({ kind }) =>
+    kind === 'geometry' ? geometryReaders[geometry] : (textReaders[kind] ?? asText),
+  )
+  let refused = 0
+  for (const row of cells) {
+    const values = row.map((cell, index) => (cell === null ? null : readers[index]?.(cell)))
+    if (!encoder.addFeature(values)) refused++
+  }
+  return refused
+}
+
+type Read = (cell: string) => unknown
+
+const asText: Read = (cell) => cell
+const textReaders: Partial<Record<TileColumn['kind'], Read>> = {
+  number: Number,
+  boolean: (cell) => cell === 't' || cell === 'true',
+}
+
+const geometryReaders: Record<Cells['geometry'], Read> = {
+  ewkb: (cell) => Buffer.from(cell, 'hex'),
+  geojson: (cell) => {
+    try {
+      return JSON.parse(cell)
+    } catch {
+      return undefined
+    }
+  },
+}

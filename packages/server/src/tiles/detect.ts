@@ -1,0 +1,60 @@
+import { invalid } from '../errors.ts'
+import { parsePlan } from '../query/plan.ts'
+import { checkArchiveUri } from './archives/archive-uri.ts'
+import { tilesIn } from './grid.ts'
+import { geometryOf, type TileArchives, type TileDatasets } from './known-sources.ts'
+import type { Detect, Detected, Extent } from './tile-source.ts'
+
+const timeoutMs = 10_000
+const world: Extent = [-180, -85.0511287798066, 180, 85.0511287798066]
+
+/** At the highest zoom a tile shows some hundred features at most; beyond, maps enlarge what they have. */
+const enough = 100
+const highest = { least: 14, most: 18 }
+
+/** Looks at a source: what it covers, and down to which zoom tiles are worth making. */
+export function createDetect(data: TileDatasets, archives: TileArchives): Detect {
+  return async (applicationId, type, source) => {
+    if (type === 'tilelive') {
+      checkArchiveUri(source)
+      const { minZoom, maxZoom, bounds, attribution } = await archives.info(applicationId, source)
+      return { minZoom, maxZoom, extentLngLat: bounds, ...(attribution && { attribution }) }
+    }
+    return detectDataset(data, applicationId, source)
+  }
+}
+
+async function detectDataset(data: TileDatasets, applicationId: string, id: string): Promise<Detected> {
+  const dataset = await data.find(applicationId, id)
+  if (!dataset) throw invalid('body/source', 'There is no dataset with this id.')
+  const { geometry } = geometryOf(dataset)
+  const attribution = dataset.metadata.attribution
+  const credit = typeof attribution === 'string' ? { attribution } : {}
+  try {
+    const plan = parsePlan(
+      { attributes: [`extent(${geometry.name}) as extent`, 'count(*) as rows'] },
+      dataset.attributes,
+    )
+    const opened = await data.open(dataset, {})
+    const { batches } = await opened.rows(plan, { geometry: 'geojson', srid: 4326 }, { timeoutMs, atMost: 1 })
+    const [cells] = (await Array.fromAsync(batches)).flat()
+    const found = JSON.parse(cells?.[0] ?? 'null') as Extent | null
+    if (!found?.every(Number.isFinite)) return { minZoom: 0, maxZoom: highest.least, extentLngLat: world, ...credit }
+    const extentLngLat = padded(found)
+    return { minZoom: 0, maxZoom: maxZoomFor(extentLngLat, Number(cells?.[1])), extentLngLat, ...credit }
+  } catch {
+    // Too much to look at, or a parameter without a default: then it is everywhere.
+    return { minZoom: 0, maxZoom: highest.least, extentLngLat: world, ...credit }
+  }
+}
+
+/** Maps ask for no tile of a source without width or height, nor of one that only touches the edge of a tile. */
+function padded([west, south, east, north]: Extent): Extent {
+  const pad = 1e-6
+  return [west - pad, Math.max(-90, south - pad), east + pad, Math.min(90, north + pad)]
+}
+
+function maxZoomFor(extent: Extent, rows: number): number {
+  for (let z = highest.least; z < highest.most; z++) if (rows / tilesIn(extent, z) <= enough) return z
+  return highest.most
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { createLooks } from './looks.ts'
+import type { Extent } from './tile-source.ts'
+
+function counted(ms: number, extentLngLat: Extent = [0, 0, 10, 10]) {
+  let looks = 0
+  const look = createLooks(async () => {
+    looks++
+    await setTimeout(ms)
+    return { minZoom: 0, maxZoom: 14, extentLngLat, attribution: '<b>us</b>' }
+  })
+  return { look, count: () => looks }
+}
+
+describe('what a dataset covers', () => {
+  test('is looked at once as long as the data stay as they are', async () => {
+    const { look, count } = counted(1)
+    for (let times = 0; times < 5; times++)
+      assert.deepEqual((await look('app', 'id', 'v1')).extentLngLat, [0, 0, 10, 10])
+    assert.equal(count(), 1)
+    await look('app', 'other', 'v1')
+    assert.equal(count(), 2)
+  })
+
+  test('is anywhere when the data change sooner than they can be looked at', async () => {
+    const { look, count } = counted(30, [170, 0, 190, 10])
+    await look('app', 'id', 'v1')
+    assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [-180, -90, 190, 90])
+    assert.equal(count(), 1)
+  })
+
+  test('is looked at again in due time', async () => {
+    const { look, count } = counted(1)
+    await look('app', 'id', 'v1')
+    await setTimeout(300)
+    assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [0, 0, 10, 10])
+    assert.equal(count(), 2)
+  })
+
+  test('has an attribution that is safe to show', async () => {
+    assert.equal((await counted(0).look('app', 'id', 'v1')).attribution, 'us')
+  })
+})

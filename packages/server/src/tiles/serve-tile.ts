@@ -1,0 +1,37 @@
+import type { FastifyRequest } from 'fastify'
+import { ApiError } from '../errors.ts'
+import type { Answer } from '../http/operation.ts'
+import { type Compression, chooseCompression, compressions } from './compression.ts'
+import type { Known } from './known-sources.ts'
+import type { ServedTiles, TileAsked } from './served-tiles.ts'
+import { notModified, tileHeaders } from './tile-answer.ts'
+import { isVector } from './tile-json.ts'
+import { whileConnected } from './while-connected.ts'
+
+/** A tile as an answer: whole, empty or unchanged. When the client leaves, so does its interest in the tile. */
+export async function serveTile(
+  served: ServedTiles,
+  known: Known,
+  asked: TileAsked,
+  request: FastifyRequest,
+): Promise<Answer> {
+  return whileConnected(request, async (leaving) => {
+    const { tile, compression, bytes } = await served.get(known, asked, leaving)
+    const isEmpty = bytes.byteLength === 0
+    // Maps enlarge the tile above where an image is missing, but only when they are told that it is.
+    if (isEmpty && !isVector(known)) throw new ApiError('not_found', 'There is no tile here.')
+    const condition = request.headers['if-none-match']
+    const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
+    // Whichever form the client has and takes is as good as the one it would get.
+    const had = [compression, ...compressions].find(
+      (form) => takes(asked.accept, form, compression) && notModified(condition, headersFor(form).etag),
+    )
+    if (had) return { status: 304, headers: headersFor(had) }
+    const headers = headersFor(compression)
+    if (isEmpty) return { status: 204, headers }
+    return { headers, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }
+  })
+}
+
+const takes = (accept: string | undefined, form: Compression, chosen: Compression): boolean =>
+  form === chosen || chooseCompression(accept, [form]) === form

@@ -1,0 +1,46 @@
+import type { Compression } from './compression.ts'
+import type { Known } from './known-sources.ts'
+import type { TileAsked } from './served-tiles.ts'
+import type { CachedTile } from './tile-cache.ts'
+import { type Extension, versionParameter } from './tile-request.ts'
+
+const types: Record<Extension, string> = {
+  mvt: 'application/vnd.mapbox-vector-tile',
+  pbf: 'application/vnd.mapbox-vector-tile',
+  geojson: 'application/geo+json; charset=utf-8',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  avif: 'image/avif',
+}
+
+const vary = 'accept-encoding, x-api-key, x-svc-api-key, authorization, authentication'
+
+/** The same for a tile, for an empty one and for one that has not changed. Compressed or not, they are different answers. */
+export function tileHeaders(
+  { source, version }: Known,
+  { extension, tree }: TileAsked,
+  { etag, features }: CachedTile,
+  compression: Compression,
+): Record<string, string> & { etag: string } {
+  return {
+    'content-type': types[extension],
+    // A tile that was asked for by its version never changes; any other is asked for again each time.
+    'cache-control': tree[versionParameter] === version ? 'private, max-age=3600' : 'private, no-cache',
+    vary,
+    etag: `"${etag}-${compression}"`,
+    ...(features !== undefined && { 'x-tile-features': features }),
+    ...(compression !== 'identity' && { 'content-encoding': compression }),
+    ...lowerCased(source.headers),
+  }
+}
+
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+/** `If-None-Match`: a list, weak or strong, or whatever there is. */
+export function notModified(condition: string | undefined, etag: string): boolean {
+  if (condition === undefined) return false
+  return condition.trim() === '*' || condition.split(',').some((item) => item.trim().replace(/^W\//, '') === etag)
+}

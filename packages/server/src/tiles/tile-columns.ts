@@ -1,0 +1,55 @@
+import { type Sql, sql } from '../db/sql.ts'
+import type { Attribute } from '../query/attribute.ts'
+import { column } from '../query/plan-sql.ts'
+import type { TileColumn } from './mvt/columns.ts'
+
+/** What is known of a dataset's attribute. */
+export type DatasetAttribute = {
+  readonly name: string
+  readonly type: Attribute['type']
+  readonly dbType: string
+  readonly primaryKey: boolean
+  readonly geometryType?: string
+  readonly srid?: number
+}
+
+/** A column of a tile: what it holds, how it is selected, and how it travels. */
+export type SelectedColumn = TileColumn & { readonly value: Sql; readonly isBinary: boolean }
+
+type Form = Pick<SelectedColumn, 'kind' | 'isBinary'> & { readonly render?: (value: Sql) => Sql }
+
+const text: Form = { kind: 'text', isBinary: false }
+const forms: Partial<Record<Attribute['type'], Form>> = {
+  boolean: { kind: 'boolean', isBinary: true },
+  array: { ...text, render: (value) => sql`to_json(${value})::text` },
+  binary: { ...text, render: (value) => sql`translate(encode(${value}, 'base64'), ${'\n'}, '')` },
+  // The same text as in the answer to a query: 2026-01-31T10:00:00Z
+  datetime: { ...text, render: (value) => sql`replace(replace(${value}::text, ' ', 'T'), '+00', 'Z')` },
+}
+
+function formOf({ type, dbType }: DatasetAttribute): Form {
+  if (type === 'integer') {
+    return /^(smallint|integer|bigint)$/.test(dbType)
+      ? { kind: 'integer', isBinary: true }
+      : { kind: 'decimal', isBinary: false }
+  }
+  if (type === 'number') {
+    return /^(real|double precision)$/.test(dbType)
+      ? { kind: 'number', isBinary: true }
+      : { kind: 'decimal', isBinary: false }
+  }
+  return forms[type] ?? text
+}
+
+export function selectedColumn(dto: DatasetAttribute, attribute: Attribute, isHidden: boolean): SelectedColumn {
+  const { kind, isBinary, render = (value: Sql) => value } = formOf(dto)
+  const isKey = dto.primaryKey && (kind === 'integer' || kind === 'decimal')
+  return {
+    name: dto.name,
+    kind,
+    isBinary,
+    value: render(column(attribute)),
+    ...(isKey && { isKey }),
+    ...(isHidden && { isHidden }),
+  }
+}

@@ -1,0 +1,24 @@
+import { invalid } from '../errors.ts'
+
+/** Headers that a tile source may set: how long tiles are kept, and what is nobody else's business. */
+const allowed = /^(cache-control|expires|surrogate-control|surrogate-key|x-[a-z0-9-]{1,100})$/
+/** Ours, or read by proxies. */
+const reserved =
+  /^x-(api-key|svc-.*|request-id|tile-features|total-count|accel-.*|sendfile|forwarded-.*|real-ip|frame-options|content-type-options|permitted-.*|dns-.*|download-options|xss-protection)$/
+const maxHeaders = 20
+
+/** Throws a 400 for a header that could change what an answer is, or split it in two. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const names = Object.keys(headers)
+  if (names.length > maxHeaders) throw invalid('body/headers', `There are more than ${maxHeaders} headers.`)
+  for (const name of names) {
+    const path = `body/headers/${name.slice(0, 100)}`
+    const lower = name.toLowerCase()
+    if (!allowed.test(lower) || reserved.test(lower)) {
+      throw invalid(path, 'Only cache-control, expires, surrogate-control, surrogate-key and x-… can be set.')
+    }
+    if (!/^[\t\x20-\x7e]{0,1000}$/.test(headers[name] ?? '')) {
+      throw invalid(path, 'The value of a header is at most 1000 printable ASCII characters.')
+    }
+  }
+}

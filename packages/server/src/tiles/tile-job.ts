@@ -1,0 +1,38 @@
+import type { Server } from '../db/postgres-pool.ts'
+import type { RawStatement } from '../db/raw-connection.ts'
+import type { Compression } from './compression.ts'
+import type { EncodedTile, EncoderOptions } from './mvt/tile-encoder.ts'
+
+/** Where a tile's rows come from: a query of the worker's own, or rows that the main thread has fetched. */
+export type TileRows =
+  | { readonly server: Server; readonly settings: string; readonly statement: RawStatement }
+  | { readonly cells: readonly (readonly (string | null)[])[]; readonly geometry: 'ewkb' | 'geojson' }
+  /** A tile that somebody else encoded, for another form of it. */
+  | { readonly encoded: Uint8Array }
+
+/** All that a worker needs to make one tile. */
+export type TileJob = {
+  readonly rows: TileRows
+  readonly encoder: EncoderOptions
+  /** The form in which the tile was asked for. */
+  readonly compression: Compression
+  readonly asGeoJson: boolean
+}
+
+export type MadeTile = EncodedTile & {
+  /** Rows that were left out because the tile was full. */
+  readonly refused: number
+  /** Of the bytes, uncompressed. */
+  readonly etag: string
+  /** Compressed as asked; absent when that saves nothing. */
+  readonly compressed?: Uint8Array
+  readonly queryMs: number
+  readonly encodeMs: number
+  readonly compressMs: number
+}
+
+export type ToWorker = { readonly id: number; readonly job: TileJob } | { readonly id: number; readonly cancel: true }
+
+export type FromWorker =
+  | { readonly id: number; readonly tile: MadeTile }
+  | { readonly id: number; readonly error: { message: string; code: string; status?: string } }

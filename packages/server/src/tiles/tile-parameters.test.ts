@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { featuresOf, type TileApp, tileApp, valuesOf } from '../testing/tiles.ts'
+
+let maps: TileApp
+let dataset: string
+let id: string
+before(async () => {
+  maps = await tileApp()
+  await maps.script(`
+    CREATE TABLE places (id int PRIMARY KEY, name text, kind text, pop int8, geom geometry(Point, 4326));
+    INSERT INTO places SELECT g, 'n' || g, CASE g % 2 WHEN 0 THEN 'even' ELSE 'odd' END, g * 100,
+      ST_Point(g, 10, 4326) FROM generate_series(1, 20) g`)
+  dataset = await maps.dataset({ source: 'places' })
+  id = await maps.tileSource({ source: dataset })
+})
+after(() => maps.close())
+
+const tile = (query: string, extension = 'mvt') => maps.get(`/tiles/${id}/0/0/0.${extension}${query && `?${query}`}`)
+
+describe('a tile is asked for as a query is', () => {
+  test('filter', async () => {
+    assert.equal(valuesOf(await tile('filter[kind]=even')).length, 10)
+    assert.deepEqual(valuesOf(await tile('filter[pop][$gte]=1900')), [19, 20])
+    assert.deepEqual(valuesOf(await tile('filter[id][$in]=3,4')), [3, 4])
+    assert.deepEqual(valuesOf(await tile(`filter=${encodeURIComponent('{"$or":[{"id":1},{"name":"n5"}]}')}`)), [1, 5])
+    assert.deepEqual(valuesOf(await tile('filter[geom][$bbox]=0.5,0,2.5,20')), [1, 2])
+  })
+
+  test('attributes: only these, and the id of the feature as ever', async () => {
+    const [first] = featuresOf((await tile('attributes=name,kind&filter[id]=3')).rawPayload)
+    assert.deepEqual({ ...first?.properties }, { name: 'n3', kind: 'odd' })
+    assert.equal(first?.id, 3)
+  })
+
+  test('limit: at most so many, always the same', async () => {
+    assert.deepEqual(valuesOf(await tile('limit=3')), [1, 2, 3])
+    assert.equal(valuesOf(await tile('limit=100')).length, 20)
+  })
+
+  test('wrong parameters are the same errors', async () => {
+    for (const query of [
+      'filter[nope]=1',
+      'filter[id]=abc',
+      'filter[id][$nope]=1',
+      'filter[geom][$bbox]=1,2',
+      'filter=1',
+      'attributes=nope',
+      'limit=-1',
+      'limit=1.5',
+      'limit=a',
+      'explain=maybe',
+    ]) {
+      const here = await tile(query)
+      const there = await maps.get(`/api/v1/datasets/${dataset}/query?${query}`)
+      assert.equal(here.statusCode, 400, query)
+      assert.equal(there.statusCode, 400, query)
+      assert.deepEqual(here.json().errors, there.json().errors, query)
+      assert.equal(here.json().code, there.json().code, query)
+    }
+  })
+
+  test('aggregates are refused: a tile shows rows', async () => {
+    assert.equal((await tile('attributes=count(*)')).statusCode, 400)
+  })
+
+  test('the same question in other words is the same tile', async () => {
+    const tag = async (query: string) => (await tile(query)).headers.etag
+    assert.equal(await tag('filter[kind]=even&filter[id]=2'), await tag('filter[id]=2&filter[kind]=even'))
+    assert.notEqual(await tag('filter[id]=2'), await tag('filter[id]=3'))
+  })
+})
+
+describe('parameters of the dataset', () => {
+  test('are given in the address, and a tile of one value is never that of another', async () => {
+    const query = await maps.dataset({
+      type: 'sql',
+      source: 'SELECT * FROM places WHERE kind = :kind AND pop > :least',
+      metadata: {
+        parameters: [
+          { name: 'kind', type: 'string' },
+          { name: 'least', type: 'integer', default: 0 },
+        ],
+      },
+    })
+    for (const map of [query, await maps.tileSource({ source: query })]) {
+      const ask = (rest: string) => maps.get(`/tiles/${map}/0/0/0.mvt${rest}`)
+      assert.equal(valuesOf(await ask('?kind=even')).length, 10)
+      assert.deepEqual(valuesOf(await ask('?kind=odd&least=1800')), [19])
+      assert.deepEqual(valuesOf(await ask('?kind=even&least=1800')), [20])
+      assert.equal((await ask('')).statusCode, 400)
+      assert.equal((await ask('?kind=even&least=x')).statusCode, 400)
+      assert.equal((await ask('?kind[a]=even')).statusCode, 400)
+      assert.equal((await ask(`?kind=${encodeURIComponent("' OR '1'='1")}`)).statusCode, 204)
+    }
+  })
+})
+
+describe('a parameter with any name', () => {
+  test('is a parameter: nothing that we put into an address can be one', async () => {
+    const source = 'SELECT * FROM places WHERE id = :v + :version'
+    const parameters = ['v', 'version'].map((name) => ({ name, type: 'integer', default: 0 }))
+    const map = await maps.dataset({ type: 'sql', source, metadata: { parameters } })
+    for (const [v, version] of [
+      [1, 2],
+      [2, 2],
+      [3, 4],
+    ] as const) {
+      const [address] = (await maps.get(`/tiles/${map}/index.json?v=${v}&version=${version}`)).json().tiles
+      const { pathname, search } = new URL(address.replace('{z}/{x}/{y}', '0/0/0'))
+      assert.deepEqual(valuesOf(await maps.get(`${pathname}${search}`)), [v + version])
+    }
+  })
+})
+
+describe('X-Tile-Features', () => {
+  test('says how many there are, of how many', async () => {
+    assert.equal((await tile('')).headers['x-tile-features'], '20/20')
+    assert.equal((await tile('filter[kind]=even')).headers['x-tile-features'], '10/10')
+    const few = await maps.tileSource({ source: dataset, metadata: { tiles: { maxFeatures: 5 } } })
+    const reply = await maps.get(`/tiles/${few}/0/0/0.mvt`)
+    assert.equal(valuesOf(reply).length, 5)
+    assert.match(String(reply.headers['x-tile-features']), /^5\/~\d+$/)
+  })
+})
+
+describe('a tile as GeoJSON', () => {
+  test('has the features of the vector tile', async () => {
+    const [vector, json] = [featuresOf((await tile('')).rawPayload), (await tile('', 'geojson')).json()]
+    assert.equal(json.type, 'FeatureCollection')
+    assert.equal(json.features.length, vector.length)
+    for (const [index, feature] of vector.entries()) {
+      const expected = feature.toGeoJSON(0, 0, 0)
+      assert.equal(json.features[index].id, feature.id)
+      assert.deepEqual(json.features[index].properties, { ...feature.properties })
+      const [x, y] = json.features[index].geometry.coordinates
+      const [a, b] = (expected.geometry as unknown as { coordinates: [number, number] }).coordinates
+      assert.ok(Math.abs(x - a) < 1e-6 && Math.abs(y - b) < 1e-6)
+    }
+  })
+
+  test('is typed so and filtered alike', async () => {
+    const reply = await tile('filter[id]=3&attributes=name', 'geojson')
+    assert.match(String(reply.headers['content-type']), /^application\/geo\+json/)
+    assert.deepEqual(
+      reply.json().features.map(({ properties }: { properties: object }) => properties),
+      [{ name: 'n3' }],
+    )
+  })
+})
+
+describe('explain', () => {
+  test('says how a tile is made, what it costs and whether it is kept', async () => {
+    const reply = await tile('explain=true&filter[kind]=even&limit=50')
+    assert.equal(reply.statusCode, 200, reply.body)
+    assert.match(String(reply.headers['content-type']), /^application\/json/)
+    const body = reply.json()
+    assert.equal(body.features, '10/10')
+    assert.equal(body.rows, 10)
+    assert.equal(body.cache, 'miss')
+    assert.ok(body.bytes.tile > 0 && body.bytesPerAttribute.name > 0)
+    assert.match(body.sql, /SELECT/)
+    assert.ok(body.plan['Node Type'])
+    await tile('filter[kind]=even&limit=50')
+    assert.equal((await tile('explain=true&filter[kind]=even&limit=50')).json().cache, 'hit')
+  })
+
+  test('shows neither SQL nor plan to a key that may not read the dataset', async () => {
+    const key = await maps.app.key(maps.tenant.id, { tiles: { execute: '*' }, datasets: { execute: '*' } })
+    const reply = await maps.get(`/tiles/${id}/0/0/0.mvt?explain=true`, {}, key)
+    assert.equal(reply.statusCode, 200)
+    for (const name of ['sql', 'plan', 'hints']) assert.equal(reply.json()[name], undefined, name)
+    assert.ok(!reply.body.includes('SELECT'))
+  })
+
+  test('of wrong parameters is the same error as the tile', async () => {
+    assert.equal((await tile('explain=true&filter[nope]=1')).statusCode, 400)
+  })
+})

@@ -1,0 +1,77 @@
+import { ApiError, invalid } from '../errors.ts'
+import type { QueryTree } from '../http/query-string.ts'
+import type { Tile } from './mvt/projection.ts'
+
+export const extensions = ['mvt', 'pbf', 'geojson', 'png', 'jpg', 'jpeg', 'webp', 'avif'] as const
+export type Extension = (typeof extensions)[number]
+
+/** What a caller says of the tile besides where it is. */
+export type TileParameters = {
+  readonly attributes?: readonly string[]
+  readonly filter?: unknown
+  readonly limit?: number
+}
+
+const highestZoom = 30
+
+/** The place in the grid, without asking anybody: numbers that are none, or outside of the grid, are 400. */
+export function readTile({ z = '', x = '', y = '' }: Readonly<Record<string, string>>): Tile {
+  const zoom = wholeNumber('z', z)
+  if (zoom > highestZoom) throw invalid('z', `Zooms run from 0 to ${highestZoom}.`)
+  const tile = { z: zoom, x: wholeNumber('x', x), y: wholeNumber('y', y) }
+  const size = 2 ** zoom
+  if (tile.x >= size) throw invalid('x', `At zoom ${zoom} there are ${size} columns.`)
+  if (tile.y >= size) throw invalid('y', `At zoom ${zoom} there are ${size} rows.`)
+  return tile
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^\d{1,10}$/.test(text)) throw invalid(name, 'A whole number is expected.')
+  return Number(text)
+}
+
+export function readExtension(text: string): Extension {
+  const known = extensions.find((extension) => extension === text.toLowerCase())
+  if (!known)
+    throw new ApiError('not_found', `There are no ${text.slice(0, 20)} tiles: ${extensions.join(', ')} are known.`)
+  return known
+}
+
+/** The version of the data, in an address. No parameter of a dataset can have such a name. */
+export const versionParameter = 'tile-version'
+
+/** Not part of what a tile is. */
+const apart = new Set(['api-key', 'explain', versionParameter])
+
+/** What stands in an address besides these, so that it holds for other addresses as well. */
+export function restOf(address: string): string {
+  const query = address.split('?', 2)[1] ?? ''
+  return query
+    .split('&')
+    .filter((pair) => pair !== '' && !apart.has(nameOf(pair)))
+    .join('&')
+}
+
+function nameOf(pair: string): string {
+  const name = pair.split('=', 1)[0] ?? ''
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** The same for all requests that ask for the same tile in other words. */
+export function requestKey({ z, x, y }: Tile, extension: Extension, tree: QueryTree): string {
+  const form = extension === 'geojson' ? 'geojson' : ''
+  const asked = Object.entries(tree).filter(([name]) => !apart.has(name))
+  const rest = asked.length === 0 ? '' : canonical(Object.fromEntries(asked))
+  return `${z}/${x}/${y} ${form} ${rest}`
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join(',')}}`
+}

@@ -1,0 +1,63 @@
+import { type Sql, sql } from '../db/sql.ts'
+import { encodeStatement } from '../db/values.ts'
+import type { Attribute } from '../query/attribute.ts'
+import type { Plan } from '../query/plan.ts'
+import type { TileData } from './known-sources.ts'
+import type { SelectedColumn } from './tile-columns.ts'
+import type { TileRows } from './tile-job.ts'
+import { type TileQuery, tileSql, totalSql } from './tile-sql.ts'
+
+type InSql = NonNullable<TileData['inSql']>
+
+const timeoutMs = 30_000
+
+/** A worker asks the server itself; what has no server is asked here. */
+export async function sqlRows(
+  { connection, isOurs }: InSql,
+  statement: Sql,
+  columns: readonly SelectedColumn[],
+  signal: AbortSignal,
+): Promise<TileRows> {
+  const { server, settings = '' } = connection
+  if (server) {
+    const binary = [true, ...columns.map(({ isBinary }) => isBinary)]
+    return { server, settings, statement: { ...encodeStatement(statement), binary, isForeign: !isOurs } }
+  }
+  const { batches } = await connection.select(statement, { timeoutMs, signal, isOurs })
+  return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }
+}
+
+export async function memoryRows(
+  source: TileData,
+  plan: Plan,
+  geometry: Attribute,
+  columns: readonly SelectedColumn[],
+  signal: AbortSignal,
+): Promise<TileRows> {
+  const named = [geometry.name, ...columns.map(({ name }) => name)]
+  const all = { ...plan, columns: named.map((name) => columnNamed(plan, name, geometry)) }
+  const { batches } = await source.rows(all, { geometry: 'geojson', srid: 4326 }, { timeoutMs, signal })
+  return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'geojson' }
+}
+
+function columnNamed(plan: Plan, name: string, geometry: Attribute): Plan['columns'][number] {
+  if (name === geometry.name) return { name, attribute: geometry, type: geometry.type }
+  const known = plan.columns.find(({ attribute }) => attribute?.name === name)
+  if (!known) throw new Error(`The plan has no column ${name}`)
+  return known
+}
+
+/** How many rows there are in the tile. */
+export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, signal: AbortSignal): Promise<number> {
+  const { batches } = await connection.select(totalSql(query), { timeoutMs, signal, isOurs, atMost: 1 })
+  return Number((await Array.fromAsync(batches)).flat(2)[0])
+}
+
+/** The same as the planner sees it. */
+export async function estimateOf({ connection, isOurs }: InSql, query: TileQuery): Promise<number> {
+  const statement = sql`EXPLAIN (FORMAT JSON) ${tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })}`
+  const { batches } = await connection.select(statement, { timeoutMs, isOurs })
+  const text = (await Array.fromAsync(batches)).flat(2).join('')
+  const [{ Plan: root }] = JSON.parse(text) as [{ Plan: { 'Plan Rows': number } }]
+  return root['Plan Rows']
+}

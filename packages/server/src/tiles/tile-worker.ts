@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto'
+import { parentPort } from 'node:worker_threads'
+import { ApiError } from '../errors.ts'
+import { addCells } from './cell-rows.ts'
+import { compressNow, worthCompressing } from './compression.ts'
+import { createTileEncoder } from './mvt/tile-encoder.ts'
+import { tileAsGeoJson } from './mvt/tile-geojson.ts'
+import { createRawPools } from './raw-pools.ts'
+import type { FromWorker, MadeTile, TileJob, ToWorker } from './tile-job.ts'
+
+/** A thread that makes tiles: it queries on connections of its own and encodes what comes, so that nobody else waits. */
+
+const pools = createRawPools()
+const running = new Map<number, AbortController>()
+
+const tell = (message: FromWorker): void => parentPort?.postMessage(message)
+
+parentPort?.on('message', (message: ToWorker) => {
+  if ('cancel' in message) return void running.get(message.id)?.abort()
+  const { id, job } = message
+  const leaving = new AbortController()
+  running.set(id, leaving)
+  make(job, leaving.signal)
+    .then((tile) => tell({ id, tile }))
+    .catch((error) => tell({ id, error: describe(error) }))
+    .finally(() => running.delete(id))
+})
+
+async function make(
+  { rows, encoder: options, compression, asGeoJson }: TileJob,
+  signal: AbortSignal,
+): Promise<MadeTile> {
+  const encoder = createTileEncoder(options)
+  const begun = performance.now()
+  let refused = 0
+  if ('cells' in rows) refused = addCells(encoder, rows, options.columns)
+  else if ('statement' in rows) {
+    await pools.run(rows, signal, (bytes, at) => {
+      if (!encoder.addRow(bytes, at)) refused++
+    })
+  }
+  const queried = performance.now()
+  const tile = encoder.finish()
+  const vector = 'encoded' in rows ? rows.encoded : tile.bytes
+  const bytes = asGeoJson ? Buffer.from(JSON.stringify(tileAsGeoJson(vector, options.tile))) : tile.bytes
+  const encoded = performance.now()
+  const isWorthIt = compression !== 'identity' && bytes.length >= worthCompressing
+  const compressed = isWorthIt ? compressNow(bytes, compression) : undefined
+  return {
+    ...tile,
+    bytes,
+    refused,
+    etag: hash('sha1', bytes, 'base64url').slice(0, 16),
+    ...(compressed && { compressed }),
+    queryMs: queried - begun,
+    encodeMs: encoded - queried,
+    compressMs: performance.now() - encoded,
+  }
+}
+
+/** Errors lose their class on the way to another thread. */
+function describe(error: unknown): { message: string; code: string; status?: string } {
+  if (error instanceof ApiError) return { message: error.message, code: '', status: error.code }
+  if (!(error instanceof Error)) return { message: String(error), code: '' }
+  return { message: error.message, code: 'code' in error ? String(error.code) : '' }
+}

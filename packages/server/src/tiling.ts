@@ -1,0 +1,100 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { isUuid } from './access/authenticate.ts'
+import { createDataVersions } from './data-versions.ts'
+import type { Connections } from './databases/connection.ts'
+import { attributesOf } from './datasets/attribute-dto.ts'
+import { type FoundDataset, findDataset } from './datasets/find-dataset.ts'
+import { tableName } from './datasets/introspect.ts'
+import type { Sources } from './datasets/sources.ts'
+import type { Db } from './db/db.ts'
+import type { Jobs } from './jobs/jobs.ts'
+import type { Fetch } from './tiles/archives/archive.ts'
+import { type Archives, createArchives } from './tiles/archives/archives.ts'
+import { nobody } from './tiles/basemap-operations.ts'
+import { createDetect } from './tiles/detect.ts'
+import type { TileArchives, TileDataset, TileDatasets } from './tiles/known-sources.ts'
+import { createOverviews } from './tiles/overviews/overviews.ts'
+import { createTileCache, type TileCache } from './tiles/tile-cache.ts'
+import type { Detect } from './tiles/tile-source.ts'
+import { createTileWorkers, type TileWorkers } from './tiles/tile-workers.ts'
+
+export type TilingOptions = {
+  db: Db
+  connections: Connections
+  sources: Sources
+  fetch: Fetch
+  dataDirectory: string
+  assetsDirectory: string
+  cacheMb: number
+  jobs: Jobs
+  overviewMinRows: number
+  onError(error: unknown): void
+}
+
+/** What maps need of the rest: datasets that know when they change, archives, threads and a cache. */
+export type Tiling = {
+  readonly data: TileDatasets
+  readonly archives: Archives
+  readonly archiveInfo: TileArchives
+  readonly detect: Detect
+  readonly workers: TileWorkers
+  readonly cache: TileCache
+  close(): Promise<void>
+}
+
+export function createTiling(options: TilingOptions): Tiling {
+  const {
+    db,
+    sources,
+    fetch,
+    dataDirectory,
+    assetsDirectory,
+    cacheMb,
+    jobs,
+    overviewMinRows: minRows,
+    onError,
+  } = options
+  const directoryOf = (id: string): string => (id === nobody ? assetsDirectory : join(dataDirectory, 'files', id))
+  const archives = createArchives({ directoryOf, fetch })
+  const version = createDataVersions(options)
+  const find: TileDatasets['find'] = async (applicationId, id) => {
+    const dataset = isUuid(id) ? await findDataset(db, applicationId, id) : undefined
+    return dataset && { ...dataset, dtos: dataset.attributes, attributes: attributesOf(dataset) }
+  }
+  const tableOf = ownTable(options)
+  const overviews = createOverviews({ db, jobs, minRows, findDataset: find, tableOf, onError })
+  const data: TileDatasets = {
+    find,
+    open: (dataset, given) => sources.open({ ...dataset, attributes: dataset.dtos }, given),
+    version,
+    overview: overviews.find,
+  }
+  const archiveInfo: TileArchives = {
+    info: async (applicationId, uri) => (await archives.open(applicationId, uri)).info(),
+  }
+  const workers = createTileWorkers(Math.max(1, availableParallelism()))
+  return {
+    data,
+    archives,
+    archiveInfo,
+    detect: createDetect(data, archiveInfo),
+    workers,
+    cache: createTileCache(cacheMb * 1024 * 1024),
+    async close() {
+      await Promise.all([workers.close(), archives.close()])
+    },
+  }
+}
+
+/** Of a dataset that is a table in its application's own schema. */
+const ownTable =
+  ({ connections }: TilingOptions) =>
+  async (dataset: TileDataset): Promise<{ schema: string; name: string } | undefined> => {
+    const { applicationId, databaseId, type, source } = dataset as TileDataset & FoundDataset
+    if (type !== 'table') return undefined
+    const database = await connections.find(applicationId, databaseId)
+    const own = `app_${applicationId.replaceAll('-', '')}`
+    const table = tableName(source, own)
+    return database?.type === 'internal' && table.schema === own ? table : undefined
+  }
