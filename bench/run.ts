@@ -1,10 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { archiveTiles } from './archive-tiles.ts'
 import { getById } from './get-by-id.ts'
 import { queryDatasets } from './query-datasets.ts'
+import { tiles } from './tiles.ts'
 
 // Side by side in one run on one machine: the ratios mean something, the absolute figures only here.
-const sections = [await getById(), await queryDatasets()]
+const sections: string[] = []
+for (const section of [getById, queryDatasets, tiles, archiveTiles]) sections.push(await section())
 const text = [
   '# Benchmarks',
   '',

@@ -1,0 +1,97 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import autocannon from 'autocannon'
+import { median, startServer, stopServer } from './server.ts'
+import { tilesOf, windowsAt } from './tile-data.ts'
+
+const port = 18_186
+const peerPort = 18_187
+const places = windowsAt(9, 47, [0, 1, 2, 3, 4, 5, 6]).flatMap(tilesOf)
+
+/** The same PMTiles archive, served by us and by tileserver-gl-light, which is installed for this alone. */
+export async function archiveTiles(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
+  const key = randomUUID()
+  const env = { DATA_DIR: join(directory, 'data'), MASTER_API_KEY: key, LOG_LEVEL: 'warn', TILE_CACHE_MB: '0' }
+  const peer = await startPeer(directory)
+  const server = await startServer('packages/server/bin/graticule.js', port, env)
+  try {
+    const ours = { url: `http://127.0.0.1:${port}`, paths: places.map((place) => `/tiles/basemap/${place}.pbf`) }
+    const theirs = { url: `http://127.0.0.1:${peerPort}`, paths: places.map((place) => `/data/basemap/${place}.pbf`) }
+    await compare(ours, theirs)
+    const rates: number[] = []
+    const limits: number[] = []
+    for (let round = 0; round < 3; round++) {
+      rates.push(await rateOf(ours))
+      limits.push(await rateOf(theirs))
+    }
+    const [rate, limit] = [median(rates), median(limits)]
+    return [
+      '## Archives',
+      '',
+      '| | Graticule | tileserver-gl-light | ratio |',
+      '|---|---|---|---|',
+      `| tiles of one PMTiles archive a second, gzip, nothing cached (5 is wanted) | ${rate.toFixed(0)} | ${limit.toFixed(0)} | **${(rate / limit).toFixed(1)}** |`,
+      '',
+    ].join('\n')
+  } finally {
+    peer.kill()
+    await stopServer(server)
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+type Side = { url: string; paths: readonly string[] }
+
+async function startPeer(directory: string): Promise<ChildProcess> {
+  const root = join(directory, 'peer')
+  for (const folder of ['fonts', 'styles', 'sprites']) await mkdir(join(root, folder), { recursive: true })
+  await writeFile(join(root, 'package.json'), '{}')
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--foreground-scripts', 'tileserver-gl-light'], {
+    cwd: root,
+    stdio: 'ignore',
+  })
+  await copyFile('packages/assets/basemap.pmtiles', join(root, 'basemap.pmtiles'))
+  const paths = { root, fonts: 'fonts', styles: 'styles', sprites: 'sprites', pmtiles: '', mbtiles: '' }
+  const config = { options: { paths }, styles: {}, data: { basemap: { pmtiles: 'basemap.pmtiles' } } }
+  await writeFile(join(root, 'config.json'), JSON.stringify(config))
+  const script = join(root, 'node_modules/tileserver-gl-light/src/main.js')
+  const peer = spawn('node', [script, '-c', 'config.json', '-p', String(peerPort)], { cwd: root, stdio: 'ignore' })
+  for (let waited = 0; waited < 300; waited++) {
+    const reply = await fetch(`http://127.0.0.1:${peerPort}/data/basemap.json`).catch(() => undefined)
+    if (reply?.ok) return peer
+    await setTimeout(100)
+  }
+  throw new Error('tileserver-gl-light did not start')
+}
+
+/** What a client unpacks must be the same, byte for byte. */
+async function compare(ours: Side, theirs: Side): Promise<void> {
+  for (const [index, path] of ours.paths.entries()) {
+    const [mine, other] = await Promise.all([digest(ours.url + path), digest(theirs.url + theirs.paths[index])])
+    if (mine !== other) throw new Error(`${path} differs`)
+  }
+}
+
+async function digest(url: string): Promise<string> {
+  const reply = await fetch(url, { headers: { 'accept-encoding': 'gzip' } })
+  return createHash('sha1')
+    .update(Buffer.from(await reply.arrayBuffer()))
+    .digest('hex')
+}
+
+async function rateOf({ url, paths }: Side): Promise<number> {
+  const requests = paths.map((path) => ({ path }))
+  const result = await autocannon({
+    url,
+    connections: 8,
+    duration: 6,
+    headers: { 'accept-encoding': 'gzip' },
+    requests,
+  })
+  return result.requests.average
+}
