@@ -128,6 +128,12 @@ function conditions({ success, failures = [] }: Operation): Json[] {
   return success.headers?.includes('ETag') && success.status === 200 ? [header('If-None-Match')] : []
 }
 
+/** An answer without a body is no problem. */
+const otherResponse = (status: number): Json =>
+  status === 204 || status === 304
+    ? { description: status === 204 ? 'There is nothing here' : 'Not changed since If-None-Match' }
+    : { $ref: `#/components/responses/Problem${status}` }
+
 function responsesOf(operation: Operation, schemas: Json): Json {
   const { success, access, body, path, query, failures: own = [] } = operation
   const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
@@ -145,9 +151,7 @@ function responsesOf(operation: Operation, schemas: Json): Json {
       }),
     },
     ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),
-    ...Object.fromEntries(
-      [...statuses].sort().map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]),
-    ),
+    ...Object.fromEntries([...statuses].sort().map((status) => [status, otherResponse(status)])),
   }
 }
 
