@@ -130,7 +130,7 @@ async function judge(attempt: Attempt): Promise<number> {
   const url = filledIn(attempt.url)
   const headers = Object.fromEntries(Object.entries(attempt.headers).map(([name, value]) => [name, filledIn(value)]))
   const payload = typeof attempt.body === 'string' ? filledIn(attempt.body) : attempt.body && Buffer.from(attempt.body)
-  const isElsewhere = namesElsewhere(attempt)
+  const isElsewhere = namesElsewhere(attempt, url)
   const response = await app.http.inject({ method: method as 'GET', url, headers, payload })
   const { statusCode: status, body: text } = response
   const operation = operationAt(document, method, url)
@@ -195,13 +195,13 @@ function isAllowed(
 }
 
 /** Whether a request is about a database that other requests change, and that may point to nothing. */
-function namesElsewhere({ url, body }: Attempt): boolean {
-  const marks = (text: string) =>
-    [...text.matchAll(/~((?:databases|datasets)\.\w+\.\d)~/g)].map(([, name = '']) => name)
-  const datasets = marks(url)
-  const isMoving = typeof body === 'string' && marks(body).length > 0
-  if (isMoving) for (const name of datasets) moved.add(name)
-  return isMoving || datasets.some((name) => moved.has(name))
+function namesElsewhere({ url: draft, body }: Attempt, url: string): boolean {
+  const mark = /~(?:databases|datasets)\.\w+\.\d~/
+  // Under its own id: by its name another one may be meant a moment later.
+  const ids = mark.test(draft) ? (url.match(/[\da-f]{8}-[\da-f-]{27}/gi) ?? []) : []
+  const isMoving = typeof body === 'string' && mark.test(body)
+  if (isMoving) for (const id of ids) moved.add(id)
+  return isMoving || ids.some((id) => moved.has(id))
 }
 
 /** So that the next deletion finds something too. */
@@ -209,7 +209,6 @@ async function restore({ url }: Attempt): Promise<void> {
   const [, name] = /~(\w+\.spare\.\d+)~/.exec(url) ?? []
   if (!name) return
   await pool.restore(name)
-  moved.delete(name)
 }
 
 const validators = new Map<string, ReturnType<typeof Compile>>()

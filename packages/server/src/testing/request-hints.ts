@@ -44,6 +44,25 @@ export const placesAnswer = JSON.stringify(
 const whole = { where: undefined, order: undefined, group: undefined, sample: undefined, distinct: undefined }
 
 const hints: readonly Hint[] = [
+  { operations: /^maps\.style$/, parameters: { id: ['~styles.own.0~', '~styles.own.1~', '~styles.foreign.0~'] } },
+  {
+    operations: /^(tiles|basemap)\.(tile|describe|style)$/,
+    parameters: {
+      id: ['~datasets.own.0~', '~datasets.own.1~', '~datasets.foreign.0~'],
+      z: ['0', '1', '2', '31'],
+      x: ['0', '1', '2'],
+      y: ['0', '1', '2'],
+      ext: ['mvt', 'pbf', 'geojson', 'png'],
+    },
+  },
+  {
+    operations: /^fonts\.range$/,
+    parameters: {
+      fontstack: ['Noto Sans Regular', 'Noto Sans Bold,Nothing', 'Nothing'],
+      range: ['0-255', '256-511', '1-2'],
+    },
+  },
+  { operations: /^sprites\.file$/, parameters: { path: ['light.json', 'dark@2x.png', 'nothing.png'] } },
   { operations: /^docs\.asset$/, parameters: { file: ['start.js', 'swagger-ui.css', 'nothing.js'] } },
   {
     operations: /^databases\.(create|replace|patch)$/,
