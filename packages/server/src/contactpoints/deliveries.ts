@@ -1,0 +1,169 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Secrets } from '../access/secrets.ts'
+import type { Db, Queryable } from '../db/db.ts'
+import { json, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { judgeAnswer, type ServiceAnswer, withoutSecrets } from './answer.ts'
+import type { Rendered, Settings, Verdict } from './driver.ts'
+import { driverOf } from './drivers.ts'
+import type { Message } from './message.ts'
+import { openSettings, settingsPlace } from './secret-settings.ts'
+
+/** What is needed of the egress guard. */
+export type Fetcher = {
+  fetch(
+    url: string,
+    request: {
+      method: string
+      headers: Readonly<Record<string, string>>
+      body: string
+      signal: AbortSignal
+      timeoutMs: number
+      maxBytes: number
+      isCutWelcome: true
+      isEncodedWelcome: true
+      followsRedirects: false
+    },
+  ): Promise<ServiceAnswer>
+}
+
+/** What is needed of the mailer. */
+type SendMail = (mail: {
+  id: string
+  applicationId: string
+  to: readonly string[]
+  subject: string
+  text: string
+  html: string
+}) => Promise<Attempt>
+
+type Attempt = Verdict & { readonly statusCode?: number }
+
+/** What is needed to send rows again and again. */
+type Register = (outgoing: {
+  table: 'deliveries'
+  delaysSeconds: readonly number[]
+  concurrency: number
+  attempt(id: string, signal: AbortSignal): Promise<Attempt>
+  settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
+}) => { announce(): void }
+
+export type DeliveriesOptions = {
+  db: Db
+  secrets: Secrets
+  egress: Fetcher
+  sendMail: SendMail
+  register: Register
+  delaysSeconds?: readonly number[]
+}
+
+type Point = { readonly id: string; readonly isEnabled: boolean }
+
+/** Messages on their way to contact points. */
+export type Deliveries = {
+  /** The id of the delivery. Once this returns, it survives everything. */
+  accept(point: Point, message: Message, idempotencyKey: string | undefined): Promise<string>
+}
+
+type Job = {
+  application_id: string
+  type: string
+  settings: Settings
+  secrets: string | null
+  enabled: boolean
+  message: Message | null
+  created_at: Date
+}
+
+const defaultDelays = [1, 5, 25, 120, 600]
+const timeoutMs = 10_000
+const maxAnswerBytes = 65_536
+
+export function createDeliveries(options: DeliveriesOptions): Deliveries {
+  const { db, register, delaysSeconds = defaultDelays } = options
+  const { announce } = register({
+    table: 'deliveries',
+    delaysSeconds,
+    concurrency: 8,
+    attempt: (id, signal) => attempt(options, id, signal),
+    settle,
+  })
+  return {
+    async accept(point, message, idempotencyKey) {
+      const id = await insert(db, point, message, idempotencyKey)
+      announce()
+      return id
+    },
+  }
+}
+
+async function insert(db: Db, { id: pointId, isEnabled }: Point, message: Message, key: string | undefined) {
+  const hash = createHash('sha256').update(JSON.stringify(message)).digest('base64')
+  const known = await findSame(db, pointId, key, hash)
+  if (known) return known
+  if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled.')
+  const [row] = await db.query<{ id: string }>(sql`
+    INSERT INTO svc.deliveries (id, contact_point_id, idempotency_key, message_hash, message, status)
+    SELECT ${randomUUID()}::uuid, id, ${key ?? null}, ${hash}, ${json(message)}, 'pending'
+    FROM svc.contactpoints WHERE id = ${pointId}::uuid
+    ON CONFLICT (contact_point_id, idempotency_key) DO NOTHING RETURNING id`)
+  const id = row?.id ?? (await findSame(db, pointId, key, hash))
+  if (!id) throw new ApiError('not_found', 'There is no ContactPoint with this id.')
+  return id
+}
+
+/** The delivery that an equal request made before. */
+async function findSame(db: Db, pointId: string, key: string | undefined, hash: string): Promise<string | undefined> {
+  if (key === undefined) return undefined
+  const [row] = await db.query<{ id: string; message_hash: string }>(sql`
+    SELECT id, message_hash FROM svc.deliveries
+    WHERE contact_point_id = ${pointId}::uuid AND idempotency_key = ${key}`)
+  if (row && row.message_hash !== hash) {
+    throw new ApiError('conflict', 'The Idempotency-Key was used for another message.')
+  }
+  return row?.id
+}
+
+async function attempt(options: DeliveriesOptions, id: string, signal: AbortSignal): Promise<Attempt> {
+  const { db, secrets } = options
+  const [job] = await db.query<Job>(sql`
+    SELECT c.application_id, c.type, c.settings, c.secrets, c.enabled, d.message, d.created_at
+    FROM svc.deliveries d JOIN svc.contactpoints c ON c.id = d.contact_point_id WHERE d.id = ${id}::uuid`)
+  if (!job?.message) return { error: 'The message is gone.', isFinal: true }
+  if (!job.enabled) return { error: 'The contact point is disabled.', isFinal: true }
+  const secret = openSettings(secrets, job.secrets, settingsPlace(job.application_id, job.type))
+  const driver = driverOf(job.type)
+  const delivery = { id, acceptedAt: job.created_at, now: new Date() }
+  const rendered = driver.render(job.message, { ...job.settings, ...secret }, delivery)
+  const outcome =
+    rendered.kind === 'mail'
+      ? await options.sendMail({ id, applicationId: job.application_id, ...rendered })
+      : await call(options.egress, rendered, signal, (answer) => judgeAnswer(answer, secret, driver.judge))
+  return outcome.error === undefined ? outcome : { ...outcome, error: withoutSecrets(outcome.error, secret) }
+}
+
+async function call(
+  egress: Fetcher,
+  { url, method, headers, body }: Extract<Rendered, { kind: 'http' }>,
+  signal: AbortSignal,
+  judge: (answer: ServiceAnswer) => Attempt,
+): Promise<Attempt> {
+  const limits = { timeoutMs, maxBytes: maxAnswerBytes, isCutWelcome: true, isEncodedWelcome: true } as const
+  try {
+    return judge(await egress.fetch(url, { method, headers, body, signal, ...limits, followsRedirects: false }))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { error: error.message, isFinal: error.status < 500 }
+  }
+}
+
+async function settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void> {
+  const [row] = await tx.query<{ contact_point_id: string }>(
+    sql`UPDATE svc.deliveries SET message = NULL WHERE id = ${id}::uuid RETURNING contact_point_id`,
+  )
+  // The revision too: whoever asks whether the record has changed must see this.
+  await tx.query(sql`
+    UPDATE svc.contactpoints SET last_status = ${status}, revision = revision + 1,
+      last_delivery_at = date_trunc('milliseconds', clock_timestamp())
+    WHERE id = ${row?.contact_point_id ?? null}::uuid`)
+}

@@ -1,0 +1,51 @@
+import type { TObject } from 'typebox'
+import type { Message } from './message.ts'
+
+/** The delivery that a message is sent for. The id stays the same however often it is tried. */
+export type Delivery = { readonly id: string; readonly acceptedAt: Date; readonly now: Date }
+
+export type Rendered =
+  | {
+      readonly kind: 'http'
+      readonly url: string
+      readonly method: string
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: string
+    }
+  | {
+      readonly kind: 'mail'
+      readonly to: readonly string[]
+      readonly subject: string
+      readonly text: string
+      readonly html: string
+    }
+
+/** What a service says in the body of its answer, beyond the status. */
+export type Verdict = { readonly error?: string; readonly isFinal?: boolean; readonly retryAfterSeconds?: number }
+
+export type Settings = Readonly<Record<string, unknown>>
+
+/** A kind of contact point. */
+export type Driver = {
+  /** All the settings, the secret ones included. */
+  readonly settings: TObject
+  /** They are never returned. */
+  readonly secretFields: readonly string[]
+  /** A secret that is sent to the address in another field must be given again when that changes. */
+  readonly boundTo?: Readonly<Record<string, string>>
+  /** What the schema cannot say. Throws a 400. */
+  check?(settings: Settings): void
+  /** Whether this message can be sent to this point. Throws a 400. */
+  checkMessage?(message: Message, settings: Settings): void
+  render(message: Message, settings: Settings, delivery: Delivery): Rendered
+  judge?(answer: unknown): Verdict
+}
+
+/** A POST of JSON, which is what nearly all services take. */
+export const postJson = (url: string, body: unknown, headers: Record<string, string> = {}): Rendered => ({
+  kind: 'http',
+  url,
+  method: 'POST',
+  headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+  body: JSON.stringify(body),
+})

@@ -1,0 +1,69 @@
+import { createTransport } from 'nodemailer'
+import { StartError } from '../errors.ts'
+import type { Content } from './templates.ts'
+
+/** A mail as it goes to the server. The id becomes the Message-ID, so that receivers can tell a second copy. */
+export type Mail = Content & { readonly id: string; readonly to: readonly string[] }
+
+export type MailAttempt = { readonly statusCode?: number; readonly error?: string; readonly isFinal?: boolean }
+
+export type Transport = {
+  send(mail: Mail): Promise<MailAttempt>
+  close(): void
+}
+
+const address = /^[^\s@<>()[\],;:\\"\p{Cc}]{1,64}@[^\s@<>()[\],;:\\"\p{Cc}]{1,255}$/u
+
+/** One address, as plain as can be: no names, no lists, no line breaks. */
+export const isAddress = (text: string): boolean => address.test(text)
+
+export function createMailTransport(url: string, from: string): Transport {
+  const sender = readSender(from)
+  const transport = createTransport({
+    url,
+    pool: true,
+    // As many as are sent at once: none waits for another.
+    maxConnections: 12,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send({ id, to, subject, text, html }) {
+      try {
+        const info = await transport.sendMail({
+          from: sender,
+          to: to.map((address) => ({ name: '', address })),
+          subject,
+          text,
+          ...(html !== undefined && { html }),
+          messageId: `<${id}@${sender.address.split('@')[1]}>`,
+          headers: { 'Auto-Submitted': 'auto-generated' },
+        })
+        return { statusCode: Number(/^\d{3}/.exec(info.response)?.[0] ?? 250) }
+      } catch (error) {
+        return failure(error)
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+/** `Name <address>` or an address. */
+function readSender(from: string): { name: string; address: string } {
+  const [, name = '', address = from] = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(from) ?? []
+  if (!isAddress(address.trim()) || /\p{Cc}/u.test(name)) throw new StartError('MAIL_FROM is not an e-mail address.')
+  return { name, address: address.trim() }
+}
+
+/** What the mail server refuses for good is not offered again. What it says may hold anything, and is shortened. */
+function failure(error: unknown): MailAttempt {
+  const { responseCode, response, code } = error as { responseCode?: number; response?: string; code?: string }
+  if (typeof responseCode !== 'number') {
+    return { error: `The mail server could not be reached (${String(code ?? 'unknown').slice(0, 40)}).` }
+  }
+  const isFinal = responseCode >= 500 && code !== 'EAUTH'
+  return { statusCode: responseCode, isFinal, error: `The mail server refused: ${String(response).slice(0, 500)}` }
+}
