@@ -1,13 +1,16 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { accountOracle } from './account-oracle.ts'
 import { archiveTiles } from './archive-tiles.ts'
+import { bearer } from './bearer.ts'
 import { getById } from './get-by-id.ts'
 import { queryDatasets } from './query-datasets.ts'
 import { tiles } from './tiles.ts'
 
 // Side by side in one run on one machine: the ratios mean something, the absolute figures only here.
 const sections: string[] = []
-for (const section of [getById, queryDatasets, tiles, archiveTiles]) sections.push(await section())
+for (const section of [getById, bearer, queryDatasets, accountOracle, tiles, archiveTiles])
+  sections.push(await section())
 const text = [
   '# Benchmarks',
   '',

@@ -1,9 +1,16 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import { createBearers } from './access/bearers.ts'
 import { createKeyCache } from './access/key-cache.ts'
+import { createPasswords } from './access/passwords.ts'
 import type { Secrets } from './access/secrets.ts'
+import { createTokenKeys } from './access/token-keys.ts'
+import { createTokens } from './access/tokens.ts'
+import { windowSeconds } from './auth/attempts.ts'
+import { sweepSessions } from './auth/sessions.ts'
 import type { Config } from './config.ts'
+import { createDeliveries } from './contactpoints/deliveries.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
 import { createMemoryThreads } from './datasets/memory-source-threads.ts'
 import { readFunctions } from './datasets/sources/lambda-functions.ts'
@@ -11,18 +18,20 @@ import { createRestCache } from './datasets/sources/rest-cache.ts'
 import { createSources, type Dataset } from './datasets/sources.ts'
 import { createStreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
-import { createEgress } from './egress/guard.ts'
+import { createEgress, type Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import type { Operation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
-import { createJobs } from './jobs/jobs.ts'
+import { createJobs, type Jobs } from './jobs/jobs.ts'
+import { createMailer } from './mail/mailer.ts'
 import { createFonts } from './maps/fonts.ts'
 import { createSprites } from './maps/sprites.ts'
 import { allOperations } from './operations.ts'
+import { createSending } from './sending/sending.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { createStyleCheck } from './styles/style-check.ts'
-import { createTiling } from './tiling.ts'
+import { createTiling, type TilingOptions } from './tiling.ts'
 
 export type App = {
   readonly http: FastifyInstance
@@ -51,7 +60,10 @@ const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 
 /** The service on a database, not yet listening. */
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
-  const keys = createKeyCache(db)
+  const { authority, ...credentials } = createAuthority({ db, secrets, config })
+  const { keys } = authority
+  const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
+  const baseUrl = (request: FastifyRequest) => baseUrlOf(request, config.BASE_URL, trustProxy !== false)
   const styleCheck = createStyleCheck()
   const memoryThreads = createMemoryThreads()
   let hasStopped = false
@@ -68,35 +80,24 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     threads: memoryThreads,
   })
   const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
-  const { fetch } = egress
-  const dataDirectory = config.DATA_DIR
   const onJobError = (error: unknown) => logger.error({ err: error }, 'job')
   const jobs = createJobs({ db, onError: onJobError })
-  const tiling = createTiling({
-    db,
-    connections,
-    sources,
-    fetch,
-    dataDirectory,
-    assetsDirectory,
-    cacheMb: config.TILE_CACHE_MB,
-    jobs,
-    overviewMinRows: config.OVERVIEW_MIN_ROWS,
-    onError: onJobError,
+  const maps = await createMaps({ db, config, connections, sources, fetch: egress.fetch, jobs, onError: onJobError })
+  const messages = createMessages({ db, secrets, logger, config, egress, jobs })
+  const { mailer, deliveries } = messages
+  const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl }
+  const operations = allOperations({ ...own, ...authority, ...credentials, ...maps, mailer, deliveries })
+  const http = await createServer(operations, authority, {
+    logger,
+    trustProxy,
+    bodyLimit: config.BODY_LIMIT,
+    isStopping,
   })
-  const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
-  const baseUrl = (request: FastifyRequest): string => baseUrlOf(request, config.BASE_URL, trustProxy !== false)
-  const budget = { maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES }
-  const fonts = await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')])
-  const sprites = await createSprites(join(assetsDirectory, 'sprites'))
-  const operations = allOperations({
-    ...{ db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping },
-    ...{ tiling, budget, baseUrl, fonts, sprites },
-  })
-  const http = await createServer(operations, keys, { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping })
 
   const flushUsage = () => keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
-  const usageTimer = setInterval(flushUsage, usageFlushMs).unref()
+  const sweep = () =>
+    sweepSessions(db, windowSeconds).catch((error) => logger.warn({ err: error }, 'ended sessions were not swept'))
+  const usageTimer = setInterval(() => void Promise.all([flushUsage(), sweep()]), usageFlushMs).unref()
   return {
     http,
     operations,
@@ -105,13 +106,64 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       hasStopped = true
       clearInterval(usageTimer)
       await http.close()
+      await messages.close()
       await jobs.close()
-      await Promise.all([styleCheck.close(), memoryThreads.close(), tiling.close()])
+      messages.mailer.close()
+      await Promise.all([styleCheck.close(), memoryThreads.close(), maps.tiling.close()])
       await Promise.all([connections.close(), egress.close()])
       await flushUsage()
     },
   }
 }
+
+/** Who may do what: keys, and the tokens of users. */
+function createAuthority({ db, secrets, config }: Pick<AppOptions, 'db' | 'secrets' | 'config'>) {
+  const lifetimes = lifetimesOf(config)
+  const tokenKeys = createTokenKeys(db, secrets, lifetimes.accessToken)
+  const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
+  const keys = createKeyCache(db)
+  const authority = { keys, bearers: createBearers(db, tokens, keys) }
+  return { authority, passwords: createPasswords(), tokenKeys, tokens, lifetimes }
+}
+
+type MapParts = Pick<AppOptions, 'db' | 'config'> &
+  Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'onError'>
+
+/** Tiles, and what maps need besides. */
+async function createMaps({ config, ...parts }: MapParts) {
+  const { DATA_DIR: dataDirectory, TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
+  return {
+    tiling: createTiling({ ...parts, dataDirectory, assetsDirectory, cacheMb, overviewMinRows }),
+    budget: { maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES },
+    fonts: await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')]),
+    sprites: await createSprites(join(assetsDirectory, 'sprites')),
+  }
+}
+
+/** Mail and messages to contact points: rows of the database, which jobs send. */
+function createMessages({
+  db,
+  secrets,
+  logger,
+  config,
+  egress,
+  jobs,
+}: Omit<AppOptions, 'about'> & { egress: Egress; jobs: Jobs }) {
+  const onError = (error: unknown) => logger.warn({ err: error }, 'sending')
+  const sending = createSending({ db, jobs, onError })
+  const register = sending.add
+  const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
+  const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register })
+  sending.start()
+  return { mailer, deliveries, close: sending.close }
+}
+
+const lifetimesOf = (config: AppConfig) => ({
+  accessToken: config.ACCESS_TOKEN_TTL,
+  refreshToken: config.REFRESH_TOKEN_TTL,
+  resetToken: config.RESET_TOKEN_TTL,
+  verifyToken: config.VERIFY_TOKEN_TTL,
+})
 
 /** What datasets need of databases, and no more. */
 const placesOf = (connections: Connections) => ({

@@ -18,6 +18,7 @@ Commands
                          --type app|master      how far it reaches (default: app)
                          --permissions ACL      developer, public, or JSON (default: developer)
                          --description TEXT
+  rotate-token-key     Sign access tokens with a new key; those signed before stay valid until they end
 
 Settings (environment variables)
 ${describeConfig()}

@@ -1,12 +1,13 @@
 import type { Permissions } from './access/acl.ts'
 import type { Secrets } from './access/secrets.ts'
+import { rotateTokenKey } from './access/token-keys.ts'
 import { readPermissions } from './apikeys/permissions.ts'
 import type { Db } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
 import { StartError } from './errors.ts'
 import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
 
-const names = ['keys', 'create-key'] as const
+const names = ['keys', 'create-key', 'rotate-token-key'] as const
 
 export type Command = {
   command: (typeof names)[number]
@@ -21,6 +22,8 @@ export const isCommand = (name: string): name is Command['command'] => (names as
 /** The text to show. */
 export async function runCommand(db: Db, secrets: Secrets, command: Command): Promise<string> {
   if (command.command === 'create-key') return createKey(db, secrets, command)
+  if (command.command === 'rotate-token-key')
+    return `Access tokens are signed with ${await rotateTokenKey(db, secrets)} now.`
   const keys = await listKeys(db, secrets, command.application)
   if (keys.length === 0) throw new StartError('There is no such application, or it has no keys.')
   return keys.join('\n')

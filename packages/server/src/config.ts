@@ -2,6 +2,9 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { StartError } from './errors.ts'
 
+const seconds = (description: string, fallback: number, maximum: number) =>
+  Type.Integer({ minimum: 1, maximum, default: fallback, description: `${description}, in seconds` })
+
 /** Every setting, as an environment variable. This table is the documentation too: `--help` prints it. */
 const settings = Type.Object({
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'The port to listen on; 0 takes any' }),
@@ -47,6 +50,20 @@ const settings = Type.Object({
     default: '',
     description: 'Where datasets and databases may reach besides public addresses: CIDRs, hosts, host:port, private, *',
   }),
+  SMTP_URL: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://[^\\s]+$',
+      description: 'The mail server, such as smtp://user:password@host:587; unset: mail stays in the outbox',
+    }),
+  ),
+  MAIL_FROM: Type.String({
+    default: 'Graticule <graticule@localhost>',
+    description: 'The sender of mail: an address, or a name and <an address>',
+  }),
+  ACCESS_TOKEN_TTL: seconds('How long an access token is good', 900, 86_400),
+  REFRESH_TOKEN_TTL: seconds('How long a refresh token is good', 1_209_600, 31_536_000),
+  RESET_TOKEN_TTL: seconds('How long the link to a new password is good', 3_600, 604_800),
+  VERIFY_TOKEN_TTL: seconds('How long the link to confirm an address is good', 86_400, 2_592_000),
   NODE_ENV: Type.String({ default: 'development', description: '`production` refuses loopback addresses in datasets' }),
   STREAMS_PER_APPLICATION: Type.Integer({
     minimum: 1,

@@ -68,7 +68,7 @@ test(`${requests} random requests get documented answers, and nothing of another
 })
 
 describe('a request that once broke something is answered as documented', () => {
-  const key = { type: 'user', permissions: {}, userId: 1 }
+  const key = { type: 'app', permissions: {} }
   const developer = { 'x-api-key': '~key.own.developer~', 'content-type': 'application/json' }
   type Case = [name: string, status: number, method: string, url: string, body?: string]
   const mint = (name: string, status: number, change: object): Case => [
@@ -83,8 +83,8 @@ describe('a request that once broke something is answered as documented', () => 
     ['an id longer than an address may be', 414, 'GET', '/api/v1/styles/~many.9000~'],
     ['an OPTIONS that is no preflight', 204, 'OPTIONS', '/api/v1/styles'],
     ['a number beyond all numbers', 400, 'PUT', '/api/v1/appconfig/big', '[1e309]'],
-    mint('of a user beyond bigint', 400, { userId: 2 ** 63 }),
-    mint('of a user with an exponent', 400, { userId: 1e21 }),
+    mint('of a user beyond bigint', 400, { type: 'user', userId: 2 ** 63 }),
+    mint('of a user with an exponent', 400, { type: 'user', userId: 1e21 }),
     mint('until a leap second', 400, { expiresAt: '9999-12-31T23:59:60Z' }),
     mint('until after the year 9999', 400, { expiresAt: '9999-12-31T23:59:59-01:00' }),
     mint('until a time in a zone that PostgreSQL does not read', 201, { expiresAt: '2130-01-01T00:00:00+23:59' }),
@@ -98,7 +98,7 @@ describe('a request that once broke something is answered as documented', () => 
 
 /** Every operation succeeds at least once: one that chance has missed does so when it is asked plainly. */
 async function reachTheRest(): Promise<void> {
-  const missed = operationsOf(document).filter(({ entry }) => !hasSucceeded(entry))
+  const missed = operationsOf(document).filter(({ entry }) => !hasSucceeded(entry) && !worksOnce(entry))
   await pool.renew()
   for (const operation of missed) {
     const attempts = fc.sample(plainRequest(operation, plainPrincipal()), { seed, numRuns: plainRequests })
@@ -110,6 +110,10 @@ async function reachTheRest(): Promise<void> {
   const seen = unreached.map((entry) => `${entry.operationId}: ${answersOf(entry).join(', ')}`)
   assert.deepEqual(seen, [], `FUZZ_SEED=${seed}`)
 }
+
+/** A token that works once would have to be made for every request; the contract tests do that. */
+const worksOnce = ({ operationId }: Entry): boolean =>
+  /^auth\.(logout|changepassword|resetpassword|confirmsignup.*)$/.test(operationId)
 
 const isSuccess = ([answer]: readonly [string, number]): boolean => / [23]/.test(answer)
 const answersOf = ({ operationId }: Entry) => [...answers].filter(([answer]) => answer.startsWith(`${operationId} `))

@@ -7,6 +7,11 @@ import { appConfigs } from './appconfig/app-config.ts'
 import { configOperations } from './appconfig/config-operations.ts'
 import { recordOperations } from './appconfig/record-operations.ts'
 import { applications } from './applications/application.ts'
+import { authOperations } from './auth/auth-operations.ts'
+import type { AuthParts } from './auth/parts.ts'
+import { contactPoints } from './contactpoints/contact-point.ts'
+import { contactPointOperations } from './contactpoints/contact-point-operations.ts'
+import type { Deliveries } from './contactpoints/deliveries.ts'
 import type { Connections } from './databases/connection.ts'
 import { databases } from './databases/database.ts'
 import { databaseOperations } from './databases/database-operations.ts'
@@ -15,8 +20,11 @@ import { queryOperations } from './datasets/query-operations.ts'
 import type { Sources } from './datasets/sources.ts'
 import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
+import { afterWrites } from './http/after-writes.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
+import type { Mailer } from './mail/mailer.ts'
+import { outboxOperations } from './mail/outbox-operations.ts'
 import { assetOperations } from './maps/asset-operations.ts'
 import type { Fonts } from './maps/fonts.ts'
 import { mapOperations } from './maps/map-operations.ts'
@@ -24,6 +32,7 @@ import type { Sprites } from './maps/sprites.ts'
 import { crudOperations } from './resource/crud.ts'
 import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
+import { outputSchema } from './resource/schemas.ts'
 import { type ServerConfig, serverInfoOperations } from './server-info/server-info.ts'
 import { styles } from './styles/style.ts'
 import type { StyleCheck } from './styles/style-check.ts'
@@ -35,8 +44,10 @@ import { tileDriverOperations } from './tiles/tile-drivers.ts'
 import { tileOperations } from './tiles/tile-operations.ts'
 import { tileSources } from './tiles/tile-source.ts'
 import type { Tiling } from './tiling.ts'
+import { users } from './users/user.ts'
+import { userOperations } from './users/user-operations.ts'
 
-export type Parts = {
+export type Parts = Omit<AuthParts, 'mailer'> & {
   db: Db
   secrets: Secrets
   keys: KeyCache
@@ -44,6 +55,8 @@ export type Parts = {
   connections: Connections
   sources: Sources
   slots: StreamSlots
+  mailer: Mailer
+  deliveries: Deliveries
   about: ServerConfig
   isStopping: () => boolean
   tiling: Tiling
@@ -55,7 +68,7 @@ export type Parts = {
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
 export function allOperations(parts: Parts): Operation[] {
-  const { db, secrets, keys, styleCheck, connections, sources, slots, about, isStopping } = parts
+  const { db, secrets, keys, bearers, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
   // To describe operations nothing needs to be there.
   const { tiling = {} as Tiling, budget, baseUrl, fonts, sprites } = parts
   const standard = (resource: Resource): Operation[] => [
@@ -64,8 +77,14 @@ export function allOperations(parts: Parts): Operation[] {
   ]
   const ownApplication = () => application
   const database = databases(ownApplication, secrets)
-  const application = applications(() => database)
-  const dataset = datasets({ applications: ownApplication, databases: () => database }, sources, secrets)
+  const application = applications(db, () => database)
+  const user = users({ db, secrets, passwords, applications: ownApplication })
+  const dataset = datasets(
+    { applications: ownApplication, databases: () => database, users: () => user },
+    sources,
+    secrets,
+  )
+  const contactPoint = contactPoints(db, secrets, ownApplication)
   const appConfig = appConfigs(ownApplication)
   const style = styles(ownApplication, styleCheck)
   const tileSource = tileSources(ownApplication, tiling.detect)
@@ -80,8 +99,10 @@ export function allOperations(parts: Parts): Operation[] {
   })
   const served = createServedTiles({ data, workers, budget, archives, cache })
   const operations = [
-    ...standard(application),
-    ...apiKeyOperations(db, apiKeys(db, secrets, ownApplication), keys),
+    ...afterWrites(standard(application), (id) => bearers.forget({ applicationId: id.toLowerCase() })),
+    ...apiKeyOperations(db, apiKeys(db, secrets, { applications: ownApplication, users: () => user }), keys),
+    ...userOperations(db, user, { keys, bearers }),
+    ...authOperations(parts, outputSchema(user)),
     ...standard(style),
     ...mapOperations({ db, styles: style, baseUrl }),
     ...assetOperations({ fonts, sprites }),
@@ -89,6 +110,9 @@ export function allOperations(parts: Parts): Operation[] {
     ...standard(database),
     ...standard(dataset),
     ...queryOperations({ db, resource: dataset, sources, slots }),
+    ...contactPointOperations(db, contactPoint, parts.deliveries),
+    ...standard(contactPoint),
+    ...outboxOperations(db, parts.mailer),
     ...tileDriverOperations(),
     ...standard(tileSource),
     ...basemapOperations({ archiveInfo, served, baseUrl }),

@@ -125,6 +125,7 @@ describe('authorize', () => {
   const caller = (permissions: Permissions, type: Caller['type'] = 'app'): Caller => ({
     ...power({ permissions, type }),
     keyId: 'k',
+    bearer: null,
     everyApplication: type === 'master',
   })
   const read = { class: 'styles', level: 'read' } as const

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import type { Bearer } from './bearers.ts'
 
 export const aclClasses = [
   'agents',
@@ -41,6 +42,8 @@ export type Caller = {
   readonly userId: number | null
   readonly expiresAt: Date | null
   readonly allowedOrigins: readonly string[] | null
+  /** The user whose access token came with the request, or in place of a key. */
+  readonly bearer: Bearer | null
 }
 
 /**

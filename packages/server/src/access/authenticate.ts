@@ -1,8 +1,10 @@
 import { ApiError } from '../errors.ts'
 import { type Caller, denied } from './acl.ts'
-import type { KeyCache } from './key-cache.ts'
+import type { Bearers } from './bearers.ts'
+import type { Key, KeyCache } from './key-cache.ts'
 
 export const keyHeaders = ['x-api-key', 'x-svc-api-key'] as const
+const tokenHeaders = ['authorization', 'authentication'] as const
 export const keyParameter = 'api-key'
 
 /** What of a request can hold a credential. Raw headers tell a header sent twice from one whose value has a comma. */
@@ -15,20 +17,62 @@ export type Credentials = {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => uuid.test(text)
 
-/** The caller, or 401. */
-export async function authenticate(request: Credentials, keys: KeyCache): Promise<Caller> {
+/** Those who know which credentials live. */
+export type Authority = { readonly keys: KeyCache; readonly bearers: Bearers }
+
+/** The caller, or 401. A token alone stands for a key; with a key, it says who asks and the key what may be done. */
+export async function authenticate(request: Credentials, authority: Authority): Promise<Caller> {
   const id = presentedKey(request)
+  const token = presentedToken(request)
+  if (token !== undefined) return bearerCaller(request, id, token, authority)
   if (id === undefined) throw denied('An API key is required: send it in the x-api-key header.')
-  const key = isUuid(id) ? await keys.find(id.toLowerCase()) : undefined
-  if (!key) throw denied('The API key is not valid.')
+  const key = await liveKey(id, authority)
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? chosenApplication(request) : undefined
   return {
     ...key,
     applicationId: chosen ?? key.applicationId,
     everyApplication: key.type === 'master' && chosen === undefined,
+    bearer: null,
   }
 }
+
+async function liveKey(id: string, { keys }: Authority): Promise<Key> {
+  const key = isUuid(id) ? await keys.find(id.toLowerCase()) : undefined
+  if (!key) throw denied('The API key is not valid.')
+  return key
+}
+
+async function bearerCaller(
+  request: Credentials,
+  id: string | undefined,
+  token: string,
+  authority: Authority,
+): Promise<Caller> {
+  const admitted = await authority.bearers.find(token)
+  if (!admitted) throw invalidToken('The access token is not valid, or its session has ended.')
+  const { applicationId, bearer } = admitted
+  const key = id === undefined ? await admitted.key() : await liveKey(id, authority)
+  if (!key) throw invalidToken('No API key stands behind this access token: set metadata.auth.defaultApiKey.')
+  checkOrigin(key.allowedOrigins, request)
+  const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
+  if (chosen !== applicationId) throw denied('The access token is of another application than the API key.')
+  return { ...key, applicationId, everyApplication: false, bearer }
+}
+
+/** Both names of the header, as often as they come, must say the same. Another scheme than Bearer is not meant for us. */
+function presentedToken(request: Credentials): string | undefined {
+  const values = tokenHeaders.flatMap((name) => valuesOf(request, name)).filter((value) => /^bearer\b/i.test(value))
+  const [token, other] = new Set(values.map((value) => /^bearer +([\w.~+/-]+=*)$/i.exec(value)?.[1] ?? ''))
+  if (other !== undefined) throw denied('The request carries different access tokens.')
+  if (token === '') throw invalidToken('The access token is sent as: Bearer TOKEN.')
+  return token
+}
+
+const invalidToken = (detail: string): ApiError =>
+  new ApiError('unauthorized', detail, {
+    headers: { 'WWW-Authenticate': 'Bearer realm="graticule", error="invalid_token"' },
+  })
 
 /** The same key may come in several places; two different ones are a confusion that nobody should profit from. */
 function presentedKey(request: Credentials): string | undefined {

@@ -4,18 +4,20 @@ import type { Caller } from './acl.ts'
 import { credentialHash } from './secrets.ts'
 
 /** A live key as requests need it. */
-export type Key = Omit<Caller, 'everyApplication'>
+export type Key = Omit<Caller, 'everyApplication' | 'bearer'>
 
 export type KeyCache = {
   /** The live key with this id. */
   find(id: string): Promise<Key | undefined>
   /** Forgets a key at once on this replica; the others ask again within `trustMs`. */
   forget(id: string): void
+  /** The same for all keys of type `user` that this user has. */
+  forgetUser(userId: number): void
   /** Writes down when keys were last used. */
   flush(): Promise<void>
 }
 
-type Entry = { key: Promise<Key | undefined>; askedAt: number }
+type Entry = { key: Promise<Key | undefined>; askedAt: number; userId?: number | null }
 
 /** A deleted key is refused on every replica within a second, whatever happens to the links between them. */
 const trustMs = 900
@@ -28,12 +30,17 @@ export function createKeyCache(db: Db): KeyCache {
   function ask(id: string): Promise<Key | undefined> {
     // Unknown keys are not kept: a key made a moment ago on another replica must work here at once.
     const forget = () => entries.delete(id)
+    // The clock starts before the question is asked, or an answer could be trusted for longer than it is true.
+    const askedAt = performance.now()
     const key = loadKey(db, id)
-    key.then((found) => found === undefined && forget(), forget)
+    const entry: Entry = { key, askedAt }
+    key.then((found) => {
+      if (found) entry.userId = found.userId
+      else forget()
+    }, forget)
     if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '')
     entries.delete(id)
-    // The clock starts before the question is asked, or an answer could be trusted for longer than it is true.
-    entries.set(id, { key, askedAt: performance.now() })
+    entries.set(id, entry)
     return key
   }
 
@@ -46,6 +53,9 @@ export function createKeyCache(db: Db): KeyCache {
       return key
     },
     forget: (id) => void entries.delete(id),
+    forgetUser(userId) {
+      for (const [id, { userId: of }] of entries) if (of === userId) entries.delete(id)
+    },
     async flush() {
       const batch = [...used]
       used.clear()
@@ -62,6 +72,7 @@ async function loadKey(db: Db, id: string): Promise<Key | undefined> {
   const [row] = await db.query<Omit<Key, 'keyId'>>(sql`
     SELECT type, application_id AS "applicationId", permissions, user_id AS "userId",
            expires_at AS "expiresAt", allowed_origins AS "allowedOrigins"
-    FROM svc.apikeys WHERE hash = ${credentialHash(id)}`)
+    FROM svc.apikeys WHERE hash = ${credentialHash(id)}
+      AND (user_id IS NULL OR NOT EXISTS (SELECT FROM svc.users u WHERE u.id = user_id AND NOT u.enabled))`)
   return row && { ...row, keyId: id }
 }

@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
 import { denied, includesPower, keyTypes, type Permissions, type Power, type Scope } from '../access/acl.ts'
+import { lesserPowers } from '../access/auth-metadata.ts'
 import { isUuid } from '../access/authenticate.ts'
 import type { KeyCache } from '../access/key-cache.ts'
 import { credentialHash, type Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { afterWrites } from '../http/after-writes.ts'
 import type { Operation } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
 import { defineResource, type Entity, field, type Identity, type Resource } from '../resource/resource.ts'
+import { readUserReference, userReference } from '../resource/user-id.ts'
 import { readPermissions } from './permissions.ts'
 import { openKey, sealKey } from './sealed-key.ts'
 
@@ -23,7 +26,11 @@ const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null
 const originSchema = Type.String({ pattern: '^https?://[^/]+$', maxLength: 255 })
 
 /** API keys. Their id is the credential, so it is kept sealed, and shown only to those who gain nothing by it. */
-export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource): Resource {
+export function apiKeys(
+  db: Db,
+  secrets: Secrets,
+  related: { applications: () => Resource; users: () => Resource },
+): Resource {
   return defineResource({
     name: 'apikeys',
     title: 'ApiKey',
@@ -36,9 +43,7 @@ export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource):
       description: field('string', Type.String({ maxLength: 10_000 }), { mode: 'createOnly', default: '' }),
       type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),
       permissions: field('json', permissionsSchema, { mode: 'createOnly', required: true, queryable: false }),
-      userId: field('integer', nullable(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })), {
-        mode: 'createOnly',
-      }),
+      userId: userReference('createOnly'),
       expiresAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'createOnly' }),
       allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
         mode: 'createOnly',
@@ -46,13 +51,17 @@ export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource):
       }),
       lastUsedAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'readOnly' }),
     },
-    joins: { application: { one: applications, field: 'applicationId' } },
+    joins: {
+      application: { one: related.applications, field: 'applicationId' },
+      user: { one: related.users, field: 'userId' },
+    },
     restrict: (scope) => lesserKeys(db, scope),
-    async prepare({ values, applicationId }, { caller }) {
-      const power = readPower(values, applicationId)
-      if (!includesPower(caller, power)) throw denied('A key can only make keys that can do no more than itself.')
+    async prepare({ values, applicationId }, scope) {
+      const userId = readUserReference(values.userId, 'body/userId', scope)
+      const power = readPower({ ...values, userId }, applicationId)
+      if (!includesPower(scope.caller, power)) throw denied('A key can only make keys that can do no more than itself.')
       // PostgreSQL does not read every zone that RFC 3339 can write.
-      return { ...values, expiresAt: power.expiresAt?.toISOString() ?? null }
+      return { ...values, userId, expiresAt: power.expiresAt?.toISOString() ?? null }
     },
   })
 }
@@ -60,15 +69,8 @@ export function apiKeys(db: Db, secrets: Secrets, applications: () => Resource):
 /** The standard operations; a deleted key is refused from then on, not only when the cache asks again. */
 export function apiKeyOperations(db: Db, resource: Resource, keys: KeyCache): Operation[] {
   const store = { db, resource }
-  return [...crudOperations(store), ...metadataOperations(store)].map((operation) => ({
-    ...operation,
-    secretPath: true,
-    async handle(context, input) {
-      const answer = await operation.handle(context, input)
-      if (operation.method === 'DELETE') keys.forget(input.params.id ?? '')
-      return answer
-    },
-  }))
+  const operations = [...crudOperations(store), ...metadataOperations(store)]
+  return afterWrites(operations, (id) => keys.forget(id)).map((operation) => ({ ...operation, secretPath: true }))
 }
 
 function sealedIdentity(secrets: Secrets): Identity {
@@ -86,24 +88,9 @@ function sealedIdentity(secrets: Secrets): Identity {
 }
 
 /** The keys that can do no more than the caller: the others do not exist for it. */
-async function lesserKeys(db: Db, { caller, applicationId }: Scope): Promise<Sql> {
-  if (includesPower(caller, everything)) return raw('TRUE')
-  const tenant = applicationId === 'any' ? raw('TRUE') : sql`application_id = ${applicationId}::uuid`
-  const powers = await db.query<Power & { power: string }>(sql`
-    SELECT DISTINCT power, type, application_id AS "applicationId", permissions, user_id AS "userId",
-           expires_at AS "expiresAt", allowed_origins AS "allowedOrigins"
-    FROM svc.apikeys WHERE ${tenant}`)
-  const lesser = powers.filter((power) => includesPower(caller, power)).map(({ power }) => power)
-  return sql`power = ANY(${lesser}::text[])`
-}
-
-const everything: Power = {
-  type: 'master',
-  applicationId: '',
-  permissions: { '*': { '*': '*' } },
-  userId: null,
-  expiresAt: null,
-  allowedOrigins: null,
+async function lesserKeys(db: Db, scope: Scope): Promise<Sql> {
+  const lesser = await lesserPowers(db, scope)
+  return lesser === 'all' ? raw('TRUE') : sql`power = ANY(${lesser}::text[])`
 }
 
 function readPower(values: Entity, applicationId: string): Power {

@@ -111,7 +111,7 @@ function keyOperations(store: Store, about: About): Operation[] {
       success: success('The value', Type.Unknown()),
       async handle({ scope, caller }, { params: { id = '' } }) {
         if (isReserved(id)) return { body: lookUp(about, readKey(id).path) }
-        return { body: await readJson(store, scope, caller.applicationId, valueAt('config', id)) }
+        return { body: await readJson(store, scope, caller.applicationId, 'config', valueAt('config', id)) }
       },
     }),
     operation({
@@ -137,7 +137,7 @@ function keyOperations(store: Store, about: About): Operation[] {
       success: whole,
       failures: [412],
       async handle({ request, scope, caller }, { params: { id = '' } }) {
-        await readJson(store, scope, caller.applicationId, valueAt('config', writableKey(id)))
+        await readJson(store, scope, caller.applicationId, 'config', valueAt('config', writableKey(id)))
         return writeConfig(store, scope, readIfMatch(request), withoutKey('config', id), about)
       },
     }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { sql } from '../db/sql.ts'
+import { ident, sql } from '../db/sql.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
@@ -46,13 +46,16 @@ test('deleting an application deletes everything it owns, and ends its keys', as
   const style = { version: 8, sources: {}, layers: [] }
   await app.call('POST', '/api/v1/styles', { key: developer, body: { name: 'a', style } })
   await app.call('PUT', '/api/v1/appconfig', { key: developer, body: { a: 1 } })
+  await app.login(await app.user(id))
   assert.equal((await app.call('DELETE', `${path}/${id}`)).status, 200)
   const tables = await app.db.query(sql`
     SELECT table_name FROM information_schema.columns WHERE table_schema = 'svc' AND column_name = 'application_id'`)
   assert.ok(tables.length >= 3)
   for (const { table_name } of tables) {
-    const rows = await app.call('GET', `/api/v1/${table_name}?limit=10000&filter[applicationId]=${id}`)
-    assert.deepEqual(rows.body, [], String(table_name))
+    const rows = await app.db.query(
+      sql`SELECT FROM ${ident('svc', String(table_name))} WHERE application_id = ${id}::uuid`,
+    )
+    assert.equal(rows.length, 0, String(table_name))
   }
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.equal((await app.call('GET', '/api/v1/config', { key: developer })).status, 401)

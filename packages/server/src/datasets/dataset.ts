@@ -4,6 +4,7 @@ import type { Secrets } from '../access/secrets.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { readUserReference, userReference } from '../resource/user-id.ts'
 import { attributeSchema } from './attribute-dto.ts'
 import { readDeclarations } from './parameters.ts'
 import type { Sources } from './sources.ts'
@@ -15,7 +16,7 @@ const secretsSchema = Type.Union([
 
 /** Queryable abstractions of data. What a source has is found out when it is stored, so a wrong one is refused then. */
 export const datasets = (
-  related: { applications: () => Resource; databases: () => Resource },
+  related: { applications: () => Resource; databases: () => Resource; users: () => Resource },
   sources: Sources,
   secrets: Secrets,
 ): Resource =>
@@ -27,10 +28,7 @@ export const datasets = (
     writeFailures: [502, 504],
     example: { type: 'sql', name: 'One', source: 'SELECT 1 AS one' },
     fields: {
-      ownerId: field(
-        'integer',
-        Type.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), Type.Null()]),
-      ),
+      ownerId: userReference('writable'),
       type: field('string', Type.Enum(['table', 'sql', 'rest', 'lambda']), { required: true }),
       source: field('string', Type.String({ minLength: 1, maxLength: 100_000 }), { required: true }),
       name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
@@ -50,6 +48,7 @@ export const datasets = (
     joins: {
       application: { one: related.applications, field: 'applicationId' },
       database: { one: related.databases, field: 'databaseId' },
+      owner: { one: related.users, field: 'ownerId' },
     },
     listExtras: {
       parameters: {
@@ -61,11 +60,26 @@ export const datasets = (
       const next: Entity = { ...previous, ...values }
       readDeclarations((next.metadata as Entity).parameters)
       const databaseId = await ownDatabase(sources, scope, applicationId, values.databaseId ?? previous?.databaseId)
+      const ownerId = ownerOf(values.ownerId, previous?.ownerId, scope)
       const sealed = sealHeaders(values.secrets, secrets, applicationId)
       const { attributes, bytes } = await sources.inspect({ ...next, databaseId, applicationId, secrets: sealed })
-      return { ...values, databaseId, attributes, bytes, ...(values.secrets !== undefined && { secrets: sealed }) }
+      return {
+        ...values,
+        ownerId,
+        databaseId,
+        attributes,
+        bytes,
+        ...(values.secrets !== undefined && { secrets: sealed }),
+      }
     },
   })
+
+/** An owner that stays was checked when it was set. */
+function ownerOf(wanted: unknown, current: unknown, scope: Scope): unknown {
+  if (scope.ownerId !== null) return scope.ownerId
+  if (wanted === undefined || wanted === current) return current ?? null
+  return readUserReference(wanted, 'body/ownerId', scope)
+}
 
 /** The database must be the application's, and within the caller's reach. */
 async function ownDatabase(sources: Sources, scope: Scope, applicationId: string, wanted: unknown): Promise<string> {

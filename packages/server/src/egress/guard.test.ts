@@ -131,6 +131,13 @@ test('a redirect is checked like the first address, and is followed three times 
   await assert.rejects(egress.fetch(to(to(to(to('/end'))))), isFailed)
 })
 
+test('who does not want redirects gets them as an answer', async () => {
+  const target = `http://127.0.0.1:${port}/to?${encodeURIComponent('/end')}`
+  const { status, url } = await guard().fetch(target, { followsRedirects: false })
+  assert.equal(status, 302)
+  assert.equal(url, target)
+})
+
 test('a redirect to another origin carries no secret header, and turns a POST into a GET', async () => {
   const egress = guard()
   const headers = { authorization: 'Bearer s', 'X-Api-Key': 's', accept: 'text/csv' }
@@ -172,6 +179,7 @@ test('an answer ends at its size and at its time, a compressed one is not read',
   const url = `http://127.0.0.1:${port}`
   assert.equal((await egress.fetch(`${url}/big`, { maxBytes: 5_000 })).body.length, 5_000)
   await assert.rejects(egress.fetch(`${url}/big`, { maxBytes: 4_999 }), /larger than 4999 bytes/)
+  assert.equal((await egress.fetch(`${url}/big`, { maxBytes: 4_999, isCutWelcome: true })).body.length, 4_999)
   const start = Date.now()
   await assert.rejects(egress.fetch(`${url}/slow`, { timeoutMs: 100 }), isFailed)
   assert.ok(Date.now() - start < 2_000)

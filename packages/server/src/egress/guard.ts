@@ -18,6 +18,10 @@ export type EgressRequest = {
   maxBytes?: number
   /** A body that comes compressed, although nobody asked for that, is handed over as it is. */
   isEncodedWelcome?: boolean
+  /** Of a body that is longer than `maxBytes` the beginning is enough. */
+  isCutWelcome?: boolean
+  /** Otherwise a redirect is an answer like any other. */
+  followsRedirects?: boolean
 }
 
 export type EgressResponse = {
@@ -121,8 +125,8 @@ async function fetchGuarded(agent: Agent, policy: Policy, first: string, request
   try {
     for (let redirects = 0; ; redirects++) {
       const response = await send(agent, url, step, signal)
-      const target = redirectTarget(response, url)
-      if (!target) return await readResponse(response, url, maxBytes, request.isEncodedWelcome ?? false)
+      const target = request.followsRedirects === false ? null : redirectTarget(response, url)
+      if (!target) return await readResponse(response, url, maxBytes, request)
       await response.body.dump()
       if (redirects === maxRedirects) throw unreachable(new Error('too many redirects'))
       const next = checkedUrl(policy, target.href)
@@ -196,7 +200,7 @@ async function readResponse(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   url: URL,
   maxBytes: number,
-  isEncodedWelcome: boolean,
+  { isEncodedWelcome = false, isCutWelcome = false }: EgressRequest,
 ) {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -207,6 +211,10 @@ async function readResponse(
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length
     // Leaving the loop destroys the body and with it the connection.
+    if (bytes > maxBytes && isCutWelcome) {
+      chunks.push(chunk.subarray(0, maxBytes - bytes))
+      break
+    }
     if (bytes > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
     chunks.push(chunk)
   }

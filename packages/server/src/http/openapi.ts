@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { keyHeaders, keyParameter } from '../access/authenticate.ts'
-import type { Access, Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 import { problemSchema, problemType } from './problem.ts'
 
 type Json = Record<string, unknown>
@@ -33,6 +33,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
         headerApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[0] },
         headerSvcApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[1] },
         queryApiKey: { type: 'apiKey', in: 'query', name: keyParameter },
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
       },
       responses: Object.fromEntries(
         Object.entries(failures).map(([status, text]) => [`Problem${status}`, problem(text)]),
@@ -64,13 +65,13 @@ const problem = (description: string): Json => ({
 const tagOf = ({ id }: Operation): string => id.split('.', 1)[0] ?? id
 
 function describe(operation: Operation, schemas: Json): Json {
-  const { id, summary, description, access, query, body, method } = operation
+  const { id, summary, description, query, body, method } = operation
   return {
     operationId: id,
     tags: [tagOf(operation)],
     summary,
     ...(description && { description }),
-    ...accessOf(access),
+    ...accessOf(operation),
     parameters: [...pathParameters(operation), ...queryParameters(query), ...conditions(operation)],
     ...(body && {
       requestBody: {
@@ -85,10 +86,12 @@ function describe(operation: Operation, schemas: Json): Json {
   }
 }
 
-/** Both header names are accepted, and the query parameter: any one satisfies. */
-function accessOf(access: Access): Json {
+/** Both header names are accepted, the query parameter, and an access token: any one satisfies, unless a token must be. */
+function accessOf({ access, bearer: isTokenNeeded }: Operation): Json {
   if (access === 'public') return { security: [] }
-  const security = [{ headerApiKey: [] }, { headerSvcApiKey: [] }, { queryApiKey: [] }]
+  const token = { bearer: [] }
+  const keys = [{ headerApiKey: [] }, { headerSvcApiKey: [] }, { queryApiKey: [] }]
+  const security = [...keys.map((key) => (isTokenNeeded ? { ...key, ...token } : key)), token]
   if (access === 'key') return { security, 'x-access': 'any key' }
   const level = typeof access.level === 'function' ? 'execute or read' : access.level
   return { security, 'x-access': `${access.class} ${level}${access.master ? ', master keys only' : ''}` }

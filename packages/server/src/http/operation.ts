@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
-import { type AclClass, type AclLevel, authorize, type Caller, type Scope } from '../access/acl.ts'
-import { authenticate } from '../access/authenticate.ts'
-import type { KeyCache } from '../access/key-cache.ts'
+import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scope } from '../access/acl.ts'
+import { type Authority, authenticate } from '../access/authenticate.ts'
+import type { Bearer } from '../access/bearers.ts'
 import { invalid } from '../errors.ts'
 import { parseQueryString, type QueryTree, readQuery } from './query-string.ts'
 import { validator } from './validate.ts'
@@ -51,6 +51,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   bodyLimit?: number
   /** The property of the body whose keys are columns of somebody's data, which may have any name. */
   columnsIn?: string
+  /** Needs an access token too: the operation is about the user who asks. */
+  bearer?: boolean
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
   /** The successful answer. */
@@ -79,7 +81,7 @@ type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree }
 export const admission = 'admission'
 
 /** The life of a request: authenticate → authorize → read the input → handle → answer. */
-export function mount(app: FastifyInstance, operation: Operation, keys: KeyCache): void {
+export function mount(app: FastifyInstance, operation: Operation, authority: Authority): void {
   const readBody = operation.body && validator(operation.body, 'body')
   const validateQuery = operation.query && validator(operation.query, 'query')
 
@@ -89,7 +91,7 @@ export function mount(app: FastifyInstance, operation: Operation, keys: KeyCache
     bodyLimit: operation.bodyLimit,
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
-      request.setDecorator<Admitted>(admission, await admit(operation.access, request, keys))
+      request.setDecorator<Admitted>(admission, await admit(operation, request, authority))
     },
     async handler(request, reply) {
       const { caller, scope, tree } = request.getDecorator<Admitted>(admission)
@@ -108,10 +110,17 @@ export function routeOf({ path, idPattern }: Pick<Operation, 'path' | 'idPattern
   return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && idPattern ? `:id(${idPattern})` : `:${name}`))
 }
 
-async function admit(access: Access, request: FastifyRequest, keys: KeyCache): Promise<Admitted> {
+/** The user who asks, or 401. */
+export function bearerOf({ bearer }: Caller): Bearer {
+  if (!bearer) throw denied('An access token is required: send it as Authorization: Bearer TOKEN.')
+  return bearer
+}
+
+async function admit({ access, bearer }: Operation, request: FastifyRequest, authority: Authority): Promise<Admitted> {
   const tree = parseQueryString(request.raw.url?.split('?', 2)[1] ?? '')
   if (access === 'public') return { tree }
-  const caller = await authenticate({ rawHeaders: request.raw.rawHeaders, query: tree }, keys)
+  const caller = await authenticate({ rawHeaders: request.raw.rawHeaders, query: tree }, authority)
+  if (bearer) bearerOf(caller)
   if (access === 'key') return { caller, tree }
   const address = { params: request.params as Record<string, string>, query: tree }
   const level = typeof access.level === 'function' ? access.level(address) : access.level

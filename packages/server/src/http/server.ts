@@ -3,8 +3,7 @@ import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { keyHeaders } from '../access/authenticate.ts'
-import type { KeyCache } from '../access/key-cache.ts'
+import { type Authority, keyHeaders } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type Operation, routeOf } from './operation.ts'
@@ -48,7 +47,7 @@ const exposedHeaders = [
 /** An HTTP server that answers these operations and, in the same words, everything that is not one. */
 export async function createServer(
   operations: readonly Operation[],
-  keys: KeyCache,
+  authority: Authority,
   { logger, trustProxy, bodyLimit, isStopping }: ServerOptions,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -99,7 +98,7 @@ export async function createServer(
     strictPreflight: false,
   })
   app.decorateRequest(admission, null)
-  for (const operation of operations) mount(app, operation, keys)
+  for (const operation of operations) mount(app, operation, authority)
   refuseOtherMethods(app, operations)
   return app
 }

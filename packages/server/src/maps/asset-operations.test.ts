@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import type { KeyCache } from '../access/key-cache.ts'
+import type { Authority } from '../access/authenticate.ts'
 import { createServer } from '../http/server.ts'
 import { assetOperations } from './asset-operations.ts'
 import { createFonts } from './fonts.ts'
@@ -18,7 +18,7 @@ before(async () => {
     sprites: await createSprites(`${assets}/sprites`),
   })
   const options = { logger: pino({ level: 'silent' }), trustProxy: false, bodyLimit: 1, isStopping: () => false }
-  app = await createServer(operations, {} as KeyCache, options)
+  app = await createServer(operations, {} as Authority, options)
 })
 after(() => app.close())
 

@@ -282,7 +282,8 @@ describe('delete', () => {
 })
 
 test('a key of type user reaches only what its user owns', async () => {
-  const key = await app.key(tenant.id, { '*': { '*': '*' } }, { type: 'user', userId: 7 })
+  const { id: userId } = await app.user(tenant.id)
+  const key = await app.key(tenant.id, { '*': { '*': '*' } }, { type: 'user', userId })
   const { body } = await create()
   assert.deepEqual((await call('GET', path, { key })).body, [])
   assert.equal((await call('GET', `${path}/${body.id}`, { key })).status, 404)

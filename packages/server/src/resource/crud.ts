@@ -8,8 +8,9 @@ import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
 import { pageLinks } from './page-links.ts'
-import { type Entity, isGiven, type Resource, type Verb } from './resource.ts'
+import { type Draft, type Entity, isGiven, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
+import type { Stored } from './rows.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
 import {
   changeEntity,
@@ -20,7 +21,7 @@ import {
   listTexts,
   removeEntity,
   type Store,
-  type Stored,
+  viewsFor,
 } from './store.ts'
 
 /** The standard operations of a resource: those its declaration names. */
@@ -52,7 +53,7 @@ function list(store: Store): Operation {
     },
     async handle({ request, caller, scope }, { query }) {
       const joins = readJoins(resource, query.join)
-      const listQuery = readListQuery(resource, query as ListParameters)
+      const listQuery = readListQuery(resource, query as ListParameters, await viewsFor(resource, scope))
       const headers = (total: number) => ({
         'x-total-count': String(total),
         ...pageLinks(request.url, listQuery, total),
@@ -124,7 +125,7 @@ function create(store: Store): Operation {
         store,
         scope,
         applicationId,
-        await prepared(resource, { values, applicationId }, scope),
+        await prepared(resource, { values, applicationId, given }, scope),
       )
       const { headers, body: entity } = answer(stored)
       return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
@@ -149,7 +150,11 @@ function replace(store: Store): Operation {
     failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle({ request, scope }, { params, body }) {
       const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) =>
-        prepared(resource, { values: replacement(resource, body as Entity), previous: current }, scope),
+        prepared(
+          resource,
+          { values: replacement(resource, body as Entity), previous: current, given: body as Entity },
+          scope,
+        ),
       )
       return answer(stored)
     },
@@ -172,7 +177,7 @@ function patch(store: Store): Operation {
     async handle({ request, scope }, { params, body }) {
       const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) => {
         const values = checkChanges(patched(resource, current, body as Entity)) as Entity
-        return prepared(resource, { values, previous: current }, scope)
+        return prepared(resource, { values, previous: current, given: body as Entity }, scope)
       })
       return answer(stored)
     },
@@ -210,7 +215,7 @@ function replacement(resource: Resource, given: Entity): Entity {
   const values: Entity = {}
   for (const [name, field] of Object.entries(resource.fields)) {
     if (!isChangeable(field)) continue
-    const stays = field.required || field.mode === 'writeOnly' || name === 'metadata'
+    const stays = field.required || field.isKept || field.mode === 'writeOnly' || name === 'metadata'
     if (given[name] !== undefined) values[name] = given[name]
     else if (!stays) values[name] = field.default
   }
@@ -229,11 +234,20 @@ function patched(resource: Resource, current: Entity, patch: Entity): Entity {
   return values
 }
 
-type Values = { values: Entity; previous?: Entity; applicationId?: string }
+type Values = { values: Entity; previous?: Entity; applicationId?: string; given: Entity }
 
 async function prepared(resource: Resource, draft: Values, scope: Scope): Promise<Entity> {
   const applicationId = draft.applicationId ?? String(draft.previous?.applicationId ?? draft.previous?.id)
-  return resource.prepare ? resource.prepare({ ...draft, applicationId }, scope) : draft.values
+  const values = await withGuardedMetadata(resource, { ...draft, applicationId }, scope)
+  return resource.prepare ? resource.prepare({ ...draft, values, applicationId }, scope) : values
+}
+
+async function withGuardedMetadata(resource: Resource, draft: Draft, scope: Scope): Promise<Entity> {
+  const { values, previous } = draft
+  if (!resource.guardMetadata || values.metadata === undefined) return values
+  const applicationId = resource.tenantColumn === 'id' && !previous ? '' : draft.applicationId
+  const change = { before: (previous?.metadata ?? {}) as Entity, after: values.metadata as Entity, applicationId }
+  return { ...values, metadata: await resource.guardMetadata(change, scope) }
 }
 
 const answer = ({ entity, revision }: Stored): Answer => ({ headers: { etag: etagOf(revision) }, body: entity })

@@ -50,6 +50,7 @@ const callerOf = (applicationId: string, permissions: Permissions = { '*': { '*'
   everyApplication: false,
   permissions,
   userId: null,
+  bearer: null,
   expiresAt: null,
   allowedOrigins: null,
 })

@@ -5,6 +5,7 @@ import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
 import { filterSql } from '../query/filter-sql.ts'
 import { type Field, isShown, type Resource } from './resource.ts'
+import { type Views, viewOf } from './rows.ts'
 
 const defaultLimit = 1_000
 const maxLimit = 10_000
@@ -42,10 +43,10 @@ export type ListQuery = {
   readonly offset: number
 }
 
-export function readListQuery(resource: Resource, parameters: ListParameters): ListQuery {
+export function readListQuery(resource: Resource, parameters: ListParameters, views?: Views): ListQuery {
   return {
     fields: readFields(resource, parameters.fields),
-    where: and([readFilter(resource, parameters.filter), ...(resource.listExtras?.where(parameters) ?? [])]),
+    where: and([readFilter(resource, parameters.filter, views), ...(resource.listExtras?.where(parameters) ?? [])]),
     order: readSort(resource, parameters.sort ?? []),
     limit: Math.min(parameters.limit ?? defaultLimit, maxLimit),
     offset: parameters.offset ?? 0,
@@ -60,13 +61,15 @@ export function readFields(resource: Resource, wanted: readonly string[] | undef
   return wanted
 }
 
-function readFilter(resource: Resource, filter: unknown): Sql {
+function readFilter(resource: Resource, filter: unknown, views?: Views): Sql {
   if (filter === undefined) return raw('TRUE')
   const attributes = new Map<string, Attribute>()
   for (const [name, field] of Object.entries(resource.fields)) {
     if (field.queryable) attributes.set(name, { name, type: field.type })
   }
-  return filterSql(parseFilter(filter, attributes), ({ name }) => column(resource.fields[name] as Field))
+  return filterSql(parseFilter(filter, attributes), ({ name }) =>
+    viewOf((resource.fields[name] as Field).column, views),
+  )
 }
 
 /** Ties are broken by id, so that pages neither overlap nor skip. */

@@ -59,7 +59,7 @@ function getKey(store: Store): Operation {
     description: 'The key may be dotted.',
     success: { status: 200, description: 'The value', schema: valueSchema },
     handle: async ({ scope }, { params: { id = '', key = '' } }) => ({
-      body: await readJson(store, scope, id, valueAt('metadata', key)),
+      body: await readJson(store, scope, id, 'metadata', valueAt('metadata', key)),
     }),
   })
 }
@@ -90,7 +90,7 @@ function deleteKey(store: Store): Operation {
     success: whole,
     failures: [412],
     async handle({ request, scope }, { params: { id = '', key = '' } }) {
-      await readJson(store, scope, id, valueAt('metadata', key))
+      await readJson(store, scope, id, 'metadata', valueAt('metadata', key))
       return update(store, scope, id, readIfMatch(request), withoutKey('metadata', key))
     },
   })

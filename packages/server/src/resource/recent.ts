@@ -1,7 +1,8 @@
 import type { Scope } from '../access/acl.ts'
 import { ApiError } from '../errors.ts'
 import type { Resource } from './resource.ts'
-import { generationOf, getEntity, type Store, type Stored } from './store.ts'
+import type { Stored } from './rows.ts'
+import { generationOf, getEntity, type Store } from './store.ts'
 
 /** Records as they were within the last second, with what was worked out of them: for requests that need one on the way. */
 export type Recent<T> = { get(scope: Scope, id: string): Promise<T> }

@@ -5,6 +5,7 @@ const constraints: Record<string, () => ApiError> = {
   metadata_size: () => new ApiError('too_large', 'The metadata would be larger than 64 KiB.'),
   config_size: () => new ApiError('too_large', 'The configuration would be larger than 1 MiB.'),
   database_in_use: () => new ApiError('conflict', 'Datasets use this database: delete or move them first.'),
+  known_user: () => new ApiError('invalid_request', 'There is no user with this id.'),
   known_application: () => new ApiError('invalid_request', 'applicationId: there is no application with this id.'),
 }
 

@@ -22,6 +22,12 @@ export type Field = {
   readonly default: unknown
   /** May stand in `filter` and `sort`. */
   readonly queryable: boolean
+  /** PUT without it keeps its value, though it need not be given when the resource is made. */
+  readonly isKept?: boolean
+  /** What a body may hold, where that is more than what is answered; `prepare` makes one of the other. */
+  readonly input?: TSchema
+  /** Makes the value of the row, where the column does not hold it as it is. */
+  readonly read?: (row: Row) => unknown
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -50,7 +56,16 @@ export type Join =
   | { readonly one: () => Resource; readonly field: string }
   | { readonly many: () => Resource; readonly foreignColumn: string }
 
-export type Draft = { readonly values: Entity; readonly previous?: Entity; readonly applicationId: string }
+export type Draft = {
+  readonly values: Entity
+  readonly previous?: Entity
+  readonly applicationId: string
+  /** The body as it came: a merge patch has lost its nulls in `values`. */
+  readonly given: Entity
+}
+
+/** `applicationId` is that of the record, empty for an application that is only being made. */
+export type MetadataChange = { readonly before: Entity; readonly after: Entity; readonly applicationId: string }
 
 export type Resource = {
   /** Plural; the URL segment and the table. */
@@ -83,11 +98,15 @@ export type Resource = {
     readonly parameters: TProperties
     readonly where: (query: Readonly<Record<string, unknown>>) => Sql[]
   }
+  /** Columns of which a caller sees something else than what is stored: answers and filters see that too. */
+  readonly views?: (scope: Scope) => Promise<Readonly<Record<string, Sql>>>
+  /** What the metadata becomes, where not every writer may write all of it. */
+  readonly guardMetadata?: (change: MetadataChange, scope: Scope) => Promise<Entity>
   /** A condition beyond tenant and ACL. */
   readonly restrict?: (scope: Scope) => Promise<Sql>
 }
 
-type FieldOptions = Partial<Pick<Field, 'column' | 'mode' | 'required' | 'default' | 'queryable'>>
+type FieldOptions = Partial<Omit<Field, 'type' | 'schema'>>
 
 export function field(
   type: AttributeType,

@@ -69,6 +69,6 @@ function bodySchema(
 const ignored = Type.Unknown({ description: 'Set by the service; ignored when given', readOnly: true })
 
 const writable = (field: Field): TSchema =>
-  field.mode === 'writeOnly' ? ({ ...field.schema, writeOnly: true } as TSchema) : field.schema
+  field.mode === 'writeOnly' ? ({ ...field.schema, writeOnly: true } as TSchema) : (field.input ?? field.schema)
 
 const knownNames = (resource: Resource): string[] => [...Object.keys(resource.fields), ...Object.keys(resource.joins)]

@@ -1,20 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { denied, type Scope } from '../access/acl.ts'
 import type { Db, Row } from '../db/db.ts'
-import { and, ident, joinSql, json, raw, type Sql, type SqlValue, sql } from '../db/sql.ts'
+import { and, ident, joinSql, json, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { ListQuery } from './list-query.ts'
 import { refusalOf } from './refusal.ts'
-import { type Entity, type Field, isShown, type Resource } from './resource.ts'
+import type { Entity, Resource } from './resource.ts'
+import { readRow, readText, type Stored, selection, toColumns, type Views, viewOf, type Written } from './rows.ts'
 
 /** Where the records of a resource are. Every function below demands a scope, and reaches nothing outside it. */
 export type Store = { readonly db: Db; readonly resource: Resource }
-
-/** A record, and the revision that ETag and If-Match speak of. */
-export type Stored = { readonly entity: Entity; readonly revision: string }
-
-/** The same, ready to be sent. */
-export type Written = { readonly json: string; readonly revision: string }
 
 /** `If-Match`: any of these revisions, or whatever there is. */
 export type Expected = 'any' | readonly string[]
@@ -40,7 +35,7 @@ async function listBy<T>(
 ): Promise<Page<T>> {
   const where = and([query.where, await reach(resource, scope)])
   const rows = await db.query(sql`
-    SELECT ${selection(resource, query.fields)[form]} FROM ${table(resource)} WHERE ${where}
+    SELECT ${selection(resource, query.fields, await viewsFor(resource, scope))[form]} FROM ${table(resource)} WHERE ${where}
     ORDER BY ${query.order} LIMIT ${query.limit} OFFSET ${query.offset}`)
   const page = rows.map((row) => read(resource, row, query.fields))
   // A page that is not full tells the total; only otherwise is counting worth a query.
@@ -49,6 +44,14 @@ async function listBy<T>(
   }
   const [count] = await db.query(sql`SELECT count(*) AS total FROM ${table(resource)} WHERE ${where}`)
   return { page, total: Number(count?.total) }
+}
+
+/** As it is, not as this caller sees it: to work out what becomes of it. */
+async function getStored({ db, resource }: Store, scope: Scope, id: string): Promise<Stored> {
+  const where = await one(resource, scope, id)
+  const [row] = await db.query(sql`SELECT ${selection(resource).columns} FROM ${table(resource)} WHERE ${where}`)
+  if (!row) throw absent(resource)
+  return readRow(resource, row)
 }
 
 export async function getEntity(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Stored> {
@@ -69,7 +72,8 @@ async function getBy<T>(
   fields?: readonly string[],
 ): Promise<T> {
   const where = await one(resource, scope, id)
-  const [row] = await db.query(sql`SELECT ${selection(resource, fields)[form]} FROM ${table(resource)} WHERE ${where}`)
+  const { [form]: wanted } = selection(resource, fields, await viewsFor(resource, scope))
+  const [row] = await db.query(sql`SELECT ${wanted} FROM ${table(resource)} WHERE ${where}`)
   if (!row) throw absent(resource)
   return read(resource, row, fields)
 }
@@ -83,7 +87,7 @@ export async function findEntities(
 ): Promise<{ key: string; entity: Entity }[]> {
   const where = and([sql`${ident(column)} = ANY(${keys})`, await reach(resource, scope)])
   const rows = await db.query(sql`
-    SELECT ${columns(resource)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
+    SELECT ${await columns(resource, scope)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
     ORDER BY created_at, ${ident(resource.identity.column)}`)
   return rows.map((row) => ({ key: String(row.join_key), entity: readRow(resource, row).entity }))
 }
@@ -106,7 +110,7 @@ export async function insertEntity(
   const [inserted] = await db
     .query(
       sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')}) VALUES (${joinSql([...row.values()], ', ')})
-          RETURNING ${columns(resource)}`,
+          RETURNING ${await columns(resource, scope)}`,
     )
     .catch(refusalOf)
   return readRow(resource, inserted as Row)
@@ -125,7 +129,7 @@ export async function changeEntity(
 ): Promise<Stored> {
   const { db, resource } = store
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const current = await getEntity(store, scope, id)
+    const current = await getStored(store, scope, id)
     if (expected !== 'any' && !expected.includes(current.revision)) throw changedMeanwhile()
     const values = toColumns(resource, await change(current.entity))
     const assignments = Object.entries(values).map(([column, value]) => sql`${ident(column)} = ${value}`)
@@ -133,7 +137,7 @@ export async function changeEntity(
     const [row] = await db
       .query(
         sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}
-            RETURNING ${columns(resource)}`,
+            RETURNING ${await columns(resource, scope)}`,
       )
       .catch(refusalOf)
     if (row) {
@@ -142,10 +146,11 @@ export async function changeEntity(
     }
     await setTimeout(Math.random() * 5 * attempt)
   }
-  throw new ApiError('conflict', 'Too many others are writing this record: try again.')
+  throw tooBusy()
 }
 
 const maxAttempts = 50
+const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record: try again.')
 
 export async function removeEntity(store: Store, scope: Scope, id: string, expected: Expected): Promise<void> {
   const { db, resource } = store
@@ -154,6 +159,12 @@ export async function removeEntity(store: Store, scope: Scope, id: string, expec
   if (removed.length === 0) await explainMiss(store, scope, id)
   changed(resource)
 }
+
+/** What this caller sees in place of what is stored. */
+export const viewsFor = async (resource: Resource, scope: Scope): Promise<Views | undefined> => resource.views?.(scope)
+
+const columns = async (resource: Resource, scope: Scope): Promise<Sql> =>
+  selection(resource, undefined, await viewsFor(resource, scope)).columns
 
 /** Computes the new value of a JSON column from the old one in one statement, so that no update is lost. */
 export async function updateJson(
@@ -164,16 +175,48 @@ export async function updateJson(
   column: string,
   next: Sql,
 ): Promise<{ value: Entity; revision: string }> {
-  const { db, resource } = store
-  const where = and([await one(resource, scope, id), atRevision(expected)])
+  const { resource } = store
+  const isGuarded = column === 'metadata' && resource.guardMetadata !== undefined
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const where = and([await one(resource, scope, id), atRevision(expected)])
+    const guarded = isGuarded ? await guardedMetadata(store, scope, where, next) : { value: next, at: where }
+    const row = guarded && (await writeJson(store, scope, column, guarded))
+    if (row) return row
+    if (!isGuarded || !guarded) return explainMiss(store, scope, id)
+  }
+  throw tooBusy()
+}
+
+async function writeJson(
+  { db, resource }: Store,
+  scope: Scope,
+  column: string,
+  { value, at }: { value: Sql; at: Sql },
+): Promise<{ value: Entity; revision: string } | undefined> {
+  const seen = viewOf(column, await viewsFor(resource, scope))
   const [row] = await db
     .query<{ value: Entity; revision: string }>(
-      sql`UPDATE ${table(resource)} SET ${ident(column)} = ${next}, ${touched} WHERE ${where}
-          RETURNING ${ident(column)} AS value, revision`,
+      sql`UPDATE ${table(resource)} SET ${ident(column)} = ${value}, ${touched} WHERE ${at}
+          RETURNING ${seen} AS value, revision`,
     )
     .catch(refusalOf)
   changed(resource)
-  return row ?? explainMiss(store, scope, id)
+  return row
+}
+
+/** Where a part of the metadata is not for everybody to write: what it becomes of a record as it is now. */
+async function guardedMetadata({ db, resource }: Store, scope: Scope, where: Sql, next: Sql) {
+  if (!resource.guardMetadata) return undefined
+  const tenant = ident(resource.tenantColumn)
+  const [row] = await db
+    .query<{ before: Entity; after: Entity; revision: string; applicationId: string }>(
+      sql`SELECT metadata AS before, ${next} AS after, revision, ${tenant} AS "applicationId"
+          FROM ${table(resource)} WHERE ${where}`,
+    )
+    .catch(refusalOf)
+  if (!row) return undefined
+  const value = json(await resource.guardMetadata(row, scope))
+  return { value, at: and([where, atRevision([String(row.revision)])]) }
 }
 
 const generations = new WeakMap<Resource, number>()
@@ -184,12 +227,18 @@ export const generationOf = (resource: Resource): number => generations.get(reso
 const changed = (resource: Resource): unknown => generations.set(resource, generationOf(resource) + 1)
 
 /** The JSON value that an expression finds in a record, or 404. */
-export async function readJson(store: Store, scope: Scope, id: string, value: Sql): Promise<unknown> {
-  const { db, resource } = store
+export async function readJson(
+  { db, resource }: Store,
+  scope: Scope,
+  id: string,
+  column: string,
+  value: Sql,
+): Promise<unknown> {
   const where = await one(resource, scope, id)
-  const [row] = await db.query(
-    sql`SELECT value, value IS NOT NULL AS present FROM (SELECT ${value} AS value FROM ${table(resource)} WHERE ${where}) v`,
-  )
+  const seen = viewOf(column, await viewsFor(resource, scope))
+  const [row] = await db.query(sql`
+    SELECT value, value IS NOT NULL AS present FROM (
+      SELECT ${value} AS value FROM (SELECT ${seen} AS ${ident(column)} FROM ${table(resource)} WHERE ${where}) s) v`)
   if (!row) throw absent(resource)
   if (!row.present) throw new ApiError('not_found', 'There is no such key.')
   return row.value
@@ -230,68 +279,6 @@ const atRevision = (expected: Expected): Sql =>
   expected === 'any' ? raw('TRUE') : sql`revision = ANY(${expected}::bigint[])`
 
 const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
-
-type Selection = { readonly fields: readonly [string, Field][]; readonly columns: Sql; readonly texts: Sql }
-
-/** What a record is read by when all of it is wanted, worked out once. */
-const wholes = new WeakMap<Resource, Selection>()
-
-function selection(resource: Resource, names?: readonly string[]): Selection {
-  const known = names ? undefined : wholes.get(resource)
-  if (known) return known
-  const fields = Object.entries(resource.fields).filter(
-    ([name, field]) => isShown(field) && (names?.includes(name) ?? true),
-  )
-  const stored = fields.filter(([name]) => name !== 'id').map(([, field]) => field)
-  const plain = stored.filter(({ type }) => type !== 'json').map(({ column }) => column)
-  const json = stored.filter(({ type }) => type === 'json').map(({ column }) => ident(column))
-  const rest = [...new Set([...resource.identity.columns, 'revision', ...plain])].map((column) => ident(column))
-  const made = {
-    fields,
-    columns: joinSql([...rest, ...json], ', '),
-    texts: joinSql([...rest, ...json.map((column) => sql`${column}::text AS ${column}`)], ', '),
-  }
-  if (!names) wholes.set(resource, made)
-  return made
-}
-
-const columns = (resource: Resource, names?: readonly string[]): Sql => selection(resource, names).columns
-
-function readRow(resource: Resource, row: Row, names?: readonly string[]): Stored {
-  const entity: Entity = {}
-  for (const [name, { column }] of selection(resource, names).fields) {
-    entity[name] = name === 'id' ? resource.identity.read(row) : fromColumn(row[column])
-  }
-  return { entity, revision: String(row.revision) }
-}
-
-/** The record as the text of its JSON. JSON in it stays the text it is: a style is neither parsed nor written anew. */
-function readText(resource: Resource, row: Row, names?: readonly string[]): Written {
-  const members = selection(resource, names).fields.map(([name, { column, type }]) => {
-    if (name === 'id') return `"id":${JSON.stringify(resource.identity.read(row))}`
-    const value = type === 'json' ? (row[column] ?? 'null') : JSON.stringify(fromColumn(row[column]))
-    return `"${name}":${value}`
-  })
-  return { json: `{${members.join(',')}}`, revision: String(row.revision) }
-}
-
-function toColumns(resource: Resource, values: Entity): Record<string, Sql> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const field = resource.fields[name]
-      if (!field) throw new Error(`${resource.name} has no field ${name}`)
-      return [field.column, toColumn(field, value)]
-    }),
-  )
-}
-
-function toColumn(field: Field, value: unknown): Sql {
-  if (field.type === 'json') return json(value)
-  if (field.type === 'datetime') return sql`${value as string | null}::timestamptz`
-  return sql`${value as SqlValue}`
-}
-
-const fromColumn = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null))
 
 const changedMeanwhile = (): ApiError =>
   new ApiError('precondition_failed', 'The record is not at the revision of If-Match: read it again.')

@@ -40,6 +40,9 @@ export function operationsOf({ paths }: Document): Operation[] {
   )
 }
 
+/** The last word of an address before an id: `users` of `/api/v1/auth/users/{id}`. */
+export const resourceOf = (path: string): string => path.split('/{', 1)[0]?.split('/').at(-1) ?? ''
+
 /** The operation that the document has at this address; the one with the fewest parameters comes first. */
 export function operationAt({ paths }: Document, method: string, url: string): Entry | undefined {
   const segments = new URL(`http://localhost${url}`).pathname.replace(/(?<=.)\/$/, '').split('/')

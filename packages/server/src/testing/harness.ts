@@ -18,6 +18,7 @@ export type Reply = {
 }
 export type Request = { key?: string | null; body?: unknown; headers?: Record<string, string>; raw?: string }
 export type Tenant = { id: string; developer: string; public: string }
+export type TestUser = { id: string; applicationId: string; email: string; password: string }
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const about = { version: { tag: '0.0.0-test', hash: 'abc', timestamp: 1 } }
@@ -32,6 +33,14 @@ export async function testApp(settings: Record<string, string> = {}) {
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const config = loadConfig({ ...settings, ...(url && { DATABASE_URL: url }) })
   const app = await createApp({ db, secrets, logger, config, about })
+
+  /** Another server on the same database, as a second replica is. */
+  const replicas: { close(): Promise<void> }[] = []
+  async function replica() {
+    const made = await createApp({ db, secrets, logger, config, about })
+    replicas.push(made)
+    return made
+  }
 
   /** Sends a request; with the master key unless another, or null for none, is said. */
   async function call(
@@ -74,12 +83,24 @@ export async function testApp(settings: Record<string, string> = {}) {
     }
   }
 
-  /** A second server on the same database. */
-  const replica = () => createApp({ db, secrets, logger, config, about })
+  /** A user of an application who can log in, made by the master key. */
+  async function user(applicationId: string, rest: object = {}): Promise<TestUser> {
+    const given = { email: `${randomUUID()}@example.org`, password: `pass ${randomUUID()}`, ...rest }
+    const reply = await call('POST', '/api/v1/auth/users', { body: { emailVerified: true, applicationId, ...given } })
+    if (reply.status !== 201) throw new Error(reply.text)
+    return { ...given, applicationId, id: reply.body.id }
+  }
+
+  /** The tokens of a user, and the header that carries the access token. */
+  async function login({ email, password, applicationId }: Omit<TestUser, 'id'>) {
+    const reply = await call('POST', '/api/v1/auth/login', { key: null, body: { email, password, applicationId } })
+    if (reply.status !== 200) throw new Error(reply.text)
+    const { accessToken, refreshToken } = reply.body as { accessToken: string; refreshToken: string }
+    return { accessToken, refreshToken, headers: { authorization: `Bearer ${accessToken}` } }
+  }
 
   return {
     db,
-    replica,
     /** Only on PostgreSQL: the address of the database. */
     url,
     secrets,
@@ -89,8 +110,11 @@ export async function testApp(settings: Record<string, string> = {}) {
     call,
     key,
     tenant,
+    user,
+    login,
+    replica,
     async close() {
-      await app.close()
+      await Promise.all([app, ...replicas].map((one) => one.close()))
       await closeDatabase()
     },
   }

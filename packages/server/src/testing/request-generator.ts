@@ -1,5 +1,13 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { type Content, type Document, type Fields, type Operation, operationsOf, recordOf } from './api-document.ts'
+import {
+  type Content,
+  type Document,
+  type Fields,
+  type Operation,
+  operationsOf,
+  recordOf,
+  resourceOf,
+} from './api-document.ts'
 import { type Attempt, type Draft, type Principal, written } from './draft.ts'
 import { anyName, encode, goodJson } from './hostile-values.ts'
 import { type Pairs, parameterOf } from './query-parameters.ts'
@@ -37,13 +45,13 @@ function requestTo(document: Document, operation: Operation, principal: Principa
 /** The plainest requests to an operation: nothing that can be left out, and the body of the example. */
 export function plainRequest(operation: Operation, principal: Principal): Arbitrary<Attempt> {
   const { method, path, entry } = operation
-  const { bodies: [fitting] = [], avoids } = hintFor(entry)
+  const { bodies: [fitting] = [], headers, avoids } = hintFor(entry)
   const [type = '', content] = contentOf(operation)
   const references = membersOf(Object.entries(referencesIn(content, principal)))
   return fc
     .record({ params: paramsOf(operation, principal), credential: credentialOf(principal), references })
     .map(({ params, credential, references }): Draft => {
-      const draft = { method, path, params, ...credential }
+      const draft = { method, path, params, ...credential, headers: { ...credential.headers, ...headers } }
       if (!content) return draft
       if (!isJson(type)) return { ...draft, ...otherBody(type, content.example) }
       const isWhole = typeof content.example === 'object' && content.example !== null
@@ -70,18 +78,20 @@ function validDraft(document: Document, operation: Operation, principal: Princip
       credential: credentialOf(principal),
       body: bodyOf(operation, record, principal),
     })
-    .map(({ params, query, conditions, credential, body }) => ({
-      method,
-      path,
-      params,
-      ...body,
-      query: [...query, ...credential.query],
-      headers: { ...body.headers, ...conditions, ...credential.headers },
-    }))
+    .map(
+      ({ params, query, conditions, credential, body }): Draft => ({
+        method,
+        path,
+        params,
+        ...body,
+        query: [...query, ...credential.query],
+        headers: { ...body.headers, ...conditions, ...credential.headers, ...hintFor(entry).headers },
+      }),
+    )
 }
 
 function paramsOf({ path, method, entry }: Operation, principal: Principal): Arbitrary<Record<string, string>> {
-  const [, , , resource = ''] = path.split('/')
+  const resource = resourceOf(path)
   // Also to delete a key of metadata: with `..` for the key, the address is the record's.
   const ids = (method === 'DELETE' ? principal.expendable : principal.ids)[resource] ?? []
   const { parameters = {} } = hintFor(entry)

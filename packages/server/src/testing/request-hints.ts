@@ -9,6 +9,8 @@ export type Hint = {
   readonly bodies?: readonly Readonly<Record<string, unknown>>[]
   /** What a parameter of this name, in the path or the query, can be. */
   readonly parameters?: Readonly<Record<string, readonly string[]>>
+  /** Headers that it always gets. */
+  readonly headers?: Readonly<Record<string, string>>
   /** The fields of what is answered. */
   readonly record?: Fields
   /** The requests never to send, because they would spoil all that come after. */
@@ -43,7 +45,32 @@ export const placesAnswer = JSON.stringify(
 
 const whole = { where: undefined, order: undefined, group: undefined, sample: undefined, distinct: undefined }
 
+const unsaid = {
+  message: undefined,
+  body: undefined,
+  text: undefined,
+  subject: undefined,
+  to: undefined,
+  url: undefined,
+}
+
+/** Somebody whom no other request changes. */
+const person = { email: '~person.email~', applicationId: '~applications.own~' }
+
 const hints: readonly Hint[] = [
+  {
+    operations: /^users\.(create|replace|patch)$/,
+    // Hashing is slow on purpose.
+    bodies: [{ email: '~fresh~@example.org', password: undefined }],
+  },
+  { operations: /^(users\.me|auth\.(logout|changepassword))$/, headers: { authorization: 'Bearer ~person.token~' } },
+  { operations: /^auth\.login$/, bodies: [{ ...person, password: '~person.password~' }] },
+  {
+    operations: /^auth\.refresh$/,
+    bodies: [{ refreshToken: '~person.refresh~', applicationId: person.applicationId }],
+  },
+  { operations: /^auth\.requestpasswordreset$/, bodies: [{ ...person, redirectUrl: 'http://localhost/reset' }] },
+  { operations: /^auth\.signup$/, bodies: [{ email: '~invited.email~', applicationId: person.applicationId }] },
   { operations: /^maps\.style$/, parameters: { id: ['~styles.own.0~', '~styles.own.1~', '~styles.foreign.0~'] } },
   {
     operations: /^(tiles|basemap)\.(tile|describe|style)$/,
@@ -88,6 +115,21 @@ const hints: readonly Hint[] = [
       isObject(body) &&
       body.databaseId !== undefined &&
       body.databaseId !== homeDatabase,
+  },
+  {
+    operations: /^contactpoints\.(create|replace|patch)$/,
+    bodies: [
+      { type: 'webhook', settings: { url: '~rest~/hook' } },
+      { type: 'slack', settings: { url: '~rest~/slack' } },
+      { type: 'email', settings: { addresses: ['a@example.org'] } },
+    ],
+  },
+  {
+    operations: /^contactpoints\.send$/,
+    bodies: [
+      { ...unsaid, message: 'A message', title: 'A title', url: 'https://example.org/' },
+      { ...unsaid, text: 'A message', data: { level: 7.2 } },
+    ],
   },
   {
     operations: /^datasets\.query/,

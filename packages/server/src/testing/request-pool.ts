@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Document, operationAt } from './api-document.ts'
+import { sql } from '../db/sql.ts'
+import { type Document, operationAt, resourceOf } from './api-document.ts'
 import type { Principal } from './draft.ts'
 import type { Tenant, TestApp } from './harness.ts'
 import { hintFor, placesAnswer, placesTable } from './request-hints.ts'
@@ -23,10 +25,12 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   names.set('rest', `http://127.0.0.1:${(service.address() as AddressInfo).port}`)
 
   /** The resources whose records can be made and deleted. */
-  const collections = Object.keys(document.paths)
-    .filter((path) => document.paths[path]?.post && document.paths[`${path}/{id}`]?.delete)
-    .map((path) => path.slice(base.length))
-    .filter((resource) => resource !== 'appconfig')
+  const paths = new Map(
+    Object.keys(document.paths)
+      .filter((path) => document.paths[path]?.post && document.paths[`${path}/{id}`]?.delete)
+      .map((path) => [resourceOf(path), path]),
+  )
+  const collections = [...paths.keys()].filter((resource) => resource !== 'appconfig')
 
   function named(name: string): string {
     const value = names.get(name)
@@ -38,6 +42,7 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   function filledIn(text: string): string {
     return text.replace(/~([\w.]+)~/g, (mark, name: string) => {
       const [kind, size] = name.split('.')
+      if (kind === 'fresh') return randomUUID()
       if (kind === 'many') return 'a'.repeat(Number(size))
       if (kind === 'deep') return '['.repeat(Number(size)) + ']'.repeat(Number(size))
       if (kind === 'keys')
@@ -49,7 +54,8 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   /** Makes the record of this name after the example in the document, or after one of the bodies that fit. */
   async function make(name: string, text: string): Promise<void> {
     const [resource = '', owner, number] = name.split('.')
-    const entry = operationAt(document, 'POST', base + resource)
+    const path = paths.get(resource) ?? ''
+    const entry = operationAt(document, 'POST', path)
     const { schema, example } = entry?.requestBody?.content['application/json'] ?? {}
     const { bodies = [] } = entry ? hintFor(entry) : {}
     const texts = ['name', 'description'].filter((field) => field in (schema?.properties ?? {}))
@@ -60,7 +66,7 @@ export async function createPool(app: TestApp, document: Document, canary: strin
       metadata: metadataWith(text),
     }
     const key = resource === 'applications' ? app.master : named(`key.${owner === 'foreign' ? owner : 'own'}.developer`)
-    const reply = await app.call('POST', base + resource, { key, raw: filledIn(JSON.stringify(body)) })
+    const reply = await app.call('POST', path, { key, raw: filledIn(JSON.stringify(body)) })
     assert.equal(reply.status, 201, reply.text)
     names.set(name, reply.body.id)
   }
@@ -69,6 +75,13 @@ export async function createPool(app: TestApp, document: Document, canary: strin
     for (const resource of collections) {
       for (const number of [0, 1, 2, 3]) await make(`${resource}.spare.${number}`, 'Spare')
     }
+  }
+
+  async function keepMail(name: string, applicationId: string, text: string): Promise<void> {
+    const [row] = await app.db.query(sql`
+      INSERT INTO svc.outbox (id, application_id, template, recipients, status)
+      VALUES (gen_random_uuid(), ${applicationId}::uuid, 'confirm', ARRAY[${text}], 'kept') RETURNING id`)
+    names.set(name, String(row?.id))
   }
 
   async function configure(key: string, text: string): Promise<void> {
@@ -83,6 +96,7 @@ export async function createPool(app: TestApp, document: Document, canary: strin
     await app.call('PUT', `${base}applications/${id}/metadata`, { key, body: metadataWith(text) })
     await configure(key, text)
     await app.db.script(placesTable(`app_${id.replaceAll('-', '')}`, text))
+    await keepMail(`outbox.${owner}.0`, id, text)
     for (const resource of collections.filter((name) => name !== 'applications')) {
       for (const number of [0, 1, 2]) await make(`${resource}.${owner}.${number}`, text)
     }
@@ -99,16 +113,27 @@ export async function createPool(app: TestApp, document: Document, canary: strin
     return { ...ids, appconfig: [...(ids.applications ?? []), ...keys] }
   }
 
+  /** Somebody who can log in, with tokens, and somebody who may sign up. */
+  async function meetPerson(): Promise<void> {
+    const person = await app.user(own.id)
+    const { accessToken, refreshToken } = await app.login(person)
+    names.set('person.email', person.email).set('person.password', person.password)
+    names.set('person.token', accessToken).set('person.refresh', refreshToken)
+    names.set('invited.email', (await app.user(own.id, { password: null, emailVerified: false })).email)
+  }
+
   const own = await app.tenant('Own')
   const [home] = (await app.call('GET', `${base}databases`, { key: own.developer })).body
   names.set('databases.home', home.id)
   await furnish('own', own, 'Own')
   await furnish('foreign', await app.tenant(canary), canary)
   await makeSpares()
+  await keepMail('outbox.spare.0', own.id, 'Spare')
   const onlyOne = [named('styles.own.0')]
   const limited = { styles: { read: onlyOne, write: onlyOne }, appconfig: { execute: '*' as const } }
   names.set('key.limited', await app.key(own.id, limited))
   names.set('key.master', app.master)
+  await meetPerson()
 
   return {
     names,
@@ -120,6 +145,8 @@ export async function createPool(app: TestApp, document: Document, canary: strin
     /** All that requests may have deleted or changed beyond use is there again. */
     async renew() {
       await makeSpares()
+      await app.db.query(sql`DELETE FROM svc.login_failures`)
+      await meetPerson()
       await configure(own.developer, 'Own')
     },
     async close() {

@@ -14,7 +14,6 @@ before(async () => {
   other = await maps.app.replica()
 })
 after(async () => {
-  await other.close()
   await maps.close()
 })
 

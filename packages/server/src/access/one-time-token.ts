@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import { credentialHash, type Secrets } from './secrets.ts'
+
+/** Which of the tokens that a user is sent by mail, by its column. */
+export type OneTimeTokenColumn = 'verification_token' | 'password_reset_token'
+
+/** A new token as it is sent, as it is found again, and as it is kept for those who may see it. */
+export type OneTimeToken = { readonly token: string; readonly hash: Buffer; readonly sealed: string }
+
+export function createOneTimeToken(secrets: Secrets, column: OneTimeTokenColumn, userId: number): OneTimeToken {
+  const token = randomBytes(32).toString('base64url')
+  return { token, hash: credentialHash(token), sealed: secrets.seal(token, placeOf(column, userId)) }
+}
+
+export function openOneTimeToken(
+  secrets: Secrets,
+  column: OneTimeTokenColumn,
+  userId: unknown,
+  sealed: unknown,
+): string {
+  return sealed ? secrets.open(String(sealed), placeOf(column, userId)) : ''
+}
+
+const placeOf = (column: OneTimeTokenColumn, userId: unknown): string => `users.${column}.${userId}`

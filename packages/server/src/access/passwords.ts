@@ -1,0 +1,73 @@
+import { hash, verify } from '@node-rs/argon2'
+import { ApiError } from '../errors.ts'
+import { isCommonPassword } from './common-passwords.ts'
+
+/** Makes and checks hashes of passwords, few at a time: a flood of logins must not starve everything else. */
+export type Passwords = {
+  hash(password: string): Promise<string>
+  /** A user without a password, or no user at all, takes as long as one whose password is wrong. */
+  verify(kept: string | null | undefined, password: string): Promise<boolean>
+  /** Runs `work` when it is its turn; the passwords it is given hash and verify without a further turn. */
+  inTurn<T>(work: (passwords: Pick<Passwords, 'hash' | 'verify'>) => Promise<T>): Promise<T>
+}
+
+/** argon2id is the library's default. */
+const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+const atOnce = 2
+const mostWaiting = 500
+const minLength = 8
+const maxLength = 256
+
+export function createPasswords(): Passwords {
+  let running = 0
+  const waiting: (() => void)[] = []
+  let nobody: Promise<string> | undefined
+
+  const bare = {
+    hash: (password: string) => hash(folded(password), cost),
+    async verify(kept: string | null | undefined, password: string) {
+      nobody ??= hash('the password of nobody', cost)
+      const isRight = await verify(kept ?? (await nobody), folded(password))
+      return isRight && typeof kept === 'string'
+    },
+  }
+
+  async function inTurn<T>(work: (passwords: typeof bare) => Promise<T>): Promise<T> {
+    if (waiting.length >= mostWaiting) {
+      throw new ApiError('busy', 'Too many passwords are being checked: try again shortly.', retrySoon)
+    }
+    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await work(bare)
+    } finally {
+      // The turn is handed on; only when nobody waits does it end.
+      const next = waiting.shift()
+      if (next) next()
+      else running--
+    }
+  }
+
+  return {
+    inTurn,
+    hash: (password) => inTurn((passwords) => passwords.hash(password)),
+    verify: (kept, password) => inTurn((passwords) => passwords.verify(kept, password)),
+  }
+}
+
+const retrySoon = { headers: { 'Retry-After': '5' } }
+
+/** The same password however a keyboard composes its letters. */
+const folded = (password: string): string => password.normalize('NFKC')
+
+/** Refuses a password that is too short, too long, or among the first that anybody would try. */
+export function checkNewPassword(password: string, path: string): void {
+  const text = folded(password)
+  const length = [...text].length
+  if (length < minLength) throw weak(path, `must have at least ${minLength} characters`)
+  if (length > maxLength) throw weak(path, `must have at most ${maxLength} characters`)
+  if (isCommonPassword(text)) throw weak(path, 'is one of the most common passwords')
+}
+
+const weak = (path: string, message: string): ApiError =>
+  new ApiError('weak_password', `${path} ${message}`, { faults: [{ path, code: 'weak_password', message }] })

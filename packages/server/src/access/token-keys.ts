@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import type { Db, Queryable } from '../db/db.ts'
+import { json, raw, sql } from '../db/sql.ts'
+import type { Secrets } from './secrets.ts'
+
+export const tokenAlgorithm = 'EdDSA'
+
+/** A key that tokens are checked with. */
+export type VerificationKey = { readonly kid: string; readonly key: CryptoKey; readonly jwk: JWK }
+
+/** The keys that sign tokens, shared by all replicas. A key that was replaced still verifies while its tokens live. */
+export type TokenKeys = {
+  /** The key that signs now. */
+  current(): Promise<{ kid: string; key: CryptoKey }>
+  find(kid: string): Promise<VerificationKey | undefined>
+  /** What others may verify our tokens with. */
+  published(): Promise<JWK[]>
+}
+
+/** How long the list of keys is believed; a key that is not in it is looked for at most once in the shorter time. */
+const trustMs = 60_000
+const searchMs = 1_000
+
+export function createTokenKeys(db: Db, secrets: Secrets, tokenSeconds: number): TokenKeys {
+  const privateKeys = new Map<string, Promise<CryptoKey>>()
+  let known: { keys: Promise<Map<string, VerificationKey>>; askedAt: number } | undefined
+
+  function verificationKeys(maxAgeMs: number): Promise<Map<string, VerificationKey>> {
+    if (known && performance.now() - known.askedAt < maxAgeMs) return known.keys
+    const asked = { keys: loadVerificationKeys(db, tokenSeconds), askedAt: performance.now() }
+    asked.keys.catch(() => {
+      if (known === asked) known = undefined
+    })
+    known = asked
+    return asked.keys
+  }
+
+  return {
+    async current() {
+      const row = (await currentKey(db)) ?? (await firstKey(db, secrets))
+      const kid = String(row.kid)
+      const imported = privateKeys.get(kid) ?? importPrivate(secrets, kid, String(row.private))
+      privateKeys.set(kid, imported)
+      return { kid, key: await imported }
+    },
+    async find(kid) {
+      return (await verificationKeys(trustMs)).get(kid) ?? (await verificationKeys(searchMs)).get(kid)
+    },
+    async published() {
+      // The first one is made when it is first wanted.
+      if ((await verificationKeys(searchMs)).size === 0) {
+        await firstKey(db, secrets)
+        known = undefined
+      }
+      return [...(await verificationKeys(searchMs)).values()].map(({ jwk }) => jwk)
+    },
+  }
+}
+
+/** Replaces the key that signs. Tokens signed before stay valid until they end by themselves. */
+export async function rotateTokenKey(db: Db, secrets: Secrets): Promise<string> {
+  return db.transaction(async (tx) => {
+    await lock(tx)
+    await tx.query(sql`UPDATE svc.token_keys SET retired_at = clock_timestamp() WHERE retired_at IS NULL`)
+    await tx.query(sql`DELETE FROM svc.token_keys WHERE retired_at < clock_timestamp() - interval '30 days'`)
+    return String((await addKey(tx, secrets)).kid)
+  })
+}
+
+type KeyRow = { kid: string; private: string }
+
+const currentKey = async (db: Queryable): Promise<KeyRow | undefined> =>
+  (await db.query<KeyRow>(sql`SELECT kid, private FROM svc.token_keys WHERE retired_at IS NULL`))[0]
+
+/** Of replicas that start together one makes it. */
+const firstKey = (db: Db, secrets: Secrets): Promise<KeyRow> =>
+  db.transaction(async (tx) => {
+    await lock(tx)
+    return (await currentKey(tx)) ?? (await addKey(tx, secrets))
+  })
+
+const lock = (tx: Queryable) => tx.query(raw(`SELECT pg_advisory_xact_lock(hashtext('svc.token_keys'))`))
+
+async function addKey(tx: Queryable, secrets: Secrets): Promise<KeyRow> {
+  const pair = await generateKeyPair(tokenAlgorithm, { crv: 'Ed25519', extractable: true })
+  const kid = randomUUID()
+  const secret = secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), placeOf(kid))
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid, alg: tokenAlgorithm, use: 'sig' }
+  await tx.query(sql`INSERT INTO svc.token_keys (kid, public, private) VALUES (${kid}, ${json(jwk)}, ${secret})`)
+  return { kid, private: secret }
+}
+
+async function loadVerificationKeys(db: Db, tokenSeconds: number): Promise<Map<string, VerificationKey>> {
+  const rows = await db.query<{ kid: string; public: JWK }>(sql`
+    SELECT kid, public FROM svc.token_keys
+    WHERE retired_at IS NULL OR retired_at > clock_timestamp() - make_interval(secs => ${tokenSeconds})
+    ORDER BY created_at DESC`)
+  const keys = rows.map(async ({ kid, public: jwk }): Promise<[string, VerificationKey]> => {
+    return [kid, { kid, jwk, key: (await importJWK(jwk, tokenAlgorithm)) as CryptoKey }]
+  })
+  return new Map(await Promise.all(keys))
+}
+
+const importPrivate = async (secrets: Secrets, kid: string, sealed: string): Promise<CryptoKey> =>
+  (await importJWK(JSON.parse(secrets.open(sealed, placeOf(kid))), tokenAlgorithm)) as CryptoKey
+
+const placeOf = (kid: string): string => `token_keys.private.${kid}`

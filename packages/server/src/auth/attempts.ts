@@ -1,0 +1,57 @@
+import { isIPv6 } from 'node:net'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+
+/** Who tries what, from where. */
+export type Attempt = { readonly applicationId: string; readonly email: string; readonly address: string }
+
+export const windowSeconds = 900
+const limits = { tries: 10, account: 50, address: 100 }
+
+/**
+ * Counts a try as failed before its outcome is known, so that many at once count too; 429 when there were too many.
+ * Returns what takes it back.
+ */
+export async function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<void>> {
+  const { applicationId, email, address: ip } = attempt
+  const account = `${applicationId} ${foldAscii(email)}`
+  const address = networkOf(ip)
+  const buckets = [`tries ${account} ${address}`, `account ${account}`, `address ${address}`]
+  const seconds = await count(db, buckets, [limits.tries, limits.account, limits.address])
+  if (seconds !== null) {
+    throw new ApiError('rate_limited', 'Too many failed tries: wait before the next one.', {
+      headers: { 'Retry-After': String(Math.max(1, seconds)) },
+    })
+  }
+  return async () => {
+    await db.query(
+      sql`UPDATE svc.login_failures SET count = count - 1 WHERE bucket = ANY(${buckets}::text[]) AND count > 0`,
+    )
+  }
+}
+
+/** Whether one more mail to this address is in order: nobody's box is to be filled through us. */
+export async function allowsMail(db: Db, { applicationId, email }: Omit<Attempt, 'address'>): Promise<boolean> {
+  return (await count(db, [`mail ${applicationId} ${foldAscii(email)}`], [limits.tries])) === null
+}
+
+async function count(db: Db, buckets: string[], most: number[]): Promise<number | null> {
+  const [row] = await db.query<{ wait: number | null }>(sql`
+    SELECT svc.count_failure(${buckets}::text[], ${most}::integer[], ${windowSeconds}) AS wait`)
+  return row?.wait ?? null
+}
+
+/** As the database folds them. */
+const foldAscii = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** Whoever has one IPv6 address has 2^64 of them. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  if (!isIPv6(plain)) return plain
+  const [head = '', tail] = plain.split('%', 1)[0]?.split('::') ?? []
+  const before = head === '' ? [] : head.split(':')
+  const after = tail ? tail.split(':') : []
+  const missing = tail === undefined ? 0 : 8 - before.length - after.length
+  return `${[...before, ...Array<string>(missing).fill('0'), ...after].slice(0, 4).join(':')}::/64`
+}

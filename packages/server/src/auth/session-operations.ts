@@ -1,0 +1,120 @@
+import Type from 'typebox'
+import { ApiError } from '../errors.ts'
+import { bearerOf, type Operation, operation } from '../http/operation.ts'
+import { type Account, findAccount, refused } from './accounts.ts'
+import { type Attempt, countAttempt } from './attempts.ts'
+import type { AuthParts } from './parts.ts'
+import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
+import { beginSession, endSession, findSession, rotateSession } from './sessions.ts'
+
+const tokenPair = Type.Object({
+  accessToken: Type.String({ description: 'A JWT, to be sent as Authorization: Bearer TOKEN' }),
+  refreshToken: Type.String({ description: 'Opaque; gives new access tokens' }),
+})
+
+/** Log in, get a new access token, log out. */
+export const sessionOperations = (parts: AuthParts): Operation[] => [login(parts), refresh(parts), logout(parts)]
+
+const login = ({ db, passwords, tokens, lifetimes }: AuthParts): Operation =>
+  operation({
+    id: 'auth.login',
+    method: 'POST',
+    path: '/api/v1/auth/login',
+    summary: 'Log in',
+    access: 'public',
+    body: Type.Object(
+      { email: Type.String({ maxLength: 320 }), password: passwordSchema, applicationId: applicationIdSchema },
+      { ...closed, examples: [{ email: 'ada@example.org', password: 'nine Bernoulli numbers', applicationId }] },
+    ),
+    success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
+    failures: [401, 429],
+    async handle({ request }, { body: { email, password, applicationId } }) {
+      const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
+      const account = await checkPassword({ db, passwords }, attempt, password, (turn) =>
+        findAccount(turn, attempt.applicationId, email),
+      )
+      const session = await beginSession(db, account, lifetimes.refreshToken)
+      if (!session) throw refused()
+      const accessToken = await tokens.sign(session.claims)
+      return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
+    },
+  })
+
+/**
+ * The account, if the password is its own; otherwise 401, in the same words and the same time whether there is such an
+ * account or not. Tries are counted when it is their turn, so that no more are made at once than are allowed.
+ */
+export function checkPassword(
+  { db, passwords }: Pick<AuthParts, 'db' | 'passwords'>,
+  attempt: Attempt,
+  password: string,
+  find: (database: AuthParts['db']) => Promise<Account | undefined>,
+): Promise<Account> {
+  return passwords.inTurn(async ({ verify }) => {
+    const takeBack = await countAttempt(db, attempt)
+    const account = await find(db)
+    const isRight = await verify(account?.password ?? account?.pendingPassword, password)
+    if (!account?.enabled || !isRight) throw refused()
+    await takeBack()
+    if (account.password === null || !account.emailVerified) {
+      throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet: open the link in the mail.')
+    }
+    return account
+  })
+}
+
+const refresh = ({ db, tokens, lifetimes }: AuthParts): Operation =>
+  operation({
+    id: 'auth.refresh',
+    method: 'POST',
+    path: '/api/v1/auth/refresh',
+    summary: 'Get a new access token',
+    description:
+      'Answers a JSON string, or bare text to a client that accepts only text/plain. With `rotate=true` the refresh ' +
+      'token is replaced too; using one that was replaced ends the session.',
+    access: 'public',
+    query: Type.Object({ rotate: Type.Optional(Type.Boolean({ description: 'Replace the refresh token too' })) }),
+    body: Type.Object(
+      { refreshToken: refreshTokenSchema, applicationId: applicationIdSchema },
+      { ...closed, examples: [{ refreshToken: 'rt_…', applicationId }] },
+    ),
+    success: { status: 200, description: 'The access token', schema: Type.Union([Type.String(), tokenPair]) },
+    failures: [401],
+    async handle({ request }, { query, body: { refreshToken, applicationId } }) {
+      const application = applicationId.toLowerCase()
+      if (query.rotate) {
+        const session = await rotateSession(db, refreshToken, application, lifetimes.refreshToken)
+        if (!session) throw refused()
+        const accessToken = await tokens.sign(session.claims)
+        return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
+      }
+      const claims = await findSession(db, refreshToken, application)
+      if (!claims) throw refused()
+      const accessToken = await tokens.sign(claims)
+      if (!wantsText(request.headers.accept)) return { headers: noStore, body: accessToken }
+      return { headers: { ...noStore, 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(accessToken) }
+    },
+  })
+
+const wantsText = (accept = ''): boolean => /^\s*text\/plain\s*(;[^,]*)?$/i.test(accept)
+
+const logout = ({ db, bearers }: AuthParts): Operation =>
+  operation({
+    id: 'auth.logout',
+    method: 'POST',
+    path: '/api/v1/auth/logout',
+    summary: 'Log out',
+    description: 'Ends the session of the refresh token, and with it its access tokens.',
+    access: { class: 'auth', level: 'execute' },
+    bearer: true,
+    body: Type.Object({ refreshToken: refreshTokenSchema }, { ...closed, examples: [{ refreshToken: 'rt_…' }] }),
+    success: { status: 204, description: 'The session has ended' },
+    async handle({ caller }, { body: { refreshToken } }) {
+      const { userId } = bearerOf(caller)
+      if (!(await endSession(db, refreshToken, { userId, applicationId: caller.applicationId }))) throw refused()
+      bearers.forget({ userId })
+      return {}
+    },
+  })
+
+const applicationId = '00000000-0000-4000-8000-000000000000'

@@ -1,0 +1,136 @@
+import type { FastifyRequest } from 'fastify'
+import Type, { type TSchema } from 'typebox'
+import { checkNewPassword } from '../access/passwords.ts'
+import { emailSchema } from '../http/email.ts'
+import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { findSettings, refused } from './accounts.ts'
+import type { AuthParts } from './parts.ts'
+import { isAllowedRedirect, readRedirect } from './redirects.ts'
+import { inTheSameTime } from './same-time.ts'
+import { applicationIdSchema, closed, passwordSchema, urlSchema } from './schemas.ts'
+import { confirm, findConfirmation, type SignedUp, type Signup, signUp } from './signup.ts'
+
+const nameSchema = Type.String({ maxLength: 255 })
+const signupSchema = Type.Object(
+  {
+    firstName: nameSchema,
+    lastName: nameSchema,
+    email: emailSchema,
+    password: passwordSchema,
+    applicationId: applicationIdSchema,
+    confirmUrl: urlSchema,
+    redirectUrl: urlSchema,
+  },
+  {
+    ...closed,
+    examples: [
+      {
+        firstName: 'Ada',
+        lastName: 'Lovelace',
+        email: 'ada@example.org',
+        password: 'nine Bernoulli numbers',
+        applicationId: '00000000-0000-4000-8000-000000000000',
+        confirmUrl: 'http://localhost:3000/confirm',
+        redirectUrl: 'http://localhost:3000/welcome',
+      },
+    ],
+  },
+)
+
+/** Sign up, and confirm the address by the link in the mail, in both of its forms. */
+export const signupOperations = (parts: AuthParts, userSchema: TSchema): Operation[] => [
+  signup(parts, userSchema),
+  confirmByQuery(parts),
+  confirmByPath(parts),
+]
+
+const signup = (parts: AuthParts, userSchema: TSchema): Operation =>
+  operation({
+    id: 'auth.signup',
+    method: 'POST',
+    path: '/api/v1/auth/signup',
+    summary: 'Sign up',
+    description:
+      'For addresses that `metadata.auth.signup` of the application approves, and for users that were made without a ' +
+      'password. A mail asks to confirm the address. The answer is the same for an address that has an account.',
+    access: 'public',
+    body: signupSchema,
+    success: { status: 200, description: 'The user, not confirmed yet', schema: userSchema },
+    failures: [401, 429],
+    async handle({ request }, { body }) {
+      const { db } = parts
+      checkNewPassword(body.password, 'body/password')
+      const applicationId = body.applicationId.toLowerCase()
+      const settings = await findSettings(db, applicationId)
+      if (!settings) throw refused()
+      const baseUrl = parts.baseUrl(request)
+      const confirmUrl = readRedirect(body.confirmUrl, 'confirmUrl', settings, baseUrl)
+      readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)
+      const wanted = { ...body, applicationId, confirmUrl }
+      return { body: shown(wanted, await inTheSameTime(() => signUp(parts, wanted, settings))) }
+    },
+  })
+
+/** The user in the words of whoever signed up: what an account has besides is not told. */
+function shown({ applicationId, email, firstName, lastName }: Signup, { id, at }: SignedUp): object {
+  return {
+    id: String(id),
+    applicationId,
+    createdAt: at.toISOString(),
+    updatedAt: at.toISOString(),
+    metadata: {},
+    email,
+    firstName,
+    lastName,
+    roles: [],
+    emailVerified: false,
+    enabled: true,
+    verificationToken: '',
+    passwordResetToken: '',
+  }
+}
+
+const confirmation = {
+  method: 'GET',
+  summary: 'Confirm the address of a sign-up',
+  description: 'The link of the mail leads here, by way of the application’s page or directly. It works once.',
+  access: 'public',
+  success: { status: 302, description: 'Confirmed; on to the redirect address', headers: ['Location'] },
+  failures: [401],
+} as const
+const emailParameter = Type.Optional(Type.String({ maxLength: 320, description: 'If given, it must match' }))
+
+const confirmByQuery = (parts: AuthParts): Operation =>
+  operation({
+    ...confirmation,
+    id: 'auth.confirmsignup',
+    path: '/api/v1/auth/confirmsignup',
+    query: Type.Object({ token: Type.String(), redirect: Type.String(), email: emailParameter }),
+    handle: ({ request }, { query: { token, redirect, email } }) => confirmed(parts, request, token, redirect, email),
+  })
+
+const confirmByPath = (parts: AuthParts): Operation =>
+  operation({
+    ...confirmation,
+    id: 'auth.confirmsignup.path',
+    path: '/api/v1/auth/confirmsignup/{token}/{redirect}',
+    secretPath: true,
+    query: Type.Object({ email: emailParameter }),
+    handle: ({ request }, { params: { token = '', redirect = '' }, query: { email } }) =>
+      confirmed(parts, request, token, redirect, email),
+  })
+
+async function confirmed(
+  parts: AuthParts,
+  request: FastifyRequest,
+  token: string,
+  redirect: string,
+  email: string | undefined,
+): Promise<Answer> {
+  const { db, baseUrl, bearers } = parts
+  const found = await findConfirmation(db, token, email)
+  if (!found || !isAllowedRedirect(redirect, found.settings, baseUrl(request))) throw refused()
+  if (!(await confirm(db, found.id, token))) throw refused()
+  bearers.forget({ userId: found.id })
+  return { headers: { location: new URL(redirect).href, 'cache-control': 'no-store' } }
+}

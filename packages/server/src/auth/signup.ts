@@ -1,0 +1,107 @@
+import { createOneTimeToken, type OneTimeToken } from '../access/one-time-token.ts'
+import { credentialHash } from '../access/secrets.ts'
+import type { Db, Queryable } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { newUserId } from '../resource/user-id.ts'
+import { type Account, type AuthSettings, findAccount } from './accounts.ts'
+import { allowsMail } from './attempts.ts'
+import type { AuthParts } from './parts.ts'
+import { mailValues, touched } from './password-operations.ts'
+import { withParameters } from './redirects.ts'
+
+export type Signup = {
+  readonly applicationId: string
+  readonly email: string
+  readonly firstName: string
+  readonly lastName: string
+  readonly password: string
+  readonly confirmUrl: URL
+  readonly redirectUrl: string
+}
+
+/** The number of the user, and since when there is one. */
+export type SignedUp = { readonly id: number; readonly at: Date }
+
+/**
+ * Makes the account, or prepares the one there is; its password counts once the link in the mail was opened. For an
+ * account that is complete nothing happens, and the answer is made up: whoever asks learns nothing.
+ */
+export async function signUp(parts: AuthParts, signup: Signup, settings: AuthSettings): Promise<SignedUp> {
+  const { db, secrets, passwords, mailer, lifetimes } = parts
+  const { applicationId, email } = signup
+  const known = await findAccount(db, applicationId, email)
+  const isExpected = known?.enabled && known.password === null
+  if (!isExpected && !isApproved(email, settings)) {
+    throw new ApiError('unauthorized', 'This e-mail address is not approved for sign-up.')
+  }
+  const hash = await passwords.hash(signup.password)
+  const mayMail = await allowsMail(db, { applicationId, email })
+  const madeUp = { id: newUserId(), at: new Date() }
+  if (!mayMail) return madeUp
+  return db.transaction(async (tx) => {
+    const account = await openAccount(tx, signup)
+    if (!account) return madeUp
+    const token = createOneTimeToken(secrets, 'verification_token', account.id)
+    await keepPending(tx, account, hash, token, lifetimes.verifyToken)
+    const link = withParameters(signup.confirmUrl, {
+      token: token.token,
+      email: account.email,
+      redirect: signup.redirectUrl,
+    })
+    await mailer.send(tx, { applicationId, template: 'confirm', to: account.email, values: mailValues(account, link) })
+    // The number of one that was there before is not for everybody.
+    return known ? madeUp : { id: account.id, at: madeUp.at }
+  })
+}
+
+/** `@x.org` stands for all addresses there, `*` for all there are. */
+function isApproved(email: string, { signup }: AuthSettings): boolean {
+  if (signup?.enabled !== true || !Array.isArray(signup.allow)) return false
+  const address = email.toLowerCase()
+  return signup.allow.some((entry) => {
+    if (typeof entry !== 'string') return false
+    const allowed = entry.toLowerCase()
+    if (allowed === '*') return true
+    return allowed.startsWith('@') ? address.slice(address.lastIndexOf('@')) === allowed : address === allowed
+  })
+}
+
+/** The account of this address, made if there is none; nothing when it is complete or disabled. */
+async function openAccount(tx: Queryable, { applicationId, email, firstName, lastName }: Signup) {
+  await tx.query(sql`
+    INSERT INTO svc.users (id, application_id, email, first_name, last_name)
+    VALUES (${newUserId()}, ${applicationId}::uuid, ${email}, ${firstName}, ${lastName})
+    ON CONFLICT (application_id, email_key) DO NOTHING`)
+  const account = await findAccount(tx, applicationId, email)
+  const isOpen = account && (!account.emailVerified || account.password === null)
+  return isOpen && account.enabled ? account : undefined
+}
+
+async function keepPending(tx: Queryable, { id }: Account, password: string, token: OneTimeToken, seconds: number) {
+  await tx.query(sql`
+    UPDATE svc.users SET pending_password = ${password}, verification_token = ${token.sealed},
+      verification_hash = ${token.hash},
+      verification_expires_at = clock_timestamp() + make_interval(secs => ${seconds}), ${touched}
+    WHERE id = ${id} AND (NOT email_verified OR password IS NULL)`)
+}
+
+/** The user, and the settings of the application, that an unused confirmation token is for. */
+export async function findConfirmation(db: Db, token: string, email: string | undefined) {
+  const [row] = await db.query<{ id: number; auth: AuthSettings | null }>(sql`
+    SELECT u.id, a.metadata -> 'auth' AS auth FROM svc.users u JOIN svc.applications a ON a.id = u.application_id
+    WHERE ${isConfirmedBy(token)} AND (${email ?? null}::text IS NULL OR email_key = lower(${email ?? null} COLLATE "C"))`)
+  return row && { id: row.id, settings: row.auth ?? {} }
+}
+
+/** Whether this was the one use that the token has. */
+export async function confirm(db: Db, id: number, token: string): Promise<boolean> {
+  const confirmed = await db.query(sql`
+    UPDATE svc.users u SET email_verified = true, password = COALESCE(pending_password, password),
+      pending_password = NULL, verification_token = NULL, verification_hash = NULL, ${touched}
+    WHERE id = ${id} AND ${isConfirmedBy(token)} RETURNING 1`)
+  return confirmed.length > 0
+}
+
+const isConfirmedBy = (token: string) =>
+  sql`u.verification_hash = ${credentialHash(token)} AND u.verification_expires_at > clock_timestamp() AND u.enabled`

@@ -1,0 +1,84 @@
+import Type from 'typebox'
+import { denied, type Scope, scopeOf } from '../access/acl.ts'
+import { guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
+import { openOneTimeToken } from '../access/one-time-token.ts'
+import { checkNewPassword, type Passwords } from '../access/passwords.ts'
+import type { Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
+import { emailSchema } from '../http/email.ts'
+import { defineResource, field, type Resource } from '../resource/resource.ts'
+import { userIdentity } from '../resource/user-id.ts'
+
+export type UserParts = { db: Db; secrets: Secrets; passwords: Passwords; applications: () => Resource }
+
+const nameSchema = Type.String({ maxLength: 255 })
+const tokenNote = 'Only for those who may change this user; empty for everybody else'
+
+/** The people of an application. Their password is kept as a hash, their one-time tokens hashed and sealed. */
+export const users = ({ db, secrets, passwords, applications }: UserParts): Resource =>
+  defineResource({
+    name: 'users',
+    title: 'User',
+    path: '/api/v1/auth/users',
+    acl: 'users',
+    identity: userIdentity,
+    ownerColumn: 'id',
+    writeFailures: [429],
+    example: {
+      email: 'ada@example.org',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      password: 'nine Bernoulli numbers',
+      roles: ['editor'],
+      emailVerified: true,
+    },
+    fields: {
+      email: field('string', emailSchema, { required: true }),
+      firstName: field('string', nameSchema, { default: '', isKept: true }),
+      lastName: field('string', nameSchema, { default: '', isKept: true }),
+      password: field('string', Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()]), { mode: 'writeOnly' }),
+      roles: field('array', Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1_000 }), {
+        default: [],
+        isKept: true,
+      }),
+      emailVerified: field('boolean', Type.Boolean(), { default: false, isKept: true }),
+      enabled: field('boolean', Type.Boolean(), { default: true, isKept: true }),
+      verificationToken: tokenField(secrets, 'verification_token'),
+      passwordResetToken: tokenField(secrets, 'password_reset_token'),
+    },
+    joins: { application: { one: applications, field: 'applicationId' } },
+    async views(scope) {
+      const canWrite = writableBy(scope)
+      return {
+        metadata: await visibleMetadata(db, 'users', scope),
+        verification_token: sql`(CASE WHEN ${canWrite} THEN verification_token END)`,
+        password_reset_token: sql`(CASE WHEN ${canWrite} THEN password_reset_token END)`,
+      }
+    },
+    guardMetadata: (change, scope) => guardedAuth(db, change, scope),
+    async prepare({ values, previous }, scope) {
+      if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot make users.')
+      if (typeof values.password !== 'string') return values
+      checkNewPassword(values.password, 'body/password')
+      return { ...values, password: await passwords.hash(values.password) }
+    },
+  })
+
+const tokenField = (secrets: Secrets, column: 'verification_token' | 'password_reset_token') =>
+  field('string', Type.String({ description: tokenNote }), {
+    mode: 'readOnly',
+    queryable: false,
+    column,
+    read: (row) => openOneTimeToken(secrets, column, row.id, row[column]),
+  })
+
+/** Whoever may change a user could set the password, and so gains nothing by the tokens. */
+function writableBy({ caller }: Scope): Sql {
+  const scope = scopeOf(caller, 'users', 'write')
+  if (!scope) return raw('FALSE')
+  const own = scope.ownerId === null ? raw('TRUE') : sql`users.id = ${scope.ownerId}`
+  if (scope.ids === 'any') return own
+  const ids = scope.ids.map(userIdentity.key).filter((id) => id !== undefined)
+  return sql`(${own} AND users.id = ANY(${ids}::bigint[]))`
+}
