@@ -1,0 +1,10 @@
+// biome-ignore-all lint/performance/noBarrelFile: the door of the package
+export { type AnthropicOptions, anthropic } from './bridges/anthropic.ts'
+export { type CommandOptions, command } from './bridges/command.ts'
+export { type HttpOptions, http } from './bridges/http.ts'
+export { type OllamaOptions, ollama } from './bridges/ollama.ts'
+export { type OpenAiCompatibleOptions, openAiCompatible } from './bridges/openai-compatible.ts'
+export { ConnectionRefused, ProviderError, Reject } from './errors.ts'
+export type { Handler, Invocation, Log } from './invocation.ts'
+export type { Finish, FinishReason, InvokeOptions, Message, Tools, Usage } from './protocol.ts'
+export { type ServeOptions, serveAgent } from './serve-agent.ts'

@@ -1,0 +1,25 @@
+import type { Invocation } from '../invocation.ts'
+import type { Message, Usage } from '../protocol.ts'
+
+/** What a chat model is asked: the turns before, then the input with what the caller looks at. */
+export function conversation({ messages, input, context }: Invocation): Message[] {
+  const content = context ? `${input}\n\n<context>${JSON.stringify(context)}</context>` : input
+  return [...messages, { role: 'user', content }]
+}
+
+/** The model of the operator; a caller chooses only where the operator did not. */
+export function modelFor(configured: string | undefined, { options }: Invocation): string {
+  const model = configured ?? options.model
+  if (model === undefined)
+    throw new TypeError('No model is set: give the bridge one, or let callers send options.model.')
+  return model
+}
+
+/** Only the counts that are known. */
+export function usageOf(counts: { [Name in keyof Usage]: unknown }): Usage {
+  const known = Object.entries(counts).filter(([, count]) => typeof count === 'number' && count >= 0)
+  const usage: Usage = Object.fromEntries(known)
+  const { inputTokens, outputTokens, totalTokens } = usage
+  if (totalTokens !== undefined || inputTokens === undefined || outputTokens === undefined) return usage
+  return { ...usage, totalTokens: inputTokens + outputTokens }
+}

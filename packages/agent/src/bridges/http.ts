@@ -1,0 +1,85 @@
+import { ProviderError, Reject } from '../errors.ts'
+import type { Handler, Invocation } from '../invocation.ts'
+import type { Finish } from '../protocol.ts'
+import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts'
+import { parseJson, post, providerAnswered, textOf } from './upstream.ts'
+
+export type HttpOptions = { url: string; headers?: Readonly<Record<string, string>> }
+
+const maxJsonLength = 8 * 1024 * 1024
+
+/**
+ * Answers with what a web service answers to a POST of the invocation. Its content type says how: JSON with `text` or
+ * `output`, a `text/event-stream` of delta, done and error as the platform itself sends it, or plain text as it comes.
+ */
+export function http({ url, headers }: HttpOptions): Handler {
+  return async function* (invocation) {
+    const { signal } = invocation
+    const response = await post({
+      url,
+      ...(headers && { headers }),
+      body: question(invocation),
+      signal,
+    })
+    const type = response.headers.get('content-type') ?? ''
+    const text = textOf(response, signal)
+    if (/^text\/event-stream\b/i.test(type)) yield* readEvents(serverSentEvents(text), invocation)
+    else if (/^application\/(?:[\w.+-]+\+)?json\b/i.test(type)) yield readAnswer(await whole(text), invocation)
+    else yield* text
+  }
+}
+
+const question = ({ id, input, messages, conversationId, context, options, metadata, mode, tools }: Invocation) => ({
+  invocationId: id,
+  input,
+  messages,
+  conversationId,
+  context,
+  options,
+  metadata,
+  mode,
+  tools,
+})
+
+async function* readEvents(events: AsyncIterable<ServerSentEvent>, invocation: Invocation): AsyncGenerator<string> {
+  for await (const { event, data } of events) {
+    if (event === 'start') invocation.start()
+    if (event === 'delta') yield textField(parseJson(data), 'text')
+    if (event === 'done') return invocation.finish(finishOf(parseJson(data)))
+    if (event === 'error') throw eventError(parseJson(data))
+  }
+  throw new ProviderError('The web service broke off.')
+}
+
+function readAnswer(text: string, invocation: Invocation): string {
+  const answer = parseJson(text)
+  invocation.finish(finishOf(answer))
+  return textField(answer, 'text' in answer ? 'text' : 'output')
+}
+
+function textField(value: Record<string, unknown>, name: string): string {
+  const text = value[name]
+  if (typeof text === 'string') return text
+  throw new ProviderError('The web service answered without text.', { detail: JSON.stringify(value).slice(0, 200) })
+}
+
+/** The platform checks what the fields hold. */
+function finishOf(answer: Record<string, unknown>): Finish {
+  const names = ['finishReason', 'model', 'usage', 'artifacts'] as const
+  return Object.fromEntries(names.filter((name) => answer[name] != null).map((name) => [name, answer[name]]))
+}
+
+function eventError({ statusCode, message, ...rest }: Record<string, unknown>): Error {
+  if (statusCode === 400) return new Reject(String(message ?? 'The web service rejected the input.'))
+  const status = typeof statusCode === 'number' ? statusCode : 500
+  return providerAnswered(status, { detail: JSON.stringify({ message, ...rest }).slice(0, 1_000) })
+}
+
+async function whole(chunks: AsyncIterable<string>): Promise<string> {
+  let text = ''
+  for await (const chunk of chunks) {
+    text += chunk
+    if (text.length > maxJsonLength) throw new ProviderError('The web service answered more than 8 MiB.')
+  }
+  return text
+}

@@ -1,0 +1,109 @@
+import type { ProviderError } from '../errors.ts'
+import type { Handler, Invocation } from '../invocation.ts'
+import type { FinishReason, Usage } from '../protocol.ts'
+import { conversation, modelFor, usageOf } from './conversation.ts'
+import { serverSentEvents } from './server-sent-events.ts'
+import { follow, type Step } from './steps.ts'
+import { below, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+
+export type OpenAiCompatibleOptions = {
+  /** @defaultValue https://api.openai.com/v1 */
+  baseUrl?: string
+  model?: string
+  apiKey?: string
+  /** What the model is told before all else. */
+  system?: string
+  headers?: Readonly<Record<string, string>>
+}
+
+type Chunk = {
+  model?: string
+  choices?: { delta?: Delta; finish_reason?: string | null }[]
+  usage?: Counts | null
+  error?: { message?: string; code?: unknown; status?: unknown } | string
+}
+type Delta = {
+  content?: string | null
+  refusal?: string | null
+  reasoning_content?: string | null
+  reasoning?: unknown
+}
+type Counts = {
+  prompt_tokens?: number
+  completion_tokens?: number
+  total_tokens?: number
+  prompt_tokens_details?: { cached_tokens?: number } | null
+  completion_tokens_details?: { reasoning_tokens?: number } | null
+}
+
+const defaultBaseUrl = 'https://api.openai.com/v1'
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  content_filter: 'content_filter',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+}
+
+/** Answers with a model behind the OpenAI chat completions API, of OpenAI or of one of the many that speak it. */
+export function openAiCompatible(options: OpenAiCompatibleOptions = {}): Handler {
+  return async function* (invocation) {
+    const { signal } = invocation
+    const response = await post({
+      url: below(options.baseUrl ?? defaultBaseUrl, '/chat/completions'),
+      headers: { ...(options.apiKey && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
+      body: request(options, invocation),
+      signal,
+    })
+    yield* follow(steps(textOf(response, signal)), invocation)
+  }
+}
+
+async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
+  for await (const { data } of serverSentEvents(text))
+    yield data === '[DONE]' ? { isLast: true } : step(parseJson(data))
+}
+
+function step({ model, choices, usage, error }: Chunk): Step {
+  if (error) throw streamError(error)
+  const { delta, finish_reason: reason } = choices?.[0] ?? {}
+  return {
+    text: delta?.content || delta?.refusal || undefined,
+    isThinking: Boolean(delta?.reasoning_content || delta?.reasoning),
+    isComplete: Boolean(reason),
+    facts: {
+      ...(model && { model }),
+      ...(reason && { finishReason: finishReasons[reason] ?? 'other' }),
+      ...(usage && { usage: usageFrom(usage) }),
+    },
+  }
+}
+
+function request({ baseUrl = defaultBaseUrl, model, system }: OpenAiCompatibleOptions, invocation: Invocation) {
+  const { temperature, maxOutputTokens } = invocation.options
+  // OpenAI's newer models refuse the old name, most others know only that.
+  const limit = new URL(baseUrl).hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'
+  return {
+    model: modelFor(model, invocation),
+    messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
+    stream: true,
+    stream_options: { include_usage: true },
+    temperature,
+    [limit]: maxOutputTokens,
+  }
+}
+
+function streamError(error: NonNullable<Chunk['error']>): ProviderError {
+  const { code, status } = typeof error === 'string' ? {} : error
+  const said = [status, code].map(Number).find((number) => number >= 400 && number < 600)
+  return providerAnswered(said ?? 500, { detail: JSON.stringify(error).slice(0, 1_000) })
+}
+
+const usageFrom = (counts: Counts): Usage =>
+  usageOf({
+    inputTokens: counts.prompt_tokens,
+    outputTokens: counts.completion_tokens,
+    totalTokens: counts.total_tokens,
+    cachedInputTokens: counts.prompt_tokens_details?.cached_tokens,
+    reasoningTokens: counts.completion_tokens_details?.reasoning_tokens,
+  })

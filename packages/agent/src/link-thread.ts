@@ -1,0 +1,12 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { createLink } from './link.ts'
+import type { FromLink, ToLink } from './link-messages.ts'
+
+// The socket has a thread of its own: pings are answered however busy the handlers are.
+const port = parentPort
+if (!port) throw new Error('This is the thread that serveAgent starts.')
+const handle = createLink(workerData, (message: FromLink) => {
+  port.postMessage(message)
+  if (message.type === 'ended') port.close()
+})
+port.on('message', (message: ToLink) => handle(message))

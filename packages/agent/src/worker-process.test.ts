@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import test from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startUpstream, trickle } from './testing/ask.ts'
+import { startFakePlatform } from './testing/fake-platform.ts'
+import { startCommand, startProgram } from './testing/worker-process.ts'
+
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
+const [, example = ''] = /```ts\n([^`]*(?:`[^`]+`[^`]*)*?)```/.exec(readme) ?? []
+
+test('the example of the README serves, and ends on SIGTERM', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  const env = { GRATICULE_URL: platform.url, GRATICULE_API_KEY: 'k', AGENT_ID: 'a' }
+  const { child, exited } = startProgram(t, example, env)
+  const session = await platform.session()
+  session.invoke('1', 'hello world')
+  await session.next('done', '1')
+  assert.equal(session.text('1'), 'HELLO WORLD ')
+  child.kill('SIGTERM')
+  await session.next('drain')
+  assert.equal(await session.closed, 1000)
+  assert.equal(await exited, 0)
+})
+
+test('SIGTERM lets an answer finish', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  const args = [
+    'serve',
+    '--agent',
+    'a',
+    '--url',
+    platform.url,
+    '--api-key',
+    'k',
+    '--command',
+    'echo a; sleep 1; echo b',
+  ]
+  const { child, exited } = startCommand(t, args, {})
+  const session = await platform.session()
+  session.invoke('1', '')
+  await session.next('delta', '1')
+  child.kill('SIGTERM')
+  await session.next('done', '1')
+  assert.equal(session.text('1'), 'a\nb\n')
+  assert.equal(await session.closed, 1000)
+  assert.equal(await exited, 0)
+})
+
+test('a handler that computes without a pause leaves pings answered and work accepted', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  const program = `
+    import { serveAgent } from '@graticule/agent'
+    await serveAgent({ url: '${platform.url}', apiKey: 'k', agentId: 'a' }, ({ input }) => {
+      const end = performance.now() + Number(input)
+      while (performance.now() < end);
+      return 'x'
+    })`
+  startProgram(t, program, {})
+  const session = await platform.session()
+  session.invoke('1', '2000')
+  await session.next('accept', '1')
+  await sleep(200)
+  const pong = new Promise((resolve) => session.socket.once('pong', resolve))
+  session.socket.ping()
+  session.invoke('2', '1')
+  await Promise.all([pong, session.next('accept', '2')])
+  assert.ok(!session.names('1').includes('done'), 'answered while the handler computed')
+  await session.next('done', '1')
+  await session.next('done', '2')
+})
+
+test('a refused key ends the command with code 1 and one line that says why', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  platform.refusal = { status: 401, body: '{"detail":"The key lacks agents write."}' }
+  const env = { GRATICULE_URL: platform.url, GRATICULE_API_KEY: 'k' }
+  const { exited, output } = startCommand(t, ['serve', '--agent', 'a', '--command', 'cat'], env)
+  assert.equal(await exited, 1)
+  assert.match(output(), /^The API key was refused: .*lacks agents write.*\n$/)
+})
+
+test('a bridge is chosen by its flag, and its key comes from the variable everybody uses', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  const body = 'data: {"model":"m1","choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+  const { url, requests } = await startUpstream(t, (response) => trickle(response, 'text/event-stream', body, 20))
+  startCommand(
+    t,
+    ['serve', '--agent', 'a', '--openai-compatible', `${url}/v1`, '--model', 'm', '--system', 'Be brief.'],
+    {
+      GRATICULE_URL: platform.url,
+      GRATICULE_API_KEY: 'k',
+      OPENAI_API_KEY: 'secret',
+    },
+  )
+  const session = await platform.session()
+  session.invoke('1', 'hello')
+  assert.deepEqual(await session.next('done', '1'), { t: 'done', id: '1', finishReason: 'stop', model: 'm1' })
+  assert.equal(session.text('1'), 'hi')
+  assert.equal(requests[0]?.headers.authorization, 'Bearer secret')
+  assert.equal(requests[0]?.body.messages[0].content, 'Be brief.')
+})
