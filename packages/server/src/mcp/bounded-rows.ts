@@ -1,0 +1,24 @@
+import type { Row } from './dataset.ts'
+
+const maxLength = 32 * 1024
+
+/** As many rows as a model should read at once, and where the next begin. */
+export function boundedRows(rows: readonly Row[], limit: number, offset: number) {
+  let length = 0
+  const shown = rows.slice(0, limit).filter((row, index) => {
+    length += JSON.stringify(row).length + 1
+    return length <= maxLength || index === 0
+  })
+  const truncated = shown.length < rows.length
+  return { rows: shown.map(shortened), truncated, ...(truncated && { nextOffset: offset + shown.length }) }
+}
+
+/** One row alone may be longer than all rows should be. */
+function shortened(row: Row): Row {
+  const text = JSON.stringify(row)
+  if (text.length <= maxLength) return row
+  return {
+    note: 'The row is too long to be shown: name fewer attributes, or less geometry.',
+    beginning: text.slice(0, 1_000),
+  }
+}

@@ -1,0 +1,65 @@
+import type { FastifyRequest } from 'fastify'
+import { type AclLevel, authorize, type Caller } from '../access/acl.ts'
+import { ApiError } from '../errors.ts'
+import type { Answer, Operation } from '../http/operation.ts'
+import { validator } from '../http/validate.ts'
+
+type Input = {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: object
+  /** Values of the dataset's own parameters. */
+  parameters?: Record<string, string> | undefined
+  /** Asks the ACL for this level instead of the operation's own. */
+  level?: AclLevel
+}
+
+/** Carries out an operation as the caller could by HTTP, and returns what it answers. */
+export type CallOperation = (id: string, input: Input) => Promise<unknown>
+
+const maxAnswerLength = 4 * 1024 * 1024
+
+/** Tools are operations called from within: the same checks, the same limits, the same code. */
+export function createCaller(
+  operations: readonly Operation[],
+): (request: FastifyRequest, caller: Caller) => CallOperation {
+  const byId = new Map(
+    operations.map((one) => [one.id, { called: one, readBody: one.body && validator(one.body, 'arguments') }]),
+  )
+  return (request, caller) =>
+    async (id, { params = {}, query = {}, body, parameters = {}, level }) => {
+      const { called, readBody } = byId.get(id) ?? {}
+      if (!called || typeof called.access !== 'object') throw new Error(`There is no guarded operation ${id}`)
+      const { class: aclClass, level: own } = called.access
+      const wanted = level ?? (typeof own === 'function' ? own({ params, query: {} }) : own)
+      const scope = authorize(caller, { class: aclClass, level: wanted }, params.id)
+      const context = { request, tree: parameters, caller, scope }
+      const answer = await called.handle(context, { params, query, body: readBody?.(body) })
+      return JSON.parse(await textOf(answer), keepingDigits)
+    }
+}
+
+/** An answer that is too long is not worth being parsed, and none for a model. */
+async function textOf({ json, body }: Answer): Promise<string> {
+  if (json !== undefined) return json
+  if (body instanceof Uint8Array) return Buffer.from(body).toString()
+  if (!isStream(body)) return JSON.stringify(body)
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    const bytes = Buffer.from(chunk)
+    length += bytes.length
+    if (length > maxAnswerLength)
+      throw new ApiError('too_large', 'The answer is too large: ask for fewer rows or less.')
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const isStream = (body: unknown): body is AsyncIterable<Uint8Array | string> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+
+/** A whole number too large for JavaScript becomes text, so that no digit is lost. */
+function keepingDigits(_key: string, value: unknown, context?: { source?: string }): unknown {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value
+}

@@ -1,0 +1,105 @@
+import Type, { type Static } from 'typebox'
+import type { CallOperation } from './call-operation.ts'
+
+type AttributeSummary = {
+  name: string
+  type: string
+  description: string
+  nullable: boolean
+  primaryKey: boolean
+  geometryType?: string
+  srid?: number
+}
+export type DatasetSummary = {
+  id: string
+  name: string
+  description: string
+  type: string
+  attributes: AttributeSummary[]
+  metadata: { parameters?: unknown }
+}
+
+export const datasetId = Type.String({ format: 'uuid', description: 'As list_datasets tells it' })
+export const names = (description: string, maxItems = 50) =>
+  Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description, maxItems }))
+
+const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })
+export const bbox = Type.Array(Type.Number(), {
+  minItems: 4,
+  maxItems: 4,
+  description: '[west, south, east, north] in degrees of WGS 84',
+})
+
+/** What every tool that reads rows can be told. */
+export const selection = {
+  datasetId,
+  where: Type.Optional(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description:
+          'Conditions by attribute, for example {"population": {"$gt": 1000}, "name": {"$iLike": "new%"}}. Operators: $eq $ne $gt $gte $lt $lte $in $between $like $iLike $substring; $and, $or and $not nest.',
+      },
+    ),
+  ),
+  bbox: Type.Optional(bbox),
+  near: Type.Optional(
+    Type.Object(
+      { point: position, distanceMeters: Type.Number({ minimum: 0, maximum: 20_100_000 }) },
+      { additionalProperties: false, description: 'point is [longitude, latitude]' },
+    ),
+  ),
+  parameters: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'Values for the parameters that describe_dataset lists' }),
+  ),
+}
+const selectionSchema = Type.Object(selection)
+export type Selection = Static<typeof selectionSchema>
+
+/** Whoever may query a dataset may know its columns. */
+export async function loadDataset(call: CallOperation, id: string, level: 'read' | 'execute'): Promise<DatasetSummary> {
+  return (await call('datasets.get', { params: { id }, level })) as DatasetSummary
+}
+
+export const geometryOf = ({ attributes }: DatasetSummary): AttributeSummary | undefined =>
+  attributes.find(({ type }) => type === 'geometry')
+
+/** All conditions as one filter. */
+export function whereOf(dataset: DatasetSummary, { where, bbox, near }: Selection): object {
+  const geometry = geometryOf(dataset)?.name ?? 'geometry'
+  return {
+    $and: [
+      ...(where ? [where] : []),
+      ...(bbox ? [{ [geometry]: { $bbox: bbox } }] : []),
+      ...(near ? [{ [geometry]: { $dwithin: { point: near.point, distance: near.distanceMeters } } }] : []),
+    ],
+  }
+}
+
+export type Row = Record<string, unknown>
+type Query = {
+  attributes?: string[]
+  where?: object
+  order?: string[]
+  group?: string[]
+  limit: number
+  offset?: number
+}
+
+const timeoutMs = 10_000
+
+export async function queryRows(
+  call: CallOperation,
+  id: string,
+  query: Query,
+  parameters: Selection['parameters'],
+): Promise<Row[]> {
+  const rows = await call('datasets.queryAdvanced', {
+    params: { id },
+    query: { format: 'json', timeout: timeoutMs },
+    body: query,
+    parameters,
+  })
+  return rows as Row[]
+}

@@ -1,0 +1,22 @@
+import Type from 'typebox'
+import { bbox, datasetId, loadDataset, selection } from './dataset.ts'
+import { tool } from './tool.ts'
+
+export const showOnMap = tool({
+  name: 'show_on_map',
+  title: 'Show on the map',
+  description: 'Makes a view for the map of the user: put the result into the artifacts of the answer.',
+  input: Type.Object(
+    {
+      bbox: Type.Optional(bbox),
+      datasetId: Type.Optional(datasetId),
+      where: selection.where,
+      featureIds: Type.Optional(Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1_000 })),
+    },
+    { additionalProperties: false },
+  ),
+  async run(call, view) {
+    if (view.datasetId !== undefined) await loadDataset(call, view.datasetId, 'read')
+    return { type: 'mapView', ...view }
+  },
+})
