@@ -2,13 +2,18 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { createBearers } from './access/bearers.ts'
-import { createKeyCache } from './access/key-cache.ts'
+import { createKeyCache, type KeyCache } from './access/key-cache.ts'
 import { createPasswords } from './access/passwords.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createTokenKeys } from './access/token-keys.ts'
 import { createTokens } from './access/tokens.ts'
+import { type Agents, createAgents } from './agents/agents.ts'
+import { limitsOf } from './agents/limits.ts'
 import { windowSeconds } from './auth/attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
+import type { Bus } from './bus/bus.ts'
+import { createMemoryBus } from './bus/memory.ts'
+import { createNatsBus } from './bus/nats.ts'
 import type { Config } from './config.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
@@ -60,7 +65,9 @@ const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 
 /** The service on a database, not yet listening. */
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
-  const { authority, ...credentials } = createAuthority({ db, secrets, config })
+  const bus = await openBus(config, secrets, logger)
+  const agents = createAgents({ db, bus, limits: limitsOf(config), log: logger })
+  const { authority, ...credentials } = createAuthority({ db, secrets, config, agents })
   const { keys } = authority
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
   const baseUrl = (request: FastifyRequest) => baseUrlOf(request, config.BASE_URL, trustProxy !== false)
@@ -86,13 +93,14 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const messages = createMessages({ db, secrets, logger, config, egress, jobs })
   const { mailer, deliveries } = messages
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl }
-  const operations = allOperations({ ...own, ...authority, ...credentials, ...maps, mailer, deliveries })
+  const operations = allOperations({ ...own, ...authority, ...credentials, ...maps, mailer, deliveries, agents })
   const http = await createServer(operations, authority, {
     logger,
     trustProxy,
     bodyLimit: config.BODY_LIMIT,
     isStopping,
   })
+  agents.attach(http)
 
   const flushUsage = () => keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
   const sweep = () =>
@@ -105,7 +113,12 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     async close() {
       hasStopped = true
       clearInterval(usageTimer)
-      await http.close()
+      // At once: the server waits for the streams that agents finish, and agents may still be asked by other replicas.
+      // A stream that ends now leaves a connection behind that would wait for more requests.
+      const sweeping = setInterval(() => http.server.closeIdleConnections(), 200)
+      await Promise.all([http.close(), agents.close()])
+      clearInterval(sweeping)
+      await bus.close()
       await messages.close()
       await jobs.close()
       messages.mailer.close()
@@ -116,12 +129,32 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   }
 }
 
+async function openBus(config: AppConfig, secrets: Secrets, logger: FastifyBaseLogger): Promise<Bus> {
+  if (!config.NATS_URL) return createMemoryBus()
+  const onError = (error: unknown) => logger.warn({ err: error }, 'bus')
+  return createNatsBus({ url: config.NATS_URL, namespace: secrets.fingerprint, onError })
+}
+
+/** A key that is deleted here takes its calls along at once; on other replicas they find out within a second. */
+const alsoEndingCalls = (keys: KeyCache, agents: Agents): KeyCache => ({
+  ...keys,
+  forget(id) {
+    keys.forget(id)
+    void agents.recheck()
+  },
+})
+
 /** Who may do what: keys, and the tokens of users. */
-function createAuthority({ db, secrets, config }: Pick<AppOptions, 'db' | 'secrets' | 'config'>) {
+function createAuthority({
+  db,
+  secrets,
+  config,
+  agents,
+}: Pick<AppOptions, 'db' | 'secrets' | 'config'> & { agents: Agents }) {
   const lifetimes = lifetimesOf(config)
   const tokenKeys = createTokenKeys(db, secrets, lifetimes.accessToken)
   const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
-  const keys = createKeyCache(db)
+  const keys = alsoEndingCalls(createKeyCache(db), agents)
   const authority = { keys, bearers: createBearers(db, tokens, keys) }
   return { authority, passwords: createPasswords(), tokenKeys, tokens, lifetimes }
 }

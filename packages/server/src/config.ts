@@ -2,6 +2,9 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { StartError } from './errors.ts'
 
+const size = (bytes: number, description: string) => Type.Integer({ minimum: 1_024, default: bytes, description })
+const milliseconds = (fallback: number, description: string) =>
+  Type.Integer({ minimum: 10, maximum: 86_400_000, default: fallback, description })
 const seconds = (description: string, fallback: number, maximum: number) =>
   Type.Integer({ minimum: 1, maximum, default: fallback, description: `${description}, in seconds` })
 
@@ -101,6 +104,28 @@ const settings = Type.Object({
   AWS_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'Calls functions; unset: lambda datasets are refused' })),
   AWS_SECRET_ACCESS_KEY: Type.Optional(Type.String({ description: 'Goes with it' })),
   AWS_SESSION_TOKEN: Type.Optional(Type.String({ description: 'Goes with it, for credentials that end' })),
+  NATS_URL: Type.Optional(
+    Type.String({
+      pattern: '^(nats|tls)://',
+      description:
+        'Joins replicas, so that each can reach the agents that are connected to another; unset: one replica',
+    }),
+  ),
+  AGENT_INPUT_BYTES: size(262_144, 'The largest input of an agent'),
+  AGENT_OUTPUT_BYTES: size(4_194_304, 'The largest answer of an agent'),
+  AGENT_WINDOW_BYTES: size(262_144, 'How much of an answer may be on its way to a client that reads slowly'),
+  AGENT_FRAME_BYTES: size(1_048_576, 'The largest message of a worker'),
+  AGENT_WORKERS: Type.Integer({ minimum: 1, default: 32, description: 'Workers that may serve one agent' }),
+  AGENT_WORKERS_PER_APPLICATION: Type.Integer({ minimum: 1, default: 256, description: 'And all agents together' }),
+  AGENT_HELLO_MS: milliseconds(5_000, 'A worker must introduce itself within this time'),
+  AGENT_ACCEPT_MS: milliseconds(5_000, 'A worker must accept an invocation within this time'),
+  AGENT_CANCEL_GRACE_MS: milliseconds(5_000, 'A worker that ignores a cancellation gets its slot back after this time'),
+  AGENT_PING_MS: milliseconds(15_000, 'How often idle workers are asked for a sign of life'),
+  AGENT_BUSY_PING_MS: milliseconds(5_000, 'How often workers with work are'),
+  AGENT_KEEPALIVE_MS: milliseconds(15_000, 'How often a silent stream carries a comment'),
+  AGENT_STALLED_MS: milliseconds(30_000, 'A client that takes nothing of a stream for so long is cut off'),
+  AGENT_DRAIN_MS: milliseconds(24_000, 'How long answers that have begun may take once the server is told to stop'),
+  AGENT_HISTORY_DAYS: Type.Integer({ minimum: 1, default: 30, description: 'How long invocations are remembered' }),
   BODY_LIMIT: Type.Integer({ minimum: 1_024, default: 1_048_576, description: 'The largest JSON body in bytes' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',

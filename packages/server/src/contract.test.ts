@@ -6,6 +6,7 @@ import { sql } from './db/sql.ts'
 import type { Operation } from './http/operation.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { allOperations, type Parts } from './operations.ts'
+import { connectWorker, type TestWorker } from './testing/agent-worker.ts'
 import { type Reply, type Tenant, type TestApp, testApp } from './testing/harness.ts'
 import { occasionFor } from './testing/occasions.ts'
 
@@ -16,12 +17,19 @@ const guarded = operations.filter((operation) => typeof operation.access === 'ob
 let app: TestApp
 let own: Tenant
 let foreign: Tenant
+const workers: TestWorker[] = []
+/** The invocation that was made for an agent. */
+const invocations = new Map<string, string>()
 before(async () => {
   app = await testApp()
+  await app.http.listen({ port: 0, host: '127.0.0.1' })
   own = await app.tenant('own')
   foreign = await app.tenant('foreign')
 })
-after(() => app.close())
+after(async () => {
+  for (const worker of workers) worker.kill()
+  await app.close()
+})
 
 describe('every operation', () => {
   for (const operation of operations) {
@@ -95,7 +103,8 @@ describe('on a record outside the key’s list of ids', () => {
 })
 
 describe('with the right key', () => {
-  for (const operation of operations) {
+  // What becomes a WebSocket has tests of its own.
+  for (const operation of operations.filter(({ success }) => success.status !== 101)) {
     test(`${operation.id} answers ${operation.success.status}`, async () => {
       const id = await make(operation, own)
       const key = isForMaster(operation) ? app.master : own.developer
@@ -139,6 +148,7 @@ function isAboutRecord({ path, access }: Operation): boolean {
 function address(operation: Operation, id: string): string {
   return operation.path
     .replace('{id}', id)
+    .replace('{invocationId}', invocations.get(id) ?? randomUUID())
     .replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(examples[name] ?? name))
 }
 
@@ -194,7 +204,16 @@ async function make(operation: Operation, tenant: Tenant): Promise<string> {
   if (operation.path.includes('{key}')) {
     await app.call('PUT', `${base}/${id}/metadata/colour`, { key: tenant.developer, body: { hex: '#2a6' } })
   }
+  if (/invoke|stream|cancel/.test(operation.id)) await serve(id, tenant)
   return id
+}
+
+/** An agent answers when it is served, and can be cancelled when it was asked. */
+async function serve(agentId: string, { developer: key }: Tenant): Promise<void> {
+  workers.push(await connectWorker({ url: app.http.listeningOrigin, key, agentId }))
+  const reply = await app.call('POST', `/api/v1/agents/${agentId}/invoke`, { key, body: { input: 'x' } })
+  assert.equal(reply.status, 200, reply.text)
+  invocations.set(agentId, reply.body.invocationId)
 }
 
 /** Mail is made by the service only. */
@@ -231,6 +250,9 @@ const absentLike = (id: string): string =>
 
 const comparable = ({ status, headers, text, body }: Reply, id: string) => ({
   status,
-  text: text.replaceAll(id, 'ID').replaceAll(body?.requestId ?? '-', 'REQUEST'),
+  text: text
+    .replaceAll(id, 'ID')
+    .replace(/invocations\/[\w-]+/, 'invocations/ID')
+    .replaceAll(body?.requestId ?? '-', 'REQUEST'),
   headers: Object.entries(headers).filter(([name]) => !['date', 'x-request-id'].includes(name)),
 })

@@ -3,10 +3,15 @@ const table = {
   invalid_request: [400, 'The request is not valid'],
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_filter: [400, 'The filter is not valid'],
+  input_required: [400, 'The agent needs an input'],
+  input_too_large: [400, 'The input is too large'],
+  agent_rejected: [400, 'The agent rejected the input'],
+  key_revoked: [401, 'The key was revoked'],
   weak_password: [400, 'The password is too weak'],
   unauthorized: [401, 'Not authorized'],
   email_not_verified: [401, 'The e-mail address is not confirmed'],
   not_found: [404, 'Not found'],
+  agent_not_found: [404, 'There is no such agent'],
   method_not_allowed: [405, 'Method not allowed'],
   request_timeout: [408, 'The request took too long to arrive'],
   conflict: [409, 'Conflict'],
@@ -15,13 +20,23 @@ const table = {
   too_many_rows: [413, 'Too many rows'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'Unsupported media type'],
+  upgrade_required: [426, 'This address is for WebSockets'],
   headers_too_large: [431, 'The headers are too large'],
   busy: [429, 'Too many at once'],
+  agent_busy: [429, 'The agent is at its limit'],
+  client_left: [499, 'The client has left'],
   rate_limited: [429, 'Too many tries'],
   internal: [500, 'Internal error'],
+  agent_failed: [500, 'The agent failed'],
   upstream_failed: [502, 'The source did not answer properly'],
+  provider_failed: [502, 'The model provider failed'],
+  agent_disconnected: [502, 'The agent disconnected'],
   unavailable: [503, 'Temporarily unavailable'],
+  agent_unavailable: [503, 'No process is serving the agent'],
+  cancelled: [503, 'The invocation was cancelled'],
+  shutting_down: [503, 'The server is stopping'],
   query_timeout: [504, 'The query took too long'],
+  agent_timeout: [504, 'The agent did not respond in time'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ErrorCode = keyof typeof table
@@ -37,17 +52,25 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly faults: readonly Fault[]
   readonly headers: Readonly<Record<string, string>>
+  /** Members that the body has besides the usual ones. */
+  readonly extensions: Readonly<Record<string, unknown>>
 
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { cause?: unknown; faults?: readonly Fault[]; headers?: Record<string, string> } = {},
+    options: {
+      cause?: unknown
+      faults?: readonly Fault[]
+      headers?: Record<string, string>
+      extensions?: Record<string, unknown>
+    } = {},
   ) {
     super(detail, { cause: options.cause })
     this.name = 'ApiError'
     this.code = code
     this.faults = options.faults ?? []
     this.headers = options.headers ?? {}
+    this.extensions = options.extensions ?? {}
   }
 
   get status(): number {

@@ -1,6 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { KeyCache } from './access/key-cache.ts'
 import type { Secrets } from './access/secrets.ts'
+import { agents } from './agents/agent.ts'
+import { withLiveFields } from './agents/agent-operations.ts'
+import type { Agents } from './agents/agents.ts'
+import { historyOperations } from './agents/history-operations.ts'
+import { type InvokeDependencies, invokeOperations } from './agents/invoke-operations.ts'
+import { workerOperations } from './agents/worker-operations.ts'
 import { apiDocsOperations } from './api-docs/api-docs.ts'
 import { apiKeyOperations, apiKeys } from './apikeys/api-key.ts'
 import { appConfigs } from './appconfig/app-config.ts'
@@ -20,6 +26,7 @@ import { queryOperations } from './datasets/query-operations.ts'
 import type { Sources } from './datasets/sources.ts'
 import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
+import { sql } from './db/sql.ts'
 import { afterWrites } from './http/after-writes.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
@@ -29,6 +36,8 @@ import { assetOperations } from './maps/asset-operations.ts'
 import type { Fonts } from './maps/fonts.ts'
 import { mapOperations } from './maps/map-operations.ts'
 import type { Sprites } from './maps/sprites.ts'
+import { mcpOperations } from './mcp/mcp-operations.ts'
+import { issueToolToken, readToolToken, type ToolGrant } from './mcp/tool-token.ts'
 import { crudOperations } from './resource/crud.ts'
 import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
@@ -55,6 +64,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
   connections: Connections
   sources: Sources
   slots: StreamSlots
+  agents: Agents
   mailer: Mailer
   deliveries: Deliveries
   about: ServerConfig
@@ -70,7 +80,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
 export function allOperations(parts: Parts): Operation[] {
   const { db, secrets, keys, bearers, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
   // To describe operations nothing needs to be there.
-  const { tiling = {} as Tiling, budget, baseUrl, fonts, sprites } = parts
+  const { tiling = {} as Tiling, baseUrl, fonts, sprites } = parts
   const standard = (resource: Resource): Operation[] => [
     ...crudOperations({ db, resource }),
     ...metadataOperations({ db, resource }),
@@ -86,18 +96,9 @@ export function allOperations(parts: Parts): Operation[] {
   )
   const contactPoint = contactPoints(db, secrets, ownApplication)
   const appConfig = appConfigs(ownApplication)
+  const agent = agents(ownApplication, secrets)
   const style = styles(ownApplication, styleCheck)
   const tileSource = tileSources(ownApplication, tiling.detect)
-  const { data, archives, archiveInfo, detect, workers, cache } = tiling
-  const known = createKnownSources({
-    db,
-    tileSources: tileSource,
-    datasets: dataset,
-    data,
-    archives: archiveInfo,
-    detect,
-  })
-  const served = createServedTiles({ data, workers, budget, archives, cache })
   const operations = [
     ...afterWrites(standard(application), (id) => bearers.forget({ applicationId: id.toLowerCase() })),
     ...apiKeyOperations(db, apiKeys(db, secrets, { applications: ownApplication, users: () => user }), keys),
@@ -110,17 +111,59 @@ export function allOperations(parts: Parts): Operation[] {
     ...standard(database),
     ...standard(dataset),
     ...queryOperations({ db, resource: dataset, sources, slots }),
+    ...withLiveFields(standard(agent), parts.agents),
+    ...invokeOperations({ db, secrets, resource: agent, agents: parts.agents, toolsFor: toolsFor(parts) }),
+    ...workerOperations(db, agent, parts.agents),
+    ...historyOperations(db, agent, parts.agents),
     ...contactPointOperations(db, contactPoint, parts.deliveries),
     ...standard(contactPoint),
     ...outboxOperations(db, parts.mailer),
     ...tileDriverOperations(),
     ...standard(tileSource),
-    ...basemapOperations({ archiveInfo, served, baseUrl }),
-    ...tileOperations({ data, workers, budget, known, served, baseUrl }),
+    ...mapServerOperations(parts, tiling, tileSource, dataset),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
     ...serverInfoOperations(db, about, isStopping),
   ]
-  const docs: Operation[] = apiDocsOperations(() => openApi([...operations, ...docs], about.version.tag))
-  return [...operations, ...docs]
+  const mcp = mcpOperations({
+    operations,
+    version: () => about.version.tag,
+    readToken: (token) => readTools(parts, token),
+  })
+  const docs: Operation[] = apiDocsOperations(() => openApi([...operations, ...mcp, ...docs], about.version.tag))
+  return [...operations, ...mcp, ...docs]
+}
+
+/** Tiles, of sources and of the world. */
+function mapServerOperations(parts: Parts, tiling: Tiling, tileSource: Resource, dataset: Resource): Operation[] {
+  const { db, budget, baseUrl } = parts
+  const { data, archives, archiveInfo, detect, workers, cache } = tiling
+  const resources = { tileSources: tileSource, datasets: dataset }
+  const known = createKnownSources({ db, ...resources, data, archives: archiveInfo, detect })
+  const served = createServedTiles({ data, workers, budget, archives, cache })
+  return [
+    ...basemapOperations({ archiveInfo, served, baseUrl }),
+    ...tileOperations({ data, workers, budget, known, served, baseUrl }),
+  ]
+}
+
+/** A worker may use the tools for whoever asks its agent, within the agent's datasets, as long as it is at work. */
+function toolsFor({ secrets, baseUrl }: Parts): InvokeDependencies['toolsFor'] {
+  return (request, caller, { applicationId, datasetIds }) =>
+    (invocationId, remainingMs) => {
+      const expiresAt = new Date(Date.now() + remainingMs)
+      const token = issueToolToken(secrets, { invocationId, caller, applicationId, datasetIds, expiresAt })
+      return { mcpUrl: `${baseUrl(request)}/api/v1/mcp`, token, expiresAt: expiresAt.toISOString() }
+    }
+}
+
+/** Records are written a little later than the token, so only one that says so is over. */
+async function readTools({ db, secrets }: Parts, token: string): Promise<ToolGrant | undefined> {
+  const grant = readToolToken(secrets, token)
+  const [over] = grant
+    ? await db.query(
+        sql`SELECT FROM svc.agent_invocations WHERE id = ${grant.invocationId}::uuid AND status <> 'running'`,
+      )
+    : []
+  return over ? undefined : grant
 }

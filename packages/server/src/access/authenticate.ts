@@ -6,6 +6,8 @@ import type { Key, KeyCache } from './key-cache.ts'
 export const keyHeaders = ['x-api-key', 'x-svc-api-key'] as const
 const tokenHeaders = ['authorization', 'authentication'] as const
 export const keyParameter = 'api-key'
+/** Tokens that stand beside a key and say nothing of who asks: only the tools read them. */
+export const toolTokenPrefix = 'tools.'
 
 /** What of a request can hold a credential. Raw headers tell a header sent twice from one whose value has a comma. */
 export type Credentials = {
@@ -62,12 +64,15 @@ async function bearerCaller(
 
 /** Both names of the header, as often as they come, must say the same. Another scheme than Bearer is not meant for us. */
 function presentedToken(request: Credentials): string | undefined {
-  const values = tokenHeaders.flatMap((name) => valuesOf(request, name)).filter((value) => /^bearer\b/i.test(value))
+  const values = tokenHeaders.flatMap((name) => valuesOf(request, name)).filter(isAccessToken)
   const [token, other] = new Set(values.map((value) => /^bearer +([\w.~+/-]+=*)$/i.exec(value)?.[1] ?? ''))
   if (other !== undefined) throw denied('The request carries different access tokens.')
   if (token === '') throw invalidToken('The access token is sent as: Bearer TOKEN.')
   return token
 }
+
+const isAccessToken = (value: string): boolean =>
+  /^bearer\b/i.test(value) && !value.slice('bearer '.length).startsWith(toolTokenPrefix)
 
 const invalidToken = (detail: string): ApiError =>
   new ApiError('unauthorized', detail, {

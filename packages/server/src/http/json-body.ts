@@ -9,18 +9,22 @@ export const isPollutingKey = (key: string): boolean => pollutingKeys.has(key)
 /**
  * Parses a JSON body and refuses what would hurt later: deep nesting, too many keys, keys that reach a prototype, NUL.
  * Inside the property `columnsIn` keys are columns, which may be called `constructor`; an object with such a key has no
- * prototype.
+ * prototype. `repairsText` takes out of texts what would be refused.
  */
-export function parseJsonBody(text: string, columnsIn?: string): unknown {
+export function parseJsonBody(text: string, columnsIn?: string, repairsText = false): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    // What is to be repaired can only be written as an escape.
+    value = JSON.parse(text, repairsText && text.includes('\\u') ? (_, part) => repaired(part) : undefined)
   } catch (error) {
     throw new ApiError('invalid_json', `The body is not valid JSON: ${positionOf(error)}.`, { cause: error })
   }
   inspect(value, columnsIn)
   return value
 }
+
+/** Without NUL and halves of surrogate pairs. */
+const repaired = (part: unknown): unknown => (typeof part === 'string' ? part.replace(/[\0\p{Cs}]/gu, '') : part)
 
 /** V8 quotes the body in its message; only the place is passed on. */
 function positionOf(error: unknown): string {

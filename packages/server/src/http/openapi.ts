@@ -50,6 +50,7 @@ const failures: Record<number, string> = {
   412: 'The record is not at the revision of If-Match',
   413: 'Too large',
   415: 'The body is not JSON',
+  426: 'The request is no WebSocket upgrade',
   429: 'Too many at once; Retry-After says when to try again',
   500: 'A fault of the server',
   502: 'What the answer is made from did not answer properly',

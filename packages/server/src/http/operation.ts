@@ -51,6 +51,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   bodyLimit?: number
   /** The property of the body whose keys are columns of somebody's data, which may have any name. */
   columnsIn?: string
+  /** Texts in the body that cannot be stored are repaired, not refused: somebody typed or pasted them. */
+  repairsText?: boolean
   /** Needs an access token too: the operation is about the user who asks. */
   bearer?: boolean
   /** The path holds a credential: it is kept out of the log. */

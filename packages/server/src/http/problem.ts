@@ -39,7 +39,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
 }
 
 export function problemBody(problem: ApiError, url: string, requestId: string): string {
-  const { status, code, title, message, faults } = problem
+  const { status, code, title, message, faults, extensions } = problem
   return JSON.stringify({
     type: `urn:graticule:problem:${code}`,
     title,
@@ -52,6 +52,7 @@ export function problemBody(problem: ApiError, url: string, requestId: string): 
     statusCode: status,
     message,
     error: STATUS_CODES[status] ?? title,
+    ...extensions,
   })
 }
 

@@ -109,9 +109,11 @@ const acceptedId = (id: unknown): string | undefined =>
 function readJson(app: FastifyInstance, operations: readonly Operation[]): void {
   app.removeAllContentTypeParsers()
   const nameOf = (method: string, url: string | undefined) => `${method} ${url}`
-  const columnsIn = new Map(operations.map((one) => [nameOf(one.method, routeOf(one)), one.columnsIn]))
-  const parse = async ({ method, routeOptions }: FastifyRequest, body: string) =>
-    body === '' ? undefined : parseJsonBody(body, columnsIn.get(nameOf(method, routeOptions.url)))
+  const byName = new Map(operations.map((one) => [nameOf(one.method, routeOf(one)), one]))
+  const parse = async ({ method, routeOptions }: FastifyRequest, body: string) => {
+    const operation = byName.get(nameOf(method, routeOptions.url))
+    return body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText)
+  }
   app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
 }
 

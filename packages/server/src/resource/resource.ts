@@ -87,6 +87,8 @@ export type Resource = {
   /** PUT of a record without a required field: an error, or the field keeps its value. */
   readonly replacement: 'full' | 'keeps'
   readonly bodyLimit?: number
+  /** Bodies may have members that are not known; they are not kept. */
+  readonly ignoresUnknown?: boolean
   /** Statuses that writing can answer besides the usual ones. */
   readonly writeFailures?: readonly number[]
   /** A body that creates one. The documentation shows it, the contract tests send it. */

@@ -1,7 +1,7 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { type Field, isGiven, isShown, type Resource } from './resource.ts'
 
-const closed = { additionalProperties: false }
+const openness = ({ ignoresUnknown = false }: Resource) => ({ additionalProperties: ignoresUnknown })
 
 /** A record as it is returned. */
 export function outputSchema(resource: Resource): TObject {
@@ -41,7 +41,7 @@ export function replaceSchema(resource: Resource): TObject {
 export function patchSchema(resource: Resource): TObject {
   const properties = Object.fromEntries(knownNames(resource).map((name) => [name, Type.Optional(Type.Unknown())]))
   const example = Object.fromEntries(Object.entries(resource.example).slice(0, 1))
-  return Type.Object(properties, { ...closed, examples: [example] })
+  return Type.Object(properties, { ...openness(resource), examples: [example] })
 }
 
 /** The changed fields of a record, whatever way they came about. */
@@ -63,7 +63,7 @@ function bodySchema(
     if (!field || !isRead(field)) properties[name] = Type.Optional(ignored)
     else properties[name] = isRequired(field) ? writable(field) : Type.Optional(writable(field))
   }
-  return Type.Object(properties, { ...closed, ...options })
+  return Type.Object(properties, { ...openness(resource), ...options })
 }
 
 const ignored = Type.Unknown({ description: 'Set by the service; ignored when given', readOnly: true })

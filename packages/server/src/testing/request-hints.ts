@@ -20,6 +20,9 @@ export type Hint = {
 /** Not among the databases that requests change: what is stored without a database, or in this one, can be reached. */
 const homeDatabase = '~databases.home~'
 
+/** A worker answers for this one. */
+const servedAgent = '~agents.own.0~'
+
 /** The table, the query and the web service of the datasets have these. */
 const places: Fields = {
   id: { type: 'integer' },
@@ -116,6 +119,13 @@ const hints: readonly Hint[] = [
       body.databaseId !== undefined &&
       body.databaseId !== homeDatabase,
   },
+  {
+    operations: /^agents\.(replace|patch|delete)$/,
+    // It is served, and stays as it is.
+    avoids: ({ params: { id } }) => id === servedAgent,
+  },
+  { operations: /^agents\.(invoke|stream)$/, parameters: { id: [servedAgent, '~agents.own.1~'] } },
+  { operations: /^agents\.cancel$/, parameters: { id: [servedAgent], invocationId: ['~invocation~', 'nonsense'] } },
   {
     operations: /^contactpoints\.(create|replace|patch)$/,
     bodies: [

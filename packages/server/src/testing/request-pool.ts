@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sql } from '../db/sql.ts'
+import { connectWorker } from './agent-worker.ts'
 import { type Document, operationAt, resourceOf } from './api-document.ts'
 import type { Principal } from './draft.ts'
 import type { Tenant, TestApp } from './harness.ts'
@@ -102,6 +103,17 @@ export async function createPool(app: TestApp, document: Document, canary: strin
     }
   }
 
+  /** One of the agents has a worker, and was asked once. */
+  async function serveAgent() {
+    await app.http.listen({ port: 0, host: '127.0.0.1' })
+    const [agentId, key] = [named('agents.own.0'), named('key.own.developer')]
+    const worker = await connectWorker({ url: app.http.listeningOrigin, key, agentId })
+    const reply = await app.call('POST', `${base}agents/${agentId}/invoke`, { key, body: { input: 'x' } })
+    assert.equal(reply.status, 200, reply.text)
+    names.set('invocation', reply.body.invocationId)
+    return worker
+  }
+
   /** Placeholders of the ids whose names match, by the resource they are of; as often as they match. */
   function idsOf(...patterns: RegExp[]): Principal['ids'] {
     const known = patterns.flatMap((pattern) => [...names.keys()].filter((name) => pattern.test(name)))
@@ -128,6 +140,7 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   await furnish('own', own, 'Own')
   await furnish('foreign', await app.tenant(canary), canary)
   await makeSpares()
+  const worker = await serveAgent()
   await keepMail('outbox.spare.0', own.id, 'Spare')
   const onlyOne = [named('styles.own.0')]
   const limited = { styles: { read: onlyOne, write: onlyOne }, appconfig: { execute: '*' as const } }
@@ -150,6 +163,7 @@ export async function createPool(app: TestApp, document: Document, canary: strin
       await configure(own.developer, 'Own')
     },
     async close() {
+      worker.kill()
       service.close()
       service.closeAllConnections()
     },

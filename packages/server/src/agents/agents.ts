@@ -1,0 +1,125 @@
+import type { FastifyInstance } from 'fastify'
+import type { Db } from '../db/db.ts'
+import { createHistory, type Entry, type History } from './history.ts'
+import { beginInvocation, type Client, type Invocation, type Question } from './invocation.ts'
+import type { Limits } from './limits.ts'
+import { recallTurns } from './memory.ts'
+import type { Bus } from './peer-runs.ts'
+import { createPeers, type Peers } from './peers.ts'
+import { startReplica } from './replica.ts'
+import { offerInTurn } from './run.ts'
+import { createUpgrades, type Upgrades } from './upgrade.ts'
+import { createWatch } from './watch.ts'
+import { createWorkers, type WorkerInfo, type Workers } from './workers.ts'
+
+/** What of an agent only its connections tell. */
+export type Live = { status: 'online' | 'draining' | 'offline'; workers: number; capacity: number; inFlight: number }
+
+/** The agents of this installation as this replica reaches them. */
+export type Agents = {
+  readonly replicaId: string
+  readonly limits: Limits
+  readonly workers: Workers
+  readonly upgrades: Upgrades
+  readonly history: History
+  begin(question: Question, client: Client): Invocation
+  /** Ends an invocation of any replica because somebody asked for it. */
+  stop(replicaId: string, invocationId: string): void
+  workersOf(agentId: string): WorkerInfo[]
+  live(agentId: string): Live
+  /** A key or an agent was deleted: what depends on it ends now. */
+  recheck(): Promise<void>
+  attach(http: FastifyInstance): void
+  /** Finishes what has begun, sends the workers elsewhere, and lets go. */
+  close(): Promise<void>
+}
+
+export type AgentsOptions = {
+  db: Db
+  bus: Bus
+  limits: Limits
+  log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
+}
+
+const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
+
+export function createAgents({ db, bus, limits, log }: AgentsOptions): Agents {
+  const onError = (error: unknown) => log.warn({ err: error }, 'agents')
+  const active = new Map<string, Invocation>()
+  const history = createHistory(db, bus.id, onError)
+  const upgrades = createUpgrades(limits.frameBytes)
+  const workers = createWorkers({
+    limits,
+    onChange: (agentId, lasting) => peers.announce(agentId, lasting),
+    onReady: ({ agentId, hello }) => peers.announceReady(agentId, hello.workerId),
+  })
+  const peers: Peers = createPeers(bus, workers, stopHere)
+  const replica = startReplica({ db, id: bus.id, historyDays: limits.historyDays, onError })
+  const watch = createWatch({ db, workers, invocations: () => active.values(), onError })
+
+  function stopHere(invocationId: string): void {
+    active.get(invocationId)?.end('cancelled', 'The invocation was cancelled.', 'admin')
+  }
+
+  function onOver({ id }: Invocation, { agentId, status, statusCode, errorCode, durationMs, ttfbMs }: Entry): void {
+    active.delete(id)
+    log.info(
+      { invocationId: id, agentId, outcome: status, status: statusCode, errorCode, durationMs, ttfbMs },
+      'invocation',
+    )
+  }
+
+  /** Workers of this replica first. */
+  function offerTo(agentId: string, conversationId: string | undefined) {
+    const places = [workers, peers]
+    return offerInTurn(() => places.shift()?.offerTo(agentId, conversationId))
+  }
+
+  const workersOf = (agentId: string) => [...workers.infosOf(agentId), ...peers.infosOf(agentId)]
+  const services = {
+    ...{ limits, history, offerTo, onOver },
+    hasReady: (agentId: string) => workers.hasReady(agentId) || peers.hasReady(agentId),
+    recall: (question: Question) => recallTurns(db, history, question),
+  }
+  return {
+    ...{ replicaId: bus.id, limits, workers, upgrades, history, workersOf },
+    begin(question, client) {
+      const invocation = beginInvocation(services, question, client)
+      active.set(invocation.id, invocation)
+      return invocation
+    },
+    stop: (replicaId, id) => (replicaId === bus.id ? stopHere(id) : peers.stop(replicaId, id)),
+    live: (agentId) => liveOf(workersOf(agentId)),
+    recheck: watch.look,
+    attach: (http) => upgrades.attach(http, connectPath),
+    async close() {
+      // Whoever is alone has nowhere to send its workers.
+      const isLast = peers.isAlone()
+      workers.sendAway(limits.drainMs)
+      const isDone = () =>
+        active.size === 0 && [...workers.connections()].every((one) => isLast && one.inFlight() === 0)
+      await until(isDone, limits.drainMs)
+      for (const { end } of active.values()) end('shutting_down', 'The server is stopping.', 'shutting_down')
+      peers.close()
+      watch.close()
+      await workers.close()
+      await history.flush()
+      await replica.close()
+    },
+  }
+}
+
+function liveOf(infos: readonly WorkerInfo[]): Live {
+  const online = infos.filter(({ status }) => status === 'online')
+  return {
+    status: online.length > 0 ? 'online' : infos.length > 0 ? 'draining' : 'offline',
+    workers: infos.length,
+    capacity: online.reduce((sum, { capacity }) => sum + capacity, 0),
+    inFlight: infos.reduce((sum, { inFlight }) => sum + inFlight, 0),
+  }
+}
+
+async function until(isSo: () => boolean, withinMs: number): Promise<void> {
+  const end = performance.now() + withinMs
+  while (!isSo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
+}

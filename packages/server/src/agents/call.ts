@@ -1,0 +1,78 @@
+import Type, { type Static } from 'typebox'
+import { ApiError, invalid } from '../errors.ts'
+import type { Limits } from './limits.ts'
+import type { InvokeOptions, Message } from './protocol.ts'
+
+const messageSchema = Type.Object({ role: Type.Enum(['user', 'assistant']), content: Type.String() })
+const optionsSchema = Type.Object({
+  model: Type.Optional(Type.String({ maxLength: 255 })),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
+  maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+})
+
+/** `input` is checked below: what is wrong with it has a code of its own. */
+export const callSchema = Type.Object(
+  {
+    input: Type.Optional(Type.Unknown({ description: 'Required: what to ask the agent, a text that is not empty' })),
+    conversationId: Type.Optional(
+      Type.String({ pattern: '^[\\w.:-]{1,128}$', description: 'Groups turns; stays with one worker if it can' }),
+    ),
+    messages: Type.Optional(Type.Array(messageSchema, { maxItems: 100, description: 'Earlier turns' })),
+    context: Type.Optional(
+      Type.Object(
+        {},
+        { additionalProperties: true, description: 'What the user sees: bbox, center, zoom, datasetIds …' },
+      ),
+    ),
+    options: Type.Optional(optionsSchema),
+    metadata: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }))),
+    timeoutMs: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Until the first output; only lowers the agent’s' }),
+    ),
+  },
+  { title: 'AgentInvokeDto', examples: [{ input: 'Which parks are near the river?' }] },
+)
+
+/** What a client asks of an agent, checked. */
+export type Call = {
+  readonly input: string
+  readonly conversationId?: string
+  readonly messages?: Message[]
+  readonly context?: Record<string, unknown>
+  readonly options?: InvokeOptions
+  readonly metadata?: Record<string, string>
+  readonly timeoutMs?: number
+}
+
+const maxMessagesBytes = 524_288
+const maxContextBytes = 65_536
+const maxMetadata = 16
+
+export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits): Call {
+  const { input, conversationId, messages, context, options, metadata, timeoutMs } = body
+  if (typeof input !== 'string' || input === '') {
+    throw new ApiError('input_required', 'body/input: a text that is not empty is required.', {
+      faults: [{ path: 'body/input', code: 'required', message: 'is required' }],
+    })
+  }
+  checkSize('input', input, inputBytes)
+  if (messages) checkSize('messages', JSON.stringify(messages), maxMessagesBytes)
+  if (context) checkSize('context', JSON.stringify(context), maxContextBytes)
+  if (metadata && Object.keys(metadata).length > maxMetadata) {
+    throw invalid('body/metadata', `has more than ${maxMetadata} members`)
+  }
+  return {
+    input,
+    ...(conversationId !== undefined && { conversationId }),
+    ...(messages && { messages: messages as Message[] }),
+    ...(context && { context: context as Record<string, unknown> }),
+    ...(options && { options: options as InvokeOptions }),
+    ...(metadata && { metadata }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  }
+}
+
+function checkSize(name: string, text: string, most: number): void {
+  if (Buffer.byteLength(text) <= most) return
+  throw new ApiError('input_too_large', `body/${name}: it is larger than ${most} bytes.`)
+}

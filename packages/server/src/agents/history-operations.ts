@@ -1,0 +1,121 @@
+import Type from 'typebox'
+import { isUuid } from '../access/authenticate.ts'
+import type { Db } from '../db/db.ts'
+import { and, type Sql, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { type Operation, operation } from '../http/operation.ts'
+import type { Resource } from '../resource/resource.ts'
+import { getEntity } from '../resource/store.ts'
+import type { Agents } from './agents.ts'
+
+const statuses = ['running', 'succeeded', 'failed', 'cancelled'] as const
+const text = Type.Union([Type.String(), Type.Null()])
+const integer = Type.Union([Type.Integer(), Type.Null()])
+const invocationSchema = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    agentId: Type.String({ format: 'uuid' }),
+    applicationId: Type.String({ format: 'uuid' }),
+    createdAt: Type.String({ format: 'date-time' }),
+    conversationId: text,
+    userId: integer,
+    workerId: text,
+    mode: Type.Enum(['invoke', 'stream']),
+    status: Type.Enum([...statuses]),
+    statusCode: integer,
+    errorCode: text,
+    ttfbMs: integer,
+    durationMs: integer,
+    inputBytes: Type.Integer(),
+    outputBytes: integer,
+    usage: Type.Unknown(),
+    model: text,
+    finishReason: text,
+    traceId: text,
+    metadata: Type.Unknown(),
+    input: Type.Union([Type.String(), Type.Null()], { description: 'Only where the agent stores content' }),
+    output: Type.Union([Type.String(), Type.Null()], { description: 'Only where the agent stores content' }),
+  },
+  { title: 'AgentInvocation' },
+)
+
+const listSchema = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 0, description: '100 unless it is given; 1000 at most' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  status: Type.Optional(Type.Enum([...statuses])),
+  conversationId: Type.Optional(Type.String({ maxLength: 128 })),
+})
+const maxLimit = 1_000
+
+/** The operations about what was asked of an agent. */
+export function historyOperations(db: Db, resource: Resource, agents: Agents): Operation[] {
+  const store = { db, resource }
+  const path = `${resource.path}/{id}/invocations`
+  return [
+    operation({
+      id: 'agents.invocations',
+      method: 'GET',
+      path,
+      summary: 'List what was asked of an agent, the latest first',
+      access: { class: 'agents', level: 'read' },
+      query: listSchema,
+      success: {
+        status: 200,
+        description: 'A page of invocations',
+        schema: Type.Array(invocationSchema),
+        headers: ['X-Total-Count'],
+      },
+      async handle({ scope }, { params: { id = '' }, query }) {
+        const { entity } = await getEntity(store, scope, id, ['id'])
+        await agents.history.flush()
+        const where = and(conditionsOf(String(entity.id), query))
+        const [count] = await db.query<{ total: number }>(
+          sql`SELECT count(*)::int AS total FROM svc.agent_invocations WHERE ${where}`,
+        )
+        const rows = await db.query(sql`
+          SELECT ${columns} FROM svc.agent_invocations WHERE ${where} ORDER BY created_at DESC, id DESC
+          LIMIT ${Math.min(query.limit ?? 100, maxLimit)} OFFSET ${query.offset ?? 0}`)
+        return { headers: { 'x-total-count': String(count?.total) }, body: rows }
+      },
+    }),
+    operation({
+      id: 'agents.cancel',
+      method: 'POST',
+      path: `${path}/{invocationId}/cancel`,
+      summary: 'Cancel an invocation that runs',
+      description: 'Its client gets the error `cancelled`. One that has ended stays as it is.',
+      access: { class: 'agents', level: 'write' },
+      success: {
+        status: 202,
+        description: 'It ends, or has ended',
+        schema: Type.Object({ id: Type.String(), status: Type.String() }),
+      },
+      async handle({ scope }, { params: { id = '', invocationId = '' } }) {
+        const { entity } = await getEntity(store, scope, id, ['id'])
+        await agents.history.flush()
+        const [found] = isUuid(invocationId)
+          ? await db.query<{ replicaId: string; status: string }>(sql`
+              SELECT replica_id AS "replicaId", status FROM svc.agent_invocations
+              WHERE id = ${invocationId.toLowerCase()}::uuid AND agent_id = ${String(entity.id)}::uuid`)
+          : []
+        if (!found) throw new ApiError('not_found', 'There is no invocation with this id.')
+        if (found.status === 'running') agents.stop(found.replicaId, invocationId.toLowerCase())
+        return { body: { id: invocationId.toLowerCase(), status: found.status } }
+      },
+    }),
+  ]
+}
+
+const columns: Sql = sql`
+  id, agent_id AS "agentId", application_id AS "applicationId", created_at AS "createdAt",
+  conversation_id AS "conversationId", user_id AS "userId", worker_id AS "workerId", mode, status,
+  status_code AS "statusCode", error_code AS "errorCode", ttfb_ms AS "ttfbMs", duration_ms AS "durationMs",
+  input_bytes AS "inputBytes", output_bytes AS "outputBytes", usage, model, finish_reason AS "finishReason",
+  trace_id AS "traceId", metadata, input, output`
+
+function conditionsOf(agentId: string, query: { status?: string; conversationId?: string }): Sql[] {
+  const conditions = [sql`agent_id = ${agentId}::uuid`]
+  if (query.status !== undefined) conditions.push(sql`status = ${query.status}`)
+  if (query.conversationId !== undefined) conditions.push(sql`conversation_id = ${query.conversationId}`)
+  return conditions
+}

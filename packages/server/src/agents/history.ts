@@ -1,0 +1,116 @@
+import type { Db, Queryable } from '../db/db.ts'
+import { json, type Sql, sql } from '../db/sql.ts'
+
+/** One invocation as it is remembered. Content is there only where the agent stores it. */
+export type Entry = {
+  id: string
+  agentId: string
+  applicationId: string
+  createdAt: string
+  conversationId: string | null
+  apiKeyHash: string
+  userId: number | null
+  workerId: string | null
+  mode: 'invoke' | 'stream'
+  status: 'running' | 'succeeded' | 'failed' | 'cancelled'
+  statusCode: number | null
+  errorCode: string | null
+  ttfbMs: number | null
+  durationMs: number | null
+  inputBytes: number
+  outputBytes: number | null
+  usage: object | null
+  model: string | null
+  finishReason: string | null
+  traceId: string
+  metadata: object | null
+  input: string | null
+  output: string | null
+}
+
+export type History = {
+  /** Remembers an invocation soon; a later entry of the same id takes the place of the earlier one. */
+  note(entry: Entry): void
+  /** Remembers it now. */
+  write(entry: Entry): Promise<void>
+  /** Begins an invocation, unless as many of the agent's are running on all replicas as may. */
+  reserve(entry: Entry, most: number): Promise<boolean>
+  /** Writes all that waits. */
+  flush(): Promise<void>
+}
+
+const flushMs = 100
+const capacity = 20_000
+/** A replica that was not seen for so long is dead. */
+const replicaDeadMs = 15_000
+
+export function createHistory(db: Db, replicaId: string, onError: (error: unknown) => void): History {
+  let waiting = new Map<string, Entry>()
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    const batch = [...waiting.values()]
+    waiting = new Map()
+    if (batch.length > 0)
+      writing = writing.then(() => insert(db, replicaId, batch)).catch((error) => keep(batch, error))
+    return writing
+  }
+
+  /** The database may be back for the next batch. */
+  function keep(batch: readonly Entry[], error: unknown): void {
+    onError(error)
+    for (const entry of batch) if (!waiting.has(entry.id)) note(entry)
+  }
+
+  function note(entry: Entry): void {
+    if (waiting.size >= capacity) return
+    waiting.set(entry.id, entry)
+    timer ??= setTimeout(flush, flushMs).unref()
+  }
+
+  return {
+    note,
+    write: (entry) => insert(db, replicaId, [entry]).catch(onError),
+    reserve: (entry, most) =>
+      db.transaction(async (tx) => {
+        await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.agents ' || ${entry.agentId}::text, 0))`)
+        const [row] = await tx.query<{ running: number }>(sql`
+          SELECT count(*)::int AS running FROM svc.agent_invocations
+          WHERE agent_id = ${entry.agentId}::uuid AND status = 'running'
+            AND (replica_id = ${replicaId}::uuid OR replica_id IN (${liveReplicas}))`)
+        if (Number(row?.running) >= most) return false
+        await insert(tx, replicaId, [entry])
+        return true
+      }),
+    flush,
+  }
+}
+
+export const liveReplicas: Sql = sql`
+  SELECT id FROM svc.replicas WHERE seen_at > clock_timestamp() - ${replicaDeadMs} * interval '1 millisecond'`
+
+/** An agent that was deleted meanwhile is remembered no more. */
+async function insert(db: Queryable, replicaId: string, entries: readonly Entry[]): Promise<void> {
+  await db.query(sql`
+    INSERT INTO svc.agent_invocations (
+      id, agent_id, application_id, created_at, conversation_id, api_key_hash, user_id, worker_id, replica_id, mode,
+      status, status_code, error_code, ttfb_ms, duration_ms, input_bytes, output_bytes, usage, model, finish_reason,
+      trace_id, metadata, input, output)
+    SELECT e.id, "agentId", e."applicationId", "createdAt", "conversationId", decode("apiKeyHash", 'hex'), "userId",
+      "workerId", ${replicaId}::uuid, mode, e.status, "statusCode", "errorCode", "ttfbMs", "durationMs", "inputBytes",
+      "outputBytes", usage, e.model, "finishReason", "traceId", e.metadata, input, output
+    FROM jsonb_to_recordset(${json(entries)}) AS e(
+      id uuid, "agentId" uuid, "applicationId" uuid, "createdAt" timestamptz, "conversationId" text, "apiKeyHash" text,
+      "userId" bigint, "workerId" text, mode text, status text, "statusCode" int, "errorCode" text, "ttfbMs" int,
+      "durationMs" int, "inputBytes" int, "outputBytes" int, usage jsonb, model text, "finishReason" text,
+      "traceId" text, metadata jsonb, input text, output text)
+    JOIN svc.agents a ON a.id = "agentId"
+    ON CONFLICT (id) DO UPDATE SET
+      worker_id = excluded.worker_id, status = excluded.status, status_code = excluded.status_code,
+      error_code = excluded.error_code, ttfb_ms = excluded.ttfb_ms, duration_ms = excluded.duration_ms,
+      output_bytes = excluded.output_bytes, usage = excluded.usage, model = excluded.model,
+      finish_reason = excluded.finish_reason, output = excluded.output`)
+}

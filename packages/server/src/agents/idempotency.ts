@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import type { Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { liveReplicas } from './history.ts'
+
+export type Repeatable = {
+  agentId: string
+  keyHash: Buffer
+  /** The client's name for the call. */
+  key: string
+  body: unknown
+  replicaId: string
+}
+
+const maxKeyLength = 255
+
+/** Does the work once for a key: whoever repeats the call within a day gets the answer of the first. Failures count not. */
+export async function once(
+  db: Db,
+  secrets: Secrets,
+  call: Repeatable,
+  work: () => Promise<object>,
+): Promise<{ answer: object; isReplay: boolean }> {
+  const { agentId, keyHash, key, replicaId } = call
+  if (key.length === 0 || key.length > maxKeyLength) throw invalid('Idempotency-Key', 'must have 1 to 255 characters')
+  const bodyHash = createHash('sha256').update(JSON.stringify(call.body)).digest()
+  const row = sql`agent_id = ${agentId}::uuid AND caller = ${keyHash} AND key = ${key}`
+  const place = `agent_answers ${agentId} ${key}`
+  // One whose replica died will never be answered.
+  await db.query(sql`
+    DELETE FROM svc.agent_answers WHERE ${row} AND (created_at < clock_timestamp() - interval '1 day'
+      OR (answer IS NULL AND replica_id <> ${replicaId}::uuid AND replica_id NOT IN (${liveReplicas})))`)
+  const made = await db.query(sql`
+    INSERT INTO svc.agent_answers (agent_id, caller, key, body_hash, replica_id)
+    VALUES (${agentId}::uuid, ${keyHash}, ${key}, ${bodyHash}, ${replicaId}::uuid)
+    ON CONFLICT DO NOTHING RETURNING 1`)
+  if (made.length === 0) {
+    const [first] = await db.query<{ body_hash: Uint8Array; answer: string | null }>(
+      sql`SELECT body_hash, answer FROM svc.agent_answers WHERE ${row}`,
+    )
+    if (first && !bodyHash.equals(first.body_hash)) {
+      throw new ApiError('conflict', 'This Idempotency-Key was used for another call.')
+    }
+    if (!first?.answer) throw new ApiError('conflict', 'The call with this Idempotency-Key is still running.')
+    return { answer: JSON.parse(secrets.open(first.answer, place)) as object, isReplay: true }
+  }
+  try {
+    const answer = await work()
+    const sealed = secrets.seal(JSON.stringify(answer), place)
+    await db.query(sql`UPDATE svc.agent_answers SET answer = ${sealed} WHERE ${row}`)
+    return { answer, isReplay: false }
+  } catch (error) {
+    await db.query(sql`DELETE FROM svc.agent_answers WHERE ${row}`)
+    throw error
+  }
+}

@@ -1,0 +1,265 @@
+import type { ApiError, ErrorCode } from '../errors.ts'
+import type { Agent } from './agent.ts'
+import type { Call } from './call.ts'
+import type { Entry, History } from './history.ts'
+import type { Limits } from './limits.ts'
+import { declined, type Ending, failure, readEnding, workerFailure } from './outcome.ts'
+import type { CancelReason, Invoke, Message, Tools } from './protocol.ts'
+import type { Offer, Run, RunEvent } from './run.ts'
+import { uuidV7 } from './uuid-v7.ts'
+import { createWholeCharacters, type WholeCharacters } from './whole-characters.ts'
+
+/** Who asks an agent for what. */
+export type Question = {
+  readonly agent: Agent
+  readonly call: Call
+  readonly mode: 'invoke' | 'stream'
+  readonly keyHash: Buffer
+  readonly userId: number | null
+  readonly trace: { traceId: string; traceparent: string }
+  /** What lets the worker use the platform's tools on behalf of whoever asks, for so many milliseconds. */
+  tools?(invocationId: string, remainingMs: number): Tools
+}
+
+/** Whoever waits for the answer. It hears `fail` or `done` once, also when it has left. */
+export type Client = {
+  /** The answer begins. */
+  open(invocationId: string): void
+  /** A piece of it. False when the client has not read what it was given before. */
+  write(text: string): boolean
+  done(ending: Ending & { durationMs: number; invocationId: string }): void
+  fail(error: ApiError): void
+}
+
+/** What can be done to a running invocation from outside. */
+export type Invocation = {
+  readonly id: string
+  readonly question: Question
+  /** The client has read: the worker may send more. */
+  room(): void
+  /** The client is gone. */
+  leave(reason: CancelReason): void
+  /** Ends it with an error. */
+  end(code: ErrorCode, message: string, reason: CancelReason): void
+}
+
+export type InvocationServices = {
+  limits: Limits
+  history: History
+  hasReady(agentId: string): boolean
+  offerTo(agentId: string, conversationId: string | undefined): Offer
+  /** What was said before in this conversation, for agents that do not remember it themselves. */
+  recall(question: Question): Promise<Message[] | undefined>
+  onOver(invocation: Invocation, entry: Entry): void
+}
+
+type Life = {
+  readonly services: InvocationServices
+  readonly question: Question
+  readonly client: Client
+  readonly id: string
+  readonly entry: Entry
+  readonly startedAt: number
+  state: 'waiting' | 'open' | 'over'
+  run: Run | undefined
+  readonly characters: WholeCharacters
+  /** The answer so far, if it is to be stored. */
+  readonly kept: string[] | undefined
+  outputBytes: number
+  /** Bytes that the client has taken and the worker was not given back yet. */
+  owed: number
+  hasRoom: boolean
+  /** Until the first output, between outputs, until the end. */
+  timers: { first?: NodeJS.Timeout; idle?: NodeJS.Timeout; whole?: NodeJS.Timeout }
+  readonly invocation: Invocation
+}
+
+/**
+ * The life of an invocation: begin → reserve → offer → accepted → first output → more → the end. The end comes once,
+ * from the worker, from a timer, or from outside; and whatever ends it, nothing of it is left.
+ */
+export function beginInvocation(services: InvocationServices, question: Question, client: Client): Invocation {
+  const id = uuidV7()
+  const entry = entryOf(id, question)
+  const life: Life = {
+    ...{ services, question, client, id, entry, startedAt: performance.now(), state: 'waiting', run: undefined },
+    ...{ characters: createWholeCharacters(), kept: entry.input === null ? undefined : [], outputBytes: 0, owed: 0 },
+    ...{ hasRoom: true, timers: {} },
+    invocation: {
+      ...{ id, question },
+      room() {
+        life.hasRoom = true
+        repay(life)
+      },
+      leave: (reason) => leave(life, reason),
+      end: (code, message, reason) => stop(life, failure(code, message, id), reason),
+    },
+  }
+  const { agent, call } = question
+  const untilFirst = Math.min(agent.timeoutMs, call.timeoutMs ?? Number.POSITIVE_INFINITY)
+  life.timers.first = alarm(life, untilFirst, 'The agent sent nothing in time.')
+  life.timers.whole = alarm(life, agent.maxDurationMs, 'The agent took too long.')
+  // Not before the caller has the invocation in hand.
+  Promise.resolve()
+    .then(() => offer(life))
+    .catch((error) => isOver(life) || fail(life, error))
+  return life.invocation
+}
+
+const isOver = ({ state }: Life): boolean => state === 'over'
+
+const elapsed = ({ startedAt }: Life): number => Math.round(performance.now() - startedAt)
+
+const alarm = (life: Life, afterMs: number, message: string): NodeJS.Timeout =>
+  setTimeout(() => stop(life, failure('agent_timeout', message, life.id), 'timeout'), afterMs)
+
+async function offer(life: Life): Promise<void> {
+  const { services, question, entry, id } = life
+  const { agent, call } = question
+  if (!agent.enabled || !services.hasReady(agent.id)) return fail(life, declined('nobody', id))
+  if (agent.maxConcurrency === null) services.history.note(entry)
+  else if (!(await services.history.reserve(entry, agent.maxConcurrency))) return fail(life, declined('busy', id))
+  const messages = call.messages ?? (await services.recall(question))
+  // The client may have left while the database was asked; then a place that was reserved is free again.
+  if (isOver(life)) return void (await services.history.write(entry))
+  const remainingMs = Math.max(1, agent.maxDurationMs - elapsed(life))
+  const invoke = invokeFrame(id, question, messages, remainingMs, services.limits.windowBytes)
+  life.run = services.offerTo(agent.id, call.conversationId)(invoke, (event) => isOver(life) || hear(life, event))
+}
+
+function hear(life: Life, event: RunEvent): void {
+  const { id, entry, timers } = life
+  if (event.t === 'declined') fail(life, declined(event.why, id))
+  else if (event.t === 'accepted') entry.workerId = event.workerId
+  else if (event.t === 'delta') take(life, event.text)
+  else if (event.t === 'done') finish(life, event)
+  else if (event.t === 'error') fail(life, workerFailure(event, id))
+  else if (event.t === 'cancelled') fail(life, failure('agent_failed', 'The agent gave up.', id))
+  else if (event.t === 'lost') fail(life, failure('agent_disconnected', 'The agent disconnected.', id))
+  else {
+    if (event.t === 'start') open(life)
+    timers.idle?.refresh()
+  }
+}
+
+/** The first output: until now a failure was an HTTP status, from now on it is an event. */
+function open(life: Life): void {
+  if (life.state !== 'waiting') return
+  life.state = 'open'
+  life.entry.ttfbMs = elapsed(life)
+  clearTimeout(life.timers.first)
+  life.timers.idle = alarm(life, life.question.agent.idleTimeoutMs, 'The agent fell silent.')
+  life.client.open(life.id)
+}
+
+function take(life: Life, text: string): void {
+  const { outputBytes: most } = life.services.limits
+  open(life)
+  life.timers.idle?.refresh()
+  const bytes = Buffer.byteLength(text)
+  life.outputBytes += bytes
+  life.owed += bytes
+  if (life.outputBytes > most) {
+    stop(life, failure('agent_failed', `The answer is larger than ${most} bytes.`, life.id), 'output_limit')
+    return
+  }
+  pass(life, life.characters.take(text))
+  repay(life)
+}
+
+function pass(life: Life, text: string): void {
+  if (text === '') return
+  life.kept?.push(text)
+  life.hasRoom = life.client.write(text)
+}
+
+/** Not for every piece: a quarter of the window at a time keeps the worker going. */
+function repay(life: Life): void {
+  if (!life.hasRoom || life.owed < life.services.limits.windowBytes / 4) return
+  life.run?.credit(life.owed)
+  life.owed = 0
+}
+
+function finish(life: Life, done: Extract<RunEvent, { t: 'done' }>): void {
+  const { id, client, question, entry } = life
+  const ending = readEnding(done, question.agent.model)
+  if (!ending) {
+    fail(life, failure('agent_failed', 'The agent ended in a way that makes no sense.', id))
+    return
+  }
+  open(life)
+  pass(life, life.characters.rest())
+  const { finishReason, model, usage } = ending
+  close(life, { status: 'succeeded', statusCode: 200, finishReason, model, usage }, () =>
+    client.done({ ...ending, durationMs: entry.durationMs ?? 0, invocationId: id }),
+  )
+}
+
+/** Ends it although the worker is still at it. */
+function stop(life: Life, error: ApiError, reason: CancelReason): void {
+  if (isOver(life)) return
+  life.run?.cancel(reason)
+  fail(life, error)
+}
+
+function leave(life: Life, reason: CancelReason): void {
+  if (isOver(life)) return
+  life.run?.cancel(reason)
+  const left = failure('client_left', 'You have left.', life.id)
+  close(life, { status: 'cancelled', statusCode: left.status }, () => life.client.fail(left))
+}
+
+function fail(life: Life, error: ApiError): void {
+  const status = error.code === 'cancelled' || error.code === 'key_revoked' ? 'cancelled' : 'failed'
+  close(life, { status, statusCode: error.status, errorCode: error.code }, () => life.client.fail(error))
+}
+
+function close(life: Life, result: Partial<Entry>, tell: () => void): void {
+  if (isOver(life)) return
+  const { services, entry, timers, kept, outputBytes, question } = life
+  life.state = 'over'
+  for (const timer of Object.values(timers)) clearTimeout(timer)
+  const output = kept ? storable(kept.join('')) : null
+  Object.assign(entry, { ...result, durationMs: elapsed(life), outputBytes, output })
+  services.onOver(life.invocation, entry)
+  // Its place must be free for whoever comes because this one has ended.
+  if (question.agent.maxConcurrency !== null) void services.history.write(entry).then(tell)
+  else {
+    services.history.note(entry)
+    tell()
+  }
+}
+
+function entryOf(id: string, { agent, call, mode, keyHash, userId, trace }: Question): Entry {
+  const isKept = agent.storeContent || (agent.memory === 'platform' && call.conversationId !== undefined)
+  return {
+    ...{ id, agentId: agent.id, applicationId: agent.applicationId, createdAt: new Date().toISOString(), mode },
+    ...{ conversationId: call.conversationId ?? null, apiKeyHash: keyHash.toString('hex'), userId, workerId: null },
+    ...{ status: 'running', statusCode: null, errorCode: null, ttfbMs: null, durationMs: null },
+    ...{ inputBytes: Buffer.byteLength(call.input), outputBytes: null, usage: null, model: null, finishReason: null },
+    ...{ traceId: trace.traceId, metadata: call.metadata ?? null, input: isKept ? call.input : null, output: null },
+  }
+}
+
+/** The database keeps neither NUL nor half a character. */
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
+
+function invokeFrame(
+  id: string,
+  { call, mode, trace, tools }: Question,
+  messages: Message[] | undefined,
+  remainingMs: number,
+  window: number,
+): Invoke {
+  const { input, conversationId, context, options, metadata } = call
+  return {
+    ...{ t: 'invoke', id, mode, input, deadline: Date.now() + remainingMs, remainingMs, window },
+    ...(messages && { messages }),
+    ...(conversationId !== undefined && { conversationId }),
+    ...(context && { context }),
+    ...(options && { options }),
+    ...(metadata && { metadata }),
+    trace: { traceparent: trace.traceparent },
+    ...(tools && { tools: tools(id, remainingMs) }),
+  }
+}

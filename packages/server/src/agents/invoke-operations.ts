@@ -1,0 +1,196 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { Caller, Scope } from '../access/acl.ts'
+import { credentialHash, type Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { createEventStream, eventStreamHeaders } from '../http/event-stream.ts'
+import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { createRecent, type Recent } from '../resource/recent.ts'
+import type { Resource } from '../resource/resource.ts'
+import type { Agent } from './agent.ts'
+import type { Agents } from './agents.ts'
+import { callSchema, readCall } from './call.ts'
+import { once } from './idempotency.ts'
+import type { Invocation, Question } from './invocation.ts'
+import { errorPayload } from './outcome.ts'
+
+const bodyLimit = 1_048_576
+
+const usageSchema = Type.Object({}, { additionalProperties: true, description: 'Tokens and cost, as far as known' })
+const responseSchema = Type.Object(
+  {
+    invocationId: Type.String({ format: 'uuid' }),
+    output: Type.String(),
+    text: Type.String({ description: 'The same as output' }),
+    finishReason: Type.String(),
+    model: Type.String(),
+    usage: usageSchema,
+    durationMs: Type.Number(),
+    conversationId: Type.Optional(Type.String()),
+    artifacts: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+  },
+  { title: 'AgentInvokeResponse' },
+)
+
+/** The tools that an agent may use for a caller. */
+type ToolsFor = (request: FastifyRequest, caller: Caller, agent: Agent) => NonNullable<Question['tools']>
+
+export type InvokeDependencies = {
+  db: Db
+  secrets: Secrets
+  resource: Resource
+  agents: Agents
+  toolsFor: ToolsFor
+}
+
+export function invokeOperations({ db, secrets, resource, agents, toolsFor }: InvokeDependencies): Operation[] {
+  const known = createRecent({ db, resource }, ({ entity }) => entity as unknown as Agent)
+  const common = {
+    access: { class: 'agents', level: 'execute' },
+    method: 'POST',
+    body: callSchema,
+    bodyLimit,
+    repairsText: true,
+    failures: [429, 502, 504],
+  } as const
+  return [
+    operation({
+      ...common,
+      id: 'agents.invoke',
+      path: `${resource.path}/{id}/invoke`,
+      summary: 'Ask an agent and wait for its whole answer',
+      description: 'With an Idempotency-Key, a repeated call within a day gets the answer of the first.',
+      success: { status: 200, description: 'The answer', schema: responseSchema, headers: ['X-Invocation-Id'] },
+      failures: [409, ...common.failures],
+      async handle(context, { params: { id = '' }, body }) {
+        const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'invoke')
+        const key = context.request.headers['idempotency-key']
+        if (typeof key !== 'string') return invoke(agents, context.request, question)
+        const { agent, keyHash } = question
+        const call = { agentId: agent.id, keyHash, key, body, replicaId: agents.replicaId }
+        const work = async () => (await invoke(agents, context.request, question)).body as { invocationId: string }
+        const { answer, isReplay } = await once(db, secrets, call, work)
+        const { invocationId } = answer as { invocationId: string }
+        const headers = { 'x-invocation-id': invocationId, 'idempotency-replayed': String(isReplay) }
+        return { headers, body: answer }
+      },
+    }),
+    operation({
+      ...common,
+      id: 'agents.stream',
+      path: `${resource.path}/{id}/stream`,
+      summary: 'Ask an agent and read its answer while it is made',
+      description:
+        'Server-Sent Events: `start`, then `delta` with pieces of the text, then `done` or `error`. ' +
+        'What fails before the first output is an ordinary error. A stream without `done` or `error` was cut off.',
+      success: {
+        status: 200,
+        description: 'The events',
+        schema: Type.String(),
+        contentType: 'text/event-stream',
+        headers: ['X-Invocation-Id'],
+      },
+      async handle(context, { params: { id = '' }, body }) {
+        const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'stream')
+        return stream(agents, context.request, question)
+      },
+    }),
+  ]
+}
+
+async function questionOf(
+  { known, agents: { limits }, toolsFor }: { known: Recent<Agent>; agents: Agents; toolsFor: ToolsFor },
+  { request, caller, scope }: { request: FastifyRequest; caller: Caller; scope: Scope },
+  id: string,
+  body: Parameters<typeof readCall>[0],
+  mode: 'invoke' | 'stream',
+): Promise<Question> {
+  const agent = await known.get(scope, id).catch(explainAbsence)
+  const call = readCall(body, limits)
+  const tools = toolsFor(request, caller, agent)
+  return { agent, call, mode, keyHash: keyHashOf(caller), userId: caller.userId, trace: traceOf(request), tools }
+}
+
+const keyHashOf = ({ keyId }: Caller): Buffer => credentialHash(keyId)
+
+function explainAbsence(error: unknown): never {
+  if (!(error instanceof ApiError && error.code === 'not_found')) throw error
+  throw new ApiError('agent_not_found', 'There is no Agent with this id.')
+}
+
+/** The whole answer. */
+function invoke(agents: Agents, request: FastifyRequest, question: Question): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const pieces: string[] = []
+    const invocation = agents.begin(question, {
+      open() {},
+      write: (text) => pieces.push(text) > 0,
+      done({ invocationId, ...ending }) {
+        forget()
+        const { conversationId } = question.call
+        const output = pieces.join('')
+        const body = { invocationId, output, text: output, ...ending, ...(conversationId && { conversationId }) }
+        resolve({ headers: { 'x-invocation-id': invocationId }, body })
+      },
+      fail(error) {
+        forget()
+        reject(error)
+      },
+    })
+    const forget = cancelWhenLeft(request, invocation)
+  })
+}
+
+/** The answer while it is made. The headers wait for the first output: until then a failure is a status. */
+function stream(agents: Agents, request: FastifyRequest, question: Question): Promise<Answer> {
+  const { keepaliveMs, stalledMs } = agents.limits
+  return new Promise((resolve, reject) => {
+    let isOpen = false
+    const events = createEventStream({
+      ...{ keepaliveMs, stalledMs },
+      onRoom: () => invocation.room(),
+      onStalled() {
+        invocation.leave('slow_consumer')
+        // A reset: what waits in the system's buffers would be kept for whoever never reads it.
+        request.raw.socket.resetAndDestroy()
+      },
+    })
+    const invocation = agents.begin(question, {
+      open(invocationId) {
+        isOpen = true
+        events.send('start', { invocationId })
+        resolve({ headers: { ...eventStreamHeaders, 'x-invocation-id': invocationId }, body: events.body })
+      },
+      write: (text) => events.send('delta', { text }),
+      done({ invocationId, ...ending }) {
+        forget()
+        events.end('done', { ...ending, invocationId })
+      },
+      fail(error) {
+        forget()
+        if (isOpen) return events.end('error', errorPayload(error))
+        events.body.destroy()
+        reject(error)
+      },
+    })
+    const forget = cancelWhenLeft(request, invocation)
+  })
+}
+
+/** Whoever hangs up does not want the answer any more. */
+function cancelWhenLeft(request: FastifyRequest, invocation: Invocation): () => void {
+  const { socket } = request.raw
+  const leave = () => invocation.leave('client_disconnected')
+  socket.once('close', leave)
+  return () => socket.off('close', leave)
+}
+
+/** The caller's trace goes on; without one a new one begins. */
+function traceOf(request: FastifyRequest): Question['trace'] {
+  const given = request.headers.traceparent
+  const match = typeof given === 'string' ? /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/.exec(given) : null
+  const traceId = match?.[1] ?? randomBytes(16).toString('hex')
+  return { traceId, traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-${match?.[2] ?? '00'}` }
+}

@@ -1,0 +1,90 @@
+import { ApiError, type ErrorCode } from '../errors.ts'
+import { type FinishReason, finishReasons, type Usage, usageFields, type WorkerFrame } from './protocol.ts'
+import type { Decline } from './run.ts'
+
+/** What a successful answer ends with. */
+export type Ending = { finishReason: FinishReason; model: string; usage: Usage; artifacts?: unknown[] }
+
+const maxMessageLength = 1_000
+const maxArtifactsBytes = 262_144
+const retryable: ReadonlySet<ErrorCode> = new Set([
+  ...(['agent_busy', 'agent_unavailable', 'agent_disconnected', 'agent_timeout'] as const),
+  ...(['provider_failed', 'shutting_down'] as const),
+])
+
+/** The failure of an invocation, as an answer or as the last event of a stream. */
+export function failure(code: ErrorCode, message: string, invocationId: string, headers: Record<string, string> = {}) {
+  const detail = message.length > maxMessageLength ? message.slice(0, maxMessageLength).toWellFormed() : message
+  return new ApiError(code, detail, {
+    headers: { ...headers, 'x-invocation-id': invocationId },
+    extensions: { invocationId, retryable: retryable.has(code) },
+  })
+}
+
+/** The same as the payload of an event. */
+export const errorPayload = ({ status, code, message, title, extensions }: ApiError): object => ({
+  statusCode: status,
+  status,
+  code,
+  title,
+  message,
+  detail: message,
+  ...extensions,
+})
+
+const declines: Record<Decline, [ErrorCode, string, Record<string, string>]> = {
+  nobody: ['agent_unavailable', 'No process is serving this agent at the moment.', { 'Retry-After': '5' }],
+  busy: ['agent_busy', 'The agent does as much at once as it can: try again.', { 'Retry-After': '1' }],
+  silent: ['agent_timeout', 'The agent did not say that it accepts the call.', {}],
+}
+
+export const declined = (why: Decline, invocationId: string): ApiError => {
+  const [code, message, headers] = declines[why]
+  return failure(code, message, invocationId, headers)
+}
+
+const workerErrors: Record<'rejected' | 'failed' | 'provider', [ErrorCode, string]> = {
+  rejected: ['agent_rejected', 'The agent rejected the input.'],
+  failed: ['agent_failed', 'The agent failed.'],
+  provider: ['provider_failed', 'What the agent asked did not answer properly.'],
+}
+
+export const workerFailure = (
+  { code, message }: { code: keyof typeof workerErrors; message?: string },
+  invocationId: string,
+): ApiError => {
+  const [apiCode, fallback] = workerErrors[code]
+  return failure(apiCode, firstLine(message) || fallback, invocationId)
+}
+
+/** A stack trace is of no use to a client, and tells it too much. */
+const firstLine = (message = ''): string => message.split(/\n\s+at /, 1)[0]?.trim() ?? ''
+
+type Done = Omit<Extract<WorkerFrame, { t: 'done' }>, 'id'>
+
+/** What the worker says at the end, or nothing where that makes no sense: then the handler is wrong. */
+export function readEnding({ finishReason = 'stop', model, usage = {}, artifacts }: Done, fallback: string | null) {
+  if (typeof finishReason !== 'string' || !isObject(usage)) return undefined
+  if (model !== undefined && model !== null && typeof model !== 'string') return undefined
+  if (artifacts !== undefined && !areArtifacts(artifacts)) return undefined
+  return {
+    finishReason: finishReasons.find((known) => known === finishReason) ?? 'other',
+    model: model || fallback || 'unknown',
+    usage: readUsage(usage),
+    ...(artifacts !== undefined && { artifacts }),
+  } satisfies Ending
+}
+
+function readUsage(given: Record<string, unknown>): Usage {
+  const known = usageFields.flatMap((name) => {
+    const value = given[name]
+    return typeof value === 'number' && value >= 0 ? [[name, value] as const] : []
+  })
+  return Object.fromEntries(known)
+}
+
+const areArtifacts = (value: unknown): value is unknown[] =>
+  Array.isArray(value) && Buffer.byteLength(JSON.stringify(value)) <= maxArtifactsBytes && value.every(isObject)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

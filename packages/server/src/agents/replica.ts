@@ -1,0 +1,40 @@
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { liveReplicas } from './history.ts'
+
+/** Says every few seconds that this replica lives, and tidies up after those that do not. */
+export type Replica = { close(): Promise<void> }
+
+const everyMs = 5_000
+const tidyMs = 3_600_000
+
+type ReplicaOptions = { db: Db; id: string; historyDays: number; onError(error: unknown): void }
+
+export function startReplica({ db, id, historyDays, onError }: ReplicaOptions): Replica {
+  let tidiedAt = Number.NEGATIVE_INFINITY
+  async function beat(): Promise<void> {
+    await db.query(sql`
+      INSERT INTO svc.replicas (id, seen_at) VALUES (${id}::uuid, clock_timestamp())
+      ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`)
+    await db.query(sql`
+      UPDATE svc.agent_invocations SET status = 'failed', status_code = 502, error_code = 'agent_disconnected'
+      WHERE status = 'running' AND replica_id <> ${id}::uuid AND replica_id NOT IN (${liveReplicas})`)
+    if (performance.now() - tidiedAt < tidyMs) return
+    tidiedAt = performance.now()
+    await db.query(sql`DELETE FROM svc.replicas WHERE seen_at < clock_timestamp() - interval '1 day'`)
+    await db.query(sql`
+      DELETE FROM svc.agent_invocations WHERE created_at < clock_timestamp() - ${historyDays} * interval '1 day'`)
+    await db.query(sql`DELETE FROM svc.agent_answers WHERE created_at < clock_timestamp() - interval '1 day'`)
+  }
+  let beating = beat().catch(onError)
+  const timer = setInterval(() => {
+    beating = beating.then(beat).catch(onError)
+  }, everyMs).unref()
+  return {
+    async close() {
+      clearInterval(timer)
+      await beating
+      await db.query(sql`DELETE FROM svc.replicas WHERE id = ${id}::uuid`).catch(onError)
+    },
+  }
+}

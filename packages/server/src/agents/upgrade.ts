@@ -1,0 +1,57 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { subprotocol } from './protocol.ts'
+
+/** Turns requests into WebSockets after their operation has let them in. */
+export type Upgrades = {
+  /** Lets the server's requests for a WebSocket at addresses that match reach their operation as ordinary requests. */
+  attach(http: FastifyInstance, path: RegExp): void
+  /** Does this request ask for a WebSocket? */
+  isPending(request: IncomingMessage): boolean
+  /** Makes it one. */
+  accept(request: IncomingMessage): Promise<WebSocket>
+}
+
+type Pending = { socket: Duplex; head: Buffer; response: ServerResponse }
+
+export function createUpgrades(maxFrameBytes: number): Upgrades {
+  const pending = new WeakMap<IncomingMessage, Pending>()
+  const server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: maxFrameBytes,
+    handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
+  })
+  const isWebSocket = ({ url = '', headers, method }: IncomingMessage, path: RegExp) =>
+    method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url.split('?', 1)[0] ?? '')
+
+  return {
+    attach(http, path) {
+      // Whoever asks for another protocol, or elsewhere, gets the ordinary answer.
+      Object.assign(http.server, { shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request, path) })
+      http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        const response = new ServerResponse(request)
+        response.shouldKeepAlive = false
+        response.assignSocket(socket as never)
+        response.once('finish', () => socket.end(() => socket.destroy()))
+        socket.on('error', () => socket.destroy())
+        pending.set(request, { socket, head, response })
+        http.routing(request, response)
+      })
+    },
+    isPending: (request) => pending.has(request),
+    accept(request) {
+      const { socket, head, response } = pending.get(request) as Pending
+      pending.delete(request)
+      response.removeAllListeners('finish')
+      response.detachSocket(socket as never)
+      return new Promise((resolve, reject) => {
+        // ws answers a malformed handshake on the socket itself.
+        socket.once('close', () => reject(new Error('The handshake failed')))
+        server.handleUpgrade(request, socket, head, resolve)
+      })
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { Invocation } from './invocation.ts'
+import { closeCodes } from './protocol.ts'
+import type { Workers } from './workers.ts'
+
+/** Ends what runs on the strength of a key or an agent that is gone. */
+export type Watch = {
+  /** Looks at once; otherwise every half second. */
+  look(): Promise<void>
+  close(): void
+}
+
+const everyMs = 500
+
+type WatchOptions = {
+  db: Db
+  workers: Workers
+  invocations(): Iterable<Invocation>
+  onError(error: unknown): void
+}
+
+export function createWatch({ db, workers, invocations, onError }: WatchOptions): Watch {
+  let isLooking = false
+
+  async function look(): Promise<void> {
+    const connections = [...workers.connections()]
+    const running = [...invocations()]
+    if (connections.length + running.length === 0) return
+    const agentIds = [...new Set(connections.map(({ agentId }) => agentId))]
+    const hashes = [...connections.map(({ keyHash }) => keyHash), ...running.map(({ question }) => question.keyHash)]
+    const byText = new Map(hashes.map((hash) => [hash.toString('hex'), hash]))
+    const known = await db.query<{ name: string }>(sql`
+      SELECT encode(hash, 'hex') AS name FROM svc.apikeys
+      WHERE hash = ANY(${[...byText.values()]}::bytea[]) AND (expires_at IS NULL OR expires_at > clock_timestamp())
+      UNION ALL SELECT id::text FROM svc.agents WHERE id = ANY(${agentIds}::uuid[])`)
+    const live = new Set(known.map(({ name }) => name))
+    for (const { keyHash, agentId, close } of connections) {
+      if (!live.has(keyHash.toString('hex'))) close(closeCodes.keyRevoked, 'key revoked')
+      else if (!live.has(agentId)) close(closeCodes.agentDeleted, 'agent deleted')
+    }
+    for (const { question, end } of running) {
+      if (live.has(question.keyHash.toString('hex'))) continue
+      end('key_revoked', 'The key of this call was revoked.', 'key_revoked')
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (isLooking) return
+    isLooking = true
+    look()
+      .catch(onError)
+      .finally(() => {
+        isLooking = false
+      })
+  }, everyMs).unref()
+  return { look: () => look().catch(onError), close: () => clearInterval(timer) }
+}

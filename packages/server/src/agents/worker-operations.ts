@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import Type from 'typebox'
+import { credentialHash } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { type Operation, operation } from '../http/operation.ts'
+import type { Resource } from '../resource/resource.ts'
+import { getEntity } from '../resource/store.ts'
+import type { Agents } from './agents.ts'
+import { subprotocol } from './protocol.ts'
+import { createUpgradeRate } from './upgrade-rate.ts'
+
+const nullableText = Type.Union([Type.String(), Type.Null()])
+const workerSchema = Type.Object({
+  connectionId: Type.String({ format: 'uuid' }),
+  workerId: Type.String({ description: 'The name that the worker gives itself' }),
+  status: Type.Enum(['online', 'draining']),
+  capacity: Type.Integer(),
+  inFlight: Type.Integer(),
+  version: nullableText,
+  sdk: nullableText,
+  connectedAt: Type.String({ format: 'date-time' }),
+})
+
+/** The operations for those who serve an agent. */
+export function workerOperations(db: Db, resource: Resource, agents: Agents): Operation[] {
+  const mayConnect = createUpgradeRate()
+  const store = { db, resource }
+  return [
+    operation({
+      id: 'agents.connect',
+      method: 'GET',
+      path: `${resource.path}/{id}/connect`,
+      summary: 'Serve an agent over a WebSocket',
+      description: `Subprotocol \`${subprotocol}\`. Needs write access: whoever serves an agent reads what it is asked.`,
+      access: { class: 'agents', level: 'write' },
+      success: { status: 101, description: 'The connection is a WebSocket now' },
+      failures: [426, 429],
+      async handle({ request, caller, scope }, { params: { id = '' } }) {
+        const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
+        const { raw } = request
+        if (!agents.upgrades.isPending(raw)) throw notAnUpgrade()
+        if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
+          throw invalid('Sec-WebSocket-Protocol', `must offer ${subprotocol}`)
+        }
+        if (!mayConnect(caller.keyId)) throw tooMany('This key connects too often.')
+        const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
+        checkRoom(agents, agentId, applicationId)
+        const socket = await agents.upgrades.accept(raw)
+        const keyHash = credentialHash(caller.keyId)
+        agents.workers.serve({ connectionId: randomUUID(), agentId, applicationId, keyHash }, socket)
+        await once(socket, 'close')
+        return { status: 101 }
+      },
+    }),
+    operation({
+      id: 'agents.workers',
+      method: 'GET',
+      path: `${resource.path}/{id}/workers`,
+      summary: 'List the workers that serve an agent now',
+      access: { class: 'agents', level: 'read' },
+      success: { status: 200, description: 'Of all replicas', schema: Type.Array(workerSchema) },
+      async handle({ scope }, { params: { id = '' } }) {
+        const { entity } = await getEntity(store, scope, id, ['id'])
+        return { body: agents.workersOf(String(entity.id)) }
+      },
+    }),
+  ]
+}
+
+function checkRoom({ workersOf, workers, limits }: Agents, agentId: string, applicationId: string): void {
+  if (workersOf(agentId).length >= limits.workersPerAgent) throw tooMany('The agent has as many workers as it may.')
+  if (workers.countOf(applicationId) >= limits.workersPerApplication) {
+    throw tooMany('The application has as many workers as it may.')
+  }
+}
+
+const offersProtocol = (header: string | undefined): boolean =>
+  header?.split(',').some((name) => name.trim() === subprotocol) ?? false
+
+const notAnUpgrade = () =>
+  new ApiError('upgrade_required', 'Connect here with a WebSocket.', { headers: { Upgrade: 'websocket' } })
+
+const tooMany = (detail: string) => new ApiError('busy', detail, { headers: { 'Retry-After': '5' } })

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { until } from '../testing/agent-world.ts'
+import { startNats } from '../testing/nats.ts'
+import type { Bus } from './bus.ts'
+import { createNatsBus } from './nats.ts'
+import { createJoiner, cut } from './pieces.ts'
+
+let nats: Awaited<ReturnType<typeof startNats>>
+const buses: Bus[] = []
+before(async () => {
+  nats = await startNats()
+})
+after(async () => {
+  for (const bus of buses) await bus.close()
+  await nats.stop()
+})
+
+async function open(namespace = 'a'): Promise<{ bus: Bus; heard: [unknown, string][] }> {
+  const bus = await createNatsBus({ url: nats.url, namespace, onError() {} })
+  const heard: [unknown, string][] = []
+  bus.listen((message, from) => heard.push([message, from]))
+  buses.push(bus)
+  return { bus, heard }
+}
+
+test('messages of any size arrive in order, at whom they are for', async () => {
+  const [one, two, foreign] = [await open(), await open(), await open('b')]
+  const sizes = [10, 3_000_000, 70_000, 0, 60_000]
+  for (const size of sizes) one.bus.post(two.bus.id, { text: 'é'.repeat(size) })
+  assert.equal(await one.bus.send(two.bus.id, { text: 'x'.repeat(500_000) }), true)
+  one.bus.broadcast({ all: true })
+  await until(() => two.heard.length === sizes.length + 2, 'not all have arrived')
+  assert.deepEqual(
+    two.heard.map(([message]) => (message as { text?: string }).text?.length),
+    [...sizes, 500_000, undefined],
+  )
+  assert.ok(two.heard.every(([, from]) => from === one.bus.id))
+  assert.equal(one.heard.length, 0, 'nobody hears itself')
+  assert.equal(foreign.heard.length, 0, 'nor another installation')
+})
+
+test('a message to nobody is known to be lost at once', async () => {
+  const { bus } = await open()
+  const start = performance.now()
+  assert.equal(await bus.send('nobody', { text: 'x' }), false)
+  assert.ok(performance.now() - start < 1_500)
+})
+
+test('pieces of several messages may be mixed, and what is no piece is ignored', () => {
+  const join = createJoiner()
+  const [a, b] = ['a'.repeat(150_000), '€'.repeat(100_000)]
+  const [first, second] = [cut(a), cut(b)]
+  const texts = Array.from({ length: 6 }, (_, n) => [first[n], second[n]])
+    .flat()
+    .flatMap((piece) => (piece ? [join(piece)] : []))
+  assert.deepEqual(
+    texts.filter((text) => text !== undefined),
+    [a, b],
+  )
+  assert.equal(join(Buffer.from('short')), undefined)
+})
