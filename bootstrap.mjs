@@ -29,6 +29,7 @@ const testPackages = [
   { name: 'postgresql-postgis', purpose: 'PostgreSQL with PostGIS', isPresent: hasPostgis },
   { name: 'chromium', purpose: 'Chromium', isPresent: () => isOnPath('chromium') },
   { name: 'gdal-bin', purpose: 'ogr2ogr', isPresent: () => isOnPath('ogr2ogr') },
+  { name: 'openssl', purpose: 'certificates', isPresent: () => isOnPath('openssl') },
   { name: 'nats-server', purpose: 'NATS', isPresent: () => isOnPath('nats-server') },
   { name: 'nginx-light', purpose: 'nginx', isPresent: () => isOnPath('nginx') },
 ]
