@@ -204,13 +204,15 @@ function isAllowed(
 }
 
 /** Whether a request is about a database that other requests change, and that may point to nothing. */
-function namesElsewhere({ url: draft, body }: Attempt, url: string): boolean {
+function namesElsewhere({ url: draft, headers, body }: Attempt, url: string): boolean {
   const mark = /~(?:databases|datasets)\.\w+\.\d~/
   // Under its own id: by its name another one may be meant a moment later.
   const ids = mark.test(draft) ? (url.match(/[\da-f]{8}-[\da-f-]{27}/gi) ?? []) : []
   const isMoving = typeof body === 'string' && mark.test(body)
   if (isMoving) for (const id of ids) moved.add(id)
-  return isMoving || ids.some((id) => moved.has(id))
+  // Another request may delete such an application meanwhile, and the place of its data with it.
+  const isFleeting = /~applications\.spare\.\d~/.test(`${draft} ${JSON.stringify(headers)} ${body}`)
+  return isMoving || isFleeting || ids.some((id) => moved.has(id))
 }
 
 /** So that the next deletion finds something too. */

@@ -184,7 +184,7 @@ describe('replicas', { skip }, () => {
         statuses[status] = (statuses[status] ?? 0) + 1
       }
     }
-    await isSeen(second.url, agentId)
+    for (const { url } of [second, ...fresh]) await isSeen(url, agentId)
     const clients = [0, 1, 2].map(client)
     for (const [index, old] of [first, second].entries()) {
       // A balancer takes a replica out before it is stopped.

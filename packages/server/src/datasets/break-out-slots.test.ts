@@ -163,7 +163,7 @@ async function state(): Promise<unknown> {
   assert.ok(tables.length > 8, 'the tables are seen')
   const rows = tables.map(
     ({ name }) => `'${name}', (SELECT md5(string_agg(row::text, '|' ORDER BY row::text COLLATE "C")) FROM
-      (SELECT to_jsonb(t) - 'last_used_at' AS row FROM ${name} t) r WHERE row ->> 'name' IS DISTINCT FROM 'hostile')`,
+      (SELECT to_jsonb(t) - 'last_used_at' - 'seen_at' AS row FROM ${name} t) r WHERE row ->> 'name' IS DISTINCT FROM 'hostile')`,
   )
   const [found] = await app.db.query(
     raw(`SELECT jsonb_build_object(${rows.join(', ')},
