@@ -124,7 +124,22 @@ async function offer(life: Life): Promise<void> {
   if (isOver(life)) return void (await services.history.write(entry))
   const remainingMs = Math.max(1, agent.maxDurationMs - elapsed(life))
   const invoke = invokeFrame(id, question, messages, remainingMs, services.limits.windowBytes)
-  life.run = services.offerTo(agent.id, call.conversationId)(invoke, (event) => isOver(life) || hear(life, event))
+  offerAgain(life, invoke, maxMoves)
+}
+
+/** How often a worker may move on while it is being asked. */
+const maxMoves = 3
+
+/** Whoever declines because its worker has just left for another replica says so: the worker is asked there. */
+function offerAgain(life: Life, invoke: Invoke, moves: number): void {
+  const { services, question } = life
+  const { agent, call } = question
+  life.run = services.offerTo(agent.id, call.conversationId)(invoke, (event) => {
+    if (isOver(life)) return
+    const hasMoved = event.t === 'declined' && event.why === 'nobody' && moves > 0 && services.hasReady(agent.id)
+    if (hasMoved) offerAgain(life, invoke, moves - 1)
+    else hear(life, event)
+  })
 }
 
 function hear(life: Life, event: RunEvent): void {
