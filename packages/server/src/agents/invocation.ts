@@ -130,15 +130,21 @@ async function offer(life: Life): Promise<void> {
 /** How often a worker may move on while it is being asked. */
 const maxMoves = 3
 
+/** Until a worker that is lost is known to be, and one that has moved is known to be elsewhere. */
+const moveMs = 30
+
 /** Whoever declines because its worker has just left for another replica says so: the worker is asked there. */
 function offerAgain(life: Life, invoke: Invoke, moves: number): void {
   const { services, question } = life
   const { agent, call } = question
   life.run = services.offerTo(agent.id, call.conversationId)(invoke, (event) => {
     if (isOver(life)) return
-    const hasMoved = event.t === 'declined' && event.why === 'nobody' && moves > 0 && services.hasReady(agent.id)
-    if (hasMoved) offerAgain(life, invoke, moves - 1)
-    else hear(life, event)
+    if (event.t !== 'declined' || event.why !== 'nobody' || moves === 0) return hear(life, event)
+    setTimeout(() => {
+      if (isOver(life)) return
+      if (services.hasReady(agent.id)) offerAgain(life, invoke, moves - 1)
+      else hear(life, event)
+    }, moveMs)
   })
 }
 
