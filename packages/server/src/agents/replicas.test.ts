@@ -102,7 +102,7 @@ describe('replicas', { skip }, () => {
     await worker(limited, [second.url], { WORKER: 'b' })
     await Promise.all([first, second].map(({ url }) => isSeen(url, limited, 2)))
     const replies = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => invoke([first, second][n % 2]?.url ?? '', limited, 'words 2 300')),
+      Array.from({ length: 8 }, (_, n) => invoke([first, second][n % 2]?.url ?? '', limited, 'words 3 1000')),
     )
     assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 200, 429, 429, 429, 429, 429, 429])
   })

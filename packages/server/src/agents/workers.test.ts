@@ -187,13 +187,16 @@ describe('a worker', () => {
 test('work goes to the least busy worker, and a conversation stays with one', async () => {
   const agentId = await world.agent()
   const did: Record<string, number> = {}
+  // Nobody is done before all have come, however slow the machine is.
+  const { promise: allAreThere, resolve: allCame } = Promise.withResolvers<void>()
   for (const workerId of ['a', 'b']) {
     await world.worker(
       agentId,
       async ({ send }) => {
         did[workerId] = (did[workerId] ?? 0) + 1
         send({ t: 'accept' })
-        await wait(20)
+        if ((did.a ?? 0) + (did.b ?? 0) === 8) allCame()
+        await allAreThere
         send({ t: 'done' })
       },
       { workerId, concurrency: 4 },
