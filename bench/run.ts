@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { accountOracle } from './account-oracle.ts'
+import { askAgents } from './agents.ts'
 import { archiveTiles } from './archive-tiles.ts'
 import { bearer } from './bearer.ts'
 import { getById } from './get-by-id.ts'
@@ -9,7 +10,7 @@ import { tiles } from './tiles.ts'
 
 // Side by side in one run on one machine: the ratios mean something, the absolute figures only here.
 const sections: string[] = []
-for (const section of [getById, bearer, queryDatasets, accountOracle, tiles, archiveTiles])
+for (const section of [getById, bearer, queryDatasets, accountOracle, tiles, archiveTiles, askAgents])
   sections.push(await section())
 const text = [
   '# Benchmarks',

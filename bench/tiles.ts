@@ -194,11 +194,10 @@ async function everyZoom({ key, ids, schema, url }: Setting, { table, columns }:
 async function hits(setting: Setting): Promise<string> {
   const { key, ids, directory } = setting
   const places = windowsAt(9, 47, detailed).flatMap(tilesOf)
-  const stored = await Promise.all(
-    places.map(async (place) => [place, (await tile(key, ids.points ?? '', place)).toString('base64')]),
-  )
+  const stored: Record<string, string> = {}
+  for (const place of places) stored[place] = (await tile(key, ids.points ?? '', place)).toString('base64')
   const file = join(directory, 'tiles.json')
-  await writeFile(file, JSON.stringify(Object.fromEntries(stored)))
+  await writeFile(file, JSON.stringify(stored))
   const bare = await startServer('bench/bare-tiles.ts', barePort, { TILES: file })
   const rates: number[] = []
   const limits: number[] = []
