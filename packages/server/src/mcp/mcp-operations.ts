@@ -1,16 +1,9 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Caller, denied } from '../access/acl.ts'
 import { toolTokenPrefix } from '../access/authenticate.ts'
-import { ApiError, invalid } from '../errors.ts'
-import { type Answer, type Operation, operation } from '../http/operation.ts'
-import { type CallOperation, createCaller } from './call-operation.ts'
-import { describeDataset, listDatasets, queryDataset, summarizeDataset } from './dataset-tools.ts'
-import { showOnMap } from './show-on-map.ts'
-import type { Tool } from './tool.ts'
+import { type Operation, operation } from '../http/operation.ts'
+import { createCaller } from './call-operation.ts'
 import type { ToolGrant } from './tool-token.ts'
 
 type McpDependencies = {
@@ -21,8 +14,6 @@ type McpDependencies = {
   readToken(token: string): Promise<ToolGrant | undefined>
 }
 
-const tools: readonly Tool[] = [listDatasets, describeDataset, queryDataset, summarizeDataset, showOnMap]
-const maxResultLength = 64 * 1024
 const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 /** The datasets as tools for models, by the Model Context Protocol; without sessions, so any replica can answer. */
@@ -42,6 +33,8 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
       success: { status: 200, description: 'A JSON-RPC answer', schema: Type.Unknown() },
       async handle({ request, caller }, { body }) {
         const granted = await grantedCaller(request, caller, dependencies)
+        // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.
+        const { respond } = await import('./mcp-server.ts')
         return respond(request, body, callerFor(request, granted), dependencies.version())
       },
     }),
@@ -58,63 +51,3 @@ async function grantedCaller(request: FastifyRequest, caller: Caller, { readToke
   if (!grant || !isOwn) throw denied('The token is not valid, or its invocation is over.')
   return grant.caller
 }
-
-async function respond(request: FastifyRequest, body: unknown, call: CallOperation, version: string): Promise<Answer> {
-  const server = createMcpServer(request, call, version)
-  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
-  await server.connect(transport)
-  try {
-    const asked = new Request('http://localhost/api/v1/mcp', { method: 'POST', headers: transportHeaders(request) })
-    const response = await transport.handleRequest(asked, { parsedBody: body })
-    const text = await response.text()
-    if (!response.ok) throw refusal(text)
-    return text === '' ? { status: response.status } : { status: response.status, json: text }
-  } finally {
-    await server.close()
-  }
-}
-
-/** Programs that ask for anything get JSON, which is all there is. */
-function transportHeaders({ headers }: FastifyRequest): Record<string, string> {
-  const { 'mcp-protocol-version': version } = headers
-  return {
-    accept: 'application/json, text/event-stream',
-    'content-type': 'application/json',
-    ...(typeof version === 'string' && { 'mcp-protocol-version': version }),
-  }
-}
-
-function refusal(text: string): ApiError {
-  const { error } = JSON.parse(text) as { error?: { message?: string } }
-  return invalid('body', error?.message ?? 'is not a message of the Model Context Protocol')
-}
-
-function createMcpServer(request: FastifyRequest, call: CallOperation, version: string): Server {
-  const server = new Server({ name: 'graticule', version }, { capabilities: { tools: {} } })
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools.map(({ name, title, description, input }) => ({
-      name,
-      title,
-      description,
-      inputSchema: JSON.parse(JSON.stringify(input)),
-      annotations: { readOnlyHint: true, openWorldHint: false },
-    })),
-  }))
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const chosen = tools.find(({ name }) => name === params.name)
-    if (!chosen) return failed(`There is no tool ${params.name.slice(0, 80)}.`)
-    try {
-      const result = await chosen.run(call, params.arguments)
-      const text = JSON.stringify(result)
-      return text.length > maxResultLength ? failed('The result is too long: ask for less.') : succeeded(text)
-    } catch (error) {
-      if (error instanceof ApiError) return failed(error.message)
-      request.log.error({ err: error }, 'tool failed')
-      return failed('Something went wrong on our side.')
-    }
-  })
-  return server
-}
-
-const succeeded = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] })
-const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] })
