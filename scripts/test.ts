@@ -1,6 +1,7 @@
-// npm test [-- [--checks] [--postgres] [--embedded] PATTERN…]
+// npm test [-- [--checks] [--postgres] [--embedded] [--random] PATTERN…]
 // A pattern is a part of a file's path or, where no path has it, a regular expression on the names of tests.
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -28,10 +29,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 process.chdir(resolve(import.meta.dirname, '..'))
 const { values: chosen, positionals: patterns } = parseArgs({
-  options: { checks: { type: 'boolean' }, postgres: { type: 'boolean' }, embedded: { type: 'boolean' } },
+  options: {
+    checks: { type: 'boolean' },
+    postgres: { type: 'boolean' },
+    embedded: { type: 'boolean' },
+    random: { type: 'boolean' },
+  },
   allowPositionals: true,
 })
-const runsAll = Object.keys(chosen).length === 0
+const runsAll = !(chosen.checks || chosen.postgres || chosen.embedded)
+// A change is judged by the same cases each time; --random looks for new ones.
+process.env.TEST_SEED ??= chosen.random ? String(randomInt(2 ** 26)) : '1'
 const { files, names } = select(patterns)
 const databaseFiles = files.filter((file) => usesDatabase(file))
 
@@ -45,7 +53,7 @@ try {
   total.failed++
 }
 if (total.passed + total.failed === 0) console.log('\nNo test ran.')
-console.log(`\n${summary(total)}`)
+console.log(`\n${summary(total)} (TEST_SEED=${process.env.TEST_SEED})`)
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
 
 function select(patterns: string[]) {
@@ -113,7 +121,14 @@ async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Result> {
   let output = ''
   const idleness = watchIdleness()
   const signal = AbortSignal.any([interrupted.signal, idleness.signal])
-  const events = run({ files: [resolve(file)], env, testNamePatterns: names, timeout: testTimeoutMs, signal })
+  const events = run({
+    files: [resolve(file)],
+    execArgv: ['--import', resolve('scripts/seed.ts')],
+    env,
+    testNamePatterns: names,
+    timeout: testTimeoutMs,
+    signal,
+  })
   for await (const { type, data } of events) {
     idleness.note(type)
     if (type === 'test:stdout' || type === 'test:stderr') output += data.message

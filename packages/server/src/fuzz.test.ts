@@ -12,8 +12,8 @@ import { type TestApp, testApp } from './testing/harness.ts'
 import { anyRequest, plainRequest } from './testing/request-generator.ts'
 import { createPool, type Pool } from './testing/request-pool.ts'
 
-// A failure names the seed; FUZZ_SEED=… sends the same requests again, FUZZ_REQUESTS=… more or fewer of them.
-const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 26))
+// A failure names the seed; TEST_SEED=… sends the same requests again, FUZZ_REQUESTS=… more or fewer of them.
+const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 26))
 const requests = Number(process.env.FUZZ_REQUESTS ?? (process.env.TEST_DATABASE_URL ? 20_000 : 3_000))
 const lanes = 20
 const patienceMs = 200_000
@@ -45,7 +45,7 @@ after(async () => {
   await app.close()
 })
 
-test(`${requests} random requests get documented answers, and nothing of another tenant (FUZZ_SEED=${seed})`, async () => {
+test(`${requests} random requests get documented answers, and nothing of another tenant (TEST_SEED=${seed})`, async () => {
   const untouched = await foreignRows()
   const property = fc.asyncProperty(anyRequest(document, principals()), async (attempt) => void (await judge(attempt)))
   const runs = Array.from({ length: lanes }, (_, lane) =>
@@ -59,7 +59,7 @@ test(`${requests} random requests get documented answers, and nothing of another
   )
   const failures = (await Promise.allSettled(runs)).filter((run) => run.status === 'rejected')
   const [first] = failures
-  assert.equal(failures.length, 0, `FUZZ_SEED=${seed} ${first?.reason}`)
+  assert.equal(failures.length, 0, `TEST_SEED=${seed} ${first?.reason}`)
 
   assert.equal((await app.call('GET', '/api/v1/healthcheck', { key: null })).status, 200)
   await reachTheRest()
@@ -111,7 +111,7 @@ async function reachTheRest(): Promise<void> {
   }
   const unreached = missed.map(({ entry }) => entry).filter((entry) => !hasSucceeded(entry))
   const seen = unreached.map((entry) => `${entry.operationId}: ${answersOf(entry).join(', ')}`)
-  assert.deepEqual(seen, [], `FUZZ_SEED=${seed}`)
+  assert.deepEqual(seen, [], `TEST_SEED=${seed}`)
 }
 
 /** A token that works once would have to be made for every request; the contract tests do that. */

@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import fc, { type Arbitrary, type AsyncCommand } from 'fast-check'
 import { about, type Reply, type Request, type Tenant, type TestApp, testApp } from './testing/harness.ts'
 
-// A failure names the seed; MODEL_SEED=… runs the same commands again.
-const seed = Number(process.env.MODEL_SEED ?? randomInt(2 ** 31))
+// A failure names the seed; TEST_SEED=… runs the same commands again.
+const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 26))
 
 // The embedded database does one thing at a time.
 const share = process.env.TEST_DATABASE_URL ? 1 : 0.5
@@ -312,7 +312,7 @@ const configCommands: Arbitrary<Command>[] = [
     .map(([at, name]) => onConfig(at, { method: 'PUT', under: `/${name}`, body: 1 }, () => 400)),
 ]
 
-test(`two tenants, interleaved, see what a model in memory sees (MODEL_SEED=${seed})`, async () => {
+test(`two tenants, interleaved, see what a model in memory sees (TEST_SEED=${seed})`, async () => {
   const commands = fc.commands([create, create, list, ...styleCommands, ...configCommands], {
     maxCommands: 60,
     size: 'max',

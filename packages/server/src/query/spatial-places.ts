@@ -32,7 +32,7 @@ export async function storePlaces(db: Db, places: readonly (Geometry | null)[]):
   await db.query(sql`
     INSERT INTO places
     SELECT n, g, ST_SetSRID(g, 0), ST_Transform(g, 3857),
-      CASE WHEN g && ST_MakeEnvelope(-20, 20, 40, 80, 4326) THEN ST_Transform(g, 25832) END, g::geography
+      CASE WHEN g @ ST_MakeEnvelope(-20, 20, 40, 80, 4326) THEN ST_Transform(g, 25832) END, g::geography
     FROM (
       SELECT n, ST_SetSRID(ST_GeomFromGeoJSON(NULLIF(place, 'null')), 4326) AS g
       FROM unnest(${places.map((place) => JSON.stringify(place))}::text[]) WITH ORDINALITY AS t (place, n)
