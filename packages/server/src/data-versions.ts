@@ -1,4 +1,5 @@
 import type { Connections } from './databases/connection.ts'
+import { tenantSchema } from './databases/tenant-schema.ts'
 import type { FoundDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
 import type { Db } from './db/db.ts'
@@ -53,7 +54,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
     const database = await connections.find(applicationId, databaseId)
     const isWatched = database?.type === 'internal' && (type === 'table' || type === 'sql')
     if (!isWatched) return era(unwatchedMs)
-    const own = `app_${applicationId.replaceAll('-', '')}`
+    const own = tenantSchema(applicationId)
     const { schema, name } = type === 'table' ? tableName(source, own) : { schema: own, name: null }
     const seen = await look(schema, name)
     const isNew = seen.unwatched > 0 && (await watch(own, seen.files))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
+import { tenantSchema } from './databases/tenant-schema.ts'
 import type { Queryable } from './db/db.ts'
 import { ident, json, sql } from './db/sql.ts'
 
@@ -27,7 +28,7 @@ const attributes = [
 
 /** The large cities of the world: a table, a dataset and a map of it, so that the first start shows something living. */
 export async function loadSample(tx: Queryable, applicationId: string): Promise<void> {
-  const schema = `app_${applicationId.replaceAll('-', '')}`
+  const schema = tenantSchema(applicationId)
   const table = ident(schema, 'cities')
   await tx.query(sql`CREATE TABLE ${table} (
     id bigint PRIMARY KEY, name text, country text, population integer, capital boolean, geom geometry(Point, 4326))`)

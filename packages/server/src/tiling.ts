@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isUuid } from './access/authenticate.ts'
 import { createDataVersions } from './data-versions.ts'
 import type { Connections } from './databases/connection.ts'
+import { tenantSchema } from './databases/tenant-schema.ts'
 import { attributesOf } from './datasets/attribute-dto.ts'
 import { type FoundDataset, findDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
@@ -94,7 +95,7 @@ const ownTable =
     const { applicationId, databaseId, type, source } = dataset as TileDataset & FoundDataset
     if (type !== 'table') return undefined
     const database = await connections.find(applicationId, databaseId)
-    const own = `app_${applicationId.replaceAll('-', '')}`
+    const own = tenantSchema(applicationId)
     const table = tableName(source, own)
     return database?.type === 'internal' && table.schema === own ? table : undefined
   }

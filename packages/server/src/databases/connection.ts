@@ -1,7 +1,8 @@
 import type { Secrets } from '../access/secrets.ts'
+import { isAuthorsFault, isRefused } from '../db/database-error.ts'
 import type { Db, Row } from '../db/db.ts'
 import { openPostgres } from '../db/postgres.ts'
-import { raw, sql } from '../db/sql.ts'
+import { quoted, raw, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Connection } from '../query/connection.ts'
 import { type DriverName, passwordPlace } from './destination.ts'
@@ -148,7 +149,7 @@ async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOption
 
 /** For connections that are used outside of a guarded query. */
 const settingsOf = (schema: string): string =>
-  `SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET search_path = "${schema}", public`
+  `SET default_transaction_read_only = on; SET statement_timeout = '30s'; SET lock_timeout = '2s'; SET search_path = ${quoted(schema)}, public`
 
 function selectOn(db: Db, schema: string, role?: string): Pick<Connection, 'schema' | 'select'> {
   return {
@@ -176,7 +177,7 @@ async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
 }
 
 /** The server turned us away. Its own words may name addresses, so they are for the log only. */
-export const isRefusal = (error: unknown): boolean => /^(28|3D)/.test(codeOf(error))
+export const isRefusal = (error: unknown): boolean => isRefused(codeOf(error))
 
 /** What is wrong with a query is for its author to know, in the server's own words. (PostGIS says XX000 of everything.) */
 function explain(error: unknown): never {
@@ -188,7 +189,7 @@ function explain(error: unknown): never {
   if (isRefusal(error)) {
     throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
   }
-  if (/^(22|2[0-8]|3|4|53400|54|P0|XX000)/.test(codeOf(error))) {
+  if (isAuthorsFault(codeOf(error))) {
     throw new ApiError('invalid_request', `The database says: ${error.message}`, { cause: error })
   }
   throw error

@@ -1,4 +1,4 @@
-import { queryTimeout } from '../db/guarded.ts'
+import { inOneBatch, queryTimeout } from '../db/guarded.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { AttributeDto } from './attribute-dto.ts'
@@ -73,11 +73,7 @@ async function queryRows(
   limits: Limits,
 ): Promise<Batches> {
   if (!isLight(job)) return (await threads.run(job, { applicationId, ...limits })) as Batches
-  return { batches: one([...queryAnswer(job)].flat()), isWhole: true }
-}
-
-async function* one<T>(value: T): AsyncGenerator<T> {
-  yield value
+  return { batches: inOneBatch([...queryAnswer(job)].flat()), isWhole: true }
 }
 
 async function inspectRows(

@@ -2,7 +2,7 @@ import { type Sql, sql } from '../db/sql.ts'
 import type { Cell } from '../formats/cell.ts'
 import { jsonWriter } from '../formats/json.ts'
 import type { AttributeType } from '../query/attribute.ts'
-import type { Connection, SelectOptions } from '../query/connection.ts'
+import { type Connection, explainSelect, type SelectOptions } from '../query/connection.ts'
 import type { Column, Plan } from '../query/plan.ts'
 import { located, planSql, type Relation } from '../query/plan-sql.ts'
 import type { Answered, Shape } from './sources.ts'
@@ -28,11 +28,11 @@ export async function explainInSql(
   plan: Plan,
   options: SelectOptions,
 ): Promise<unknown> {
-  const statement = planSql(plan, relation, (_, value) => value)
-  const { batches } = await connection.select(sql`EXPLAIN (FORMAT JSON) ${statement}`, options)
-  let text = ''
-  for await (const batch of batches) for (const [cell] of batch) text += cell ?? ''
-  return JSON.parse(text)
+  return explainSelect(
+    connection,
+    planSql(plan, relation, (_, value) => value),
+    options,
+  )
 }
 
 /** Values whose text form is PostgreSQL's own alone travel in one that everybody reads. */

@@ -31,6 +31,12 @@ export function isStaleStatement(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'routine' in error && error.routine === 'RevalidateCachedQuery'
 }
 
+/** The server turned the user, the password or the database away. */
+export const isRefused = (code: string): boolean => /^(28|3D)/.test(code)
+
+/** The query itself is at fault. (PostGIS says XX000 of everything.) */
+export const isAuthorsFault = (code: string): boolean => /^(22|2[0-8]|3|4|53400|54|P0|XX000)/.test(code)
+
 export function unavailable(cause: unknown): ApiError {
   return new ApiError('unavailable', 'The database cannot be reached; try again shortly', {
     cause,

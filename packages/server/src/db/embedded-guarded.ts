@@ -6,10 +6,11 @@ import {
   type GuardedRows,
   graceMs,
   guardedBatchSize,
+  inOneBatch,
   queryTimeout,
   whenAborted,
 } from './guarded.ts'
-import { raw, type Sql, sql } from './sql.ts'
+import { quoted, raw, type Sql, sql } from './sql.ts'
 import type { Turn } from './turn.ts'
 import { type Cell, encodeStatement } from './values.ts'
 
@@ -99,14 +100,7 @@ async function guardedRun(run: Run, statement: Sql, { role, schema }: GuardedOpt
 
 const isExplain = (statement: Sql): boolean => /^\s*EXPLAIN\b/i.test(encodeStatement(statement).text)
 
-function explained({ columns, rows }: Outcome): GuardedRows {
-  async function* batches(): AsyncGenerator<Cell[][]> {
-    yield rows
-  }
-  return { columns, batches: batches(), isWhole: true }
-}
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+const explained = ({ columns, rows }: Outcome): GuardedRows => ({ columns, batches: inOneBatch(rows), isWhole: true })
 
 async function* readOn(
   first: Outcome,

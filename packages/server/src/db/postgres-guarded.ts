@@ -1,9 +1,9 @@
 import Cursor from 'pg-cursor'
 import { isStaleStatement, publicError } from './database-error.ts'
-import { type GuardedOptions, type GuardedRows, guardedBatchSize, inTime, whenAborted } from './guarded.ts'
+import { type GuardedOptions, type GuardedRows, guardedBatchSize, inOneBatch, inTime, whenAborted } from './guarded.ts'
 import { cancelStatement, type Lease, type LeasePool } from './postgres-pool.ts'
 import { columnsOf } from './postgres-statements.ts'
-import type { Sql } from './sql.ts'
+import { quoted, type Sql } from './sql.ts'
 import type { StatementNames } from './statement-names.ts'
 import { type Cell, type Column, encodeStatement } from './values.ts'
 
@@ -33,7 +33,7 @@ export async function guardedOnPostgres(
     if (isShort) {
       const batch = await inTime(readAll(lease, text, values), options, stop)
       rollBack(lease)
-      return { columns: batch.columns, batches: once(batch.rows), isWhole: true }
+      return { columns: batch.columns, batches: inOneBatch(batch.rows), isWhole: true }
     }
     const cursor = lease.client.query(new Cursor(text, values, { rowMode: 'array' }))
     const next = (): Promise<Batch> => inTime(read(cursor, batchSize), options, stop)
@@ -64,7 +64,7 @@ async function answerAtOnce(
       return inTime(readAll(leased, text, values, names.nameOf(text)), options, stop)
     })
     lease.giveBack(false)
-    return { columns: value.columns, batches: once(value.rows), isWhole: true }
+    return { columns: value.columns, batches: inOneBatch(value.rows), isWhole: true }
   }
   try {
     return await attempt().catch((error) => {
@@ -81,8 +81,6 @@ function prologue({ timeoutMs, schema }: GuardedOptions): string {
   return `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}; SET LOCAL lock_timeout = 2000;
     SET LOCAL search_path = ${quoted(schema)}, public`
 }
-
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 async function* readOn(
   lease: Lease,
@@ -126,10 +124,6 @@ async function readAll({ client }: Lease, text: string, values: Cell[], name?: s
   const query = { text, values, name, rowMode: 'array' as const, queryMode: 'extended' }
   const { rows, fields } = await client.query<Cell[], Cell[]>(query)
   return { rows, columns: columnsOf(fields) }
-}
-
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value
 }
 
 function read(cursor: Cursor, batchSize: number): Promise<Batch> {

@@ -40,8 +40,11 @@ export function sql(strings: TemplateStringsArray, ...values: (Sql | SqlValue)[]
 
 /** A quoted identifier; a dotted name is quoted part by part when given as several arguments. */
 export function ident(...names: string[]): Sql {
-  return make([names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.')])
+  return make([names.map(quoted).join('.')])
 }
+
+/** The same as text, for commands that are no Sql. */
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Text that the program itself wrote (a keyword, an operator, a migration). Never pass input. */
 export const raw = (text: string): Sql => make([text])

@@ -1,6 +1,6 @@
 import type { GuardedRows } from '../db/guarded.ts'
 import type { Server } from '../db/postgres-pool.ts'
-import type { Sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 
 /** A place where data are: all that is known of it is that it answers PostgreSQL's SELECT. */
 export type Connection = {
@@ -13,6 +13,16 @@ export type Connection = {
   readonly settings?: string
   /** Makes a table of lines in COPY's text format: all of them, or no table. Answers how many rows it has. */
   load(table: NewTable, lines: AsyncIterable<string>): Promise<number>
+}
+
+/** How a statement would be carried out, without doing it: PostgreSQL's own JSON. */
+export async function explainSelect(
+  connection: Pick<Connection, 'select'>,
+  statement: Sql,
+  options: SelectOptions,
+): Promise<unknown> {
+  const { batches } = await connection.select(sql`EXPLAIN (FORMAT JSON) ${statement}`, options)
+  return JSON.parse((await Array.fromAsync(batches)).flat(2).join(''))
 }
 
 export type NewTable = {

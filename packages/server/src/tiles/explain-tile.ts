@@ -1,6 +1,6 @@
 import { type Scope, scopeOf } from '../access/acl.ts'
-import { compileSql, type Sql, sql } from '../db/sql.ts'
-import type { Connection } from '../query/connection.ts'
+import { compileSql, type Sql } from '../db/sql.ts'
+import { type Connection, explainSelect } from '../query/connection.ts'
 import { chooseCompression, compressions } from './compression.ts'
 import { type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
 import type { Known } from './known-sources.ts'
@@ -52,9 +52,7 @@ export async function explainTile(
 const round = (ms: number): number => Math.round(ms * 100) / 100
 
 async function planOf(connection: Connection, statement: Sql): Promise<PlanNode> {
-  const { batches } = await connection.select(sql`EXPLAIN (FORMAT JSON) ${statement}`, { timeoutMs: 10_000 })
-  const text = (await Array.fromAsync(batches)).flat(2).join('')
-  const [{ Plan: root }] = JSON.parse(text) as [{ Plan: PlanNode }]
+  const [{ Plan: root }] = (await explainSelect(connection, statement, { timeoutMs: 10_000 })) as [{ Plan: PlanNode }]
   return root
 }
 

@@ -1,6 +1,7 @@
-import { type Sql, sql } from '../db/sql.ts'
+import type { Sql } from '../db/sql.ts'
 import { encodeStatement } from '../db/values.ts'
 import type { Attribute } from '../query/attribute.ts'
+import { explainSelect } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
 import type { TileData } from './known-sources.ts'
 import type { SelectedColumn } from './tile-columns.ts'
@@ -55,9 +56,8 @@ export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, s
 
 /** The same as the planner sees it. */
 export async function estimateOf({ connection, isOurs }: InSql, query: TileQuery): Promise<number> {
-  const statement = sql`EXPLAIN (FORMAT JSON) ${tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })}`
-  const { batches } = await connection.select(statement, { timeoutMs, isOurs })
-  const text = (await Array.fromAsync(batches)).flat(2).join('')
-  const [{ Plan: root }] = JSON.parse(text) as [{ Plan: { 'Plan Rows': number } }]
+  const statement = tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })
+  const plans = await explainSelect(connection, statement, { timeoutMs, isOurs })
+  const [{ Plan: root }] = plans as [{ Plan: { 'Plan Rows': number } }]
   return root['Plan Rows']
 }

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { isAuthorsFault, isRefused } from '../db/database-error.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import type { FromWorker, MadeTile, TileJob, ToWorker } from './tile-job.ts'
 
@@ -99,13 +100,12 @@ function errorOf({ message, code, status }: { message: string; code: string; sta
   const cause = Object.assign(new Error(message), { code })
   if (status !== undefined) return new ApiError(status as ErrorCode, message, status === 'unavailable' ? retrySoon : {})
   if (code === '57014') return new ApiError('query_timeout', 'The tile took too long to make. Ask for less of it.')
-  if (/^(28|3D)/.test(code))
+  if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // Locked, out of memory or disk, shutting down, one of two that wait for each other.
   if (/^(40|53|55|57)/.test(code))
     return new ApiError('unavailable', 'The database is too busy; try again shortly.', { ...retrySoon, cause })
-  if (/^(22|2[0-8]|3|4|54|P0|XX000)/.test(code))
-    return new ApiError('invalid_request', `The database says: ${message}`, { cause })
+  if (isAuthorsFault(code)) return new ApiError('invalid_request', `The database says: ${message}`, { cause })
   return cause
 }
 
