@@ -147,11 +147,12 @@ function isLetThrough(text: string): boolean {
   }
 }
 
-test('the largest query that is let through takes less than half a second', async () => {
+test('the largest query that is let through takes less than half a second of a processor', async () => {
   const text = `SELECT ${Array.from({ length: 9_990 }, (_, i) => `abcdef${i % 1000}`).join(',')}`
-  const start = performance.now()
+  const before = process.cpuUsage()
   await checkTenantSql(text.slice(0, 99_990).replace(/,[^,]*$/, ''))
-  assert.ok(performance.now() - start < 500)
+  const { user, system } = process.cpuUsage(before)
+  assert.ok(user + system < 500_000)
 })
 
 const crumbs = [

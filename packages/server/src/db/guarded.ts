@@ -51,7 +51,7 @@ export async function inTime<T>(
   let timer: NodeJS.Timeout | undefined
   const interrupted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal?.reason)
-    timer = setTimeout(() => reject(queryTimeout(undefined)), timeoutMs + graceMs)
+    timer = setTimeout(() => reject(queryTimeout(undefined)), timeoutMs)
     signal?.addEventListener('abort', onAbort, { once: true })
     if (signal?.aborted) onAbort()
   })

@@ -1,13 +1,24 @@
-import Cursor from 'pg-cursor'
 import { isStaleStatement, publicError } from './database-error.ts'
-import { type GuardedOptions, type GuardedRows, guardedBatchSize, inOneBatch, inTime, whenAborted } from './guarded.ts'
+import {
+  type GuardedOptions,
+  type GuardedRows,
+  graceMs,
+  guardedBatchSize,
+  inOneBatch,
+  inTime,
+  whenAborted,
+} from './guarded.ts'
 import { cancelStatement, type Lease, type LeasePool } from './postgres-pool.ts'
 import { columnsOf } from './postgres-statements.ts'
+import { type StreamedBatch, streamRows } from './postgres-stream.ts'
 import { quoted, type Sql } from './sql.ts'
 import type { StatementNames } from './statement-names.ts'
 import { type Cell, type Column, encodeStatement } from './values.ts'
 
 type Batch = { rows: Cell[][]; columns: Column[] }
+
+/** No answer takes longer, whoever reads it. */
+const longestStreamMs = 3_600_000
 
 /** On a connection of its own, in a read-only transaction that is always rolled back. */
 export async function guardedOnPostgres(
@@ -21,7 +32,7 @@ export async function guardedOnPostgres(
   options.signal?.throwIfAborted()
   const isShort = options.atMost !== undefined && options.atMost <= batchSize
   if (isShort && options.isOurs) return answerAtOnce(pool, names, { text, values }, options)
-  const { lease } = await pool.lease(true, ({ client }) => client.query(prologue(options)))
+  const { lease } = await pool.lease(true, ({ client }) => client.query(prologue(options, isShort)))
   let isStopped = false
   const stop = (): void => {
     if (isStopped) return
@@ -31,17 +42,16 @@ export async function guardedOnPostgres(
   }
   try {
     if (isShort) {
-      const batch = await inTime(readAll(lease, text, values), options, stop)
+      const batch = await inTime(readAll(lease, text, values), withGrace(options), stop)
       rollBack(lease)
       return { columns: batch.columns, batches: inOneBatch(batch.rows), isWhole: true }
     }
-    const cursor = lease.client.query(new Cursor(text, values, { rowMode: 'array' }))
-    const next = (): Promise<Batch> => inTime(read(cursor, batchSize), options, stop)
+    const stream = streamRows(lease.client, text, values, batchSize)
+    const next = (): Promise<StreamedBatch> => inTime(stream.next(), options, stop)
     const first = await next()
     // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
     const release = whenAborted(options.signal, stop)
-    const isWhole = first.rows.length < batchSize
-    return { columns: first.columns, batches: readOn(lease, first, batchSize, next, stop, release), isWhole }
+    return { columns: first.columns, batches: readOn(lease, first, next, stop, release), isWhole: first.isLast }
   } catch (error) {
     lease.giveBack(true)
     throw publicError(error)
@@ -61,7 +71,7 @@ async function answerAtOnce(
         cancelStatement(leased.client)
         leased.giveBack(true)
       }
-      return inTime(readAll(leased, text, values, names.nameOf(text)), options, stop)
+      return inTime(readAll(leased, text, values, names.nameOf(text)), withGrace(options), stop)
     })
     lease.giveBack(false)
     return { columns: value.columns, batches: inOneBatch(value.rows), isWhole: true }
@@ -77,27 +87,28 @@ async function answerAtOnce(
   }
 }
 
-function prologue({ timeoutMs, schema }: GuardedOptions): string {
-  return `BEGIN READ ONLY; SET LOCAL statement_timeout = ${Math.ceil(timeoutMs)}; SET LOCAL lock_timeout = 2000;
+/** The server itself ends a short statement in time. */
+const withGrace = (options: GuardedOptions): GuardedOptions => ({ ...options, timeoutMs: options.timeoutMs + graceMs })
+
+/** The server cannot tell a stream's own time from its reader's, so that one is watched from here. */
+function prologue({ timeoutMs, schema }: GuardedOptions, isShort: boolean): string {
+  const limitMs = isShort ? Math.ceil(timeoutMs) : longestStreamMs
+  return `BEGIN READ ONLY; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = 2000;
     SET LOCAL search_path = ${quoted(schema)}, public`
 }
 
 async function* readOn(
   lease: Lease,
-  first: Batch,
-  batchSize: number,
-  next: () => Promise<Batch>,
+  first: StreamedBatch,
+  next: () => Promise<StreamedBatch>,
   stop: () => void,
   release: () => void,
 ): AsyncGenerator<Cell[][], void, undefined> {
   let isOver = false
   try {
-    for (let batch: Batch | undefined = first; batch; ) {
-      // The next rows are on their way while these are being written: neither side waits for the other.
-      const following: Promise<Batch> | undefined = batch.rows.length < batchSize ? undefined : next()
-      following?.catch(() => undefined)
+    for (let batch = first; ; batch = await next()) {
       if (batch.rows.length > 0) yield batch.rows
-      batch = await following
+      if (batch.isLast) break
     }
     // From here on the connection is somebody else's.
     release()
@@ -124,13 +135,4 @@ async function readAll({ client }: Lease, text: string, values: Cell[], name?: s
   const query = { text, values, name, rowMode: 'array' as const, queryMode: 'extended' }
   const { rows, fields } = await client.query<Cell[], Cell[]>(query)
   return { rows, columns: columnsOf(fields) }
-}
-
-function read(cursor: Cursor, batchSize: number): Promise<Batch> {
-  return new Promise((resolve, reject) => {
-    cursor.read(batchSize, (error, rows, result) => {
-      if (error) reject(error)
-      else resolve({ rows, columns: columnsOf(result.fields) })
-    })
-  })
 }

@@ -57,13 +57,17 @@ export async function connectRaw(server: Server, settings: string): Promise<RawC
   const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
   stream.removeAllListeners('data')
   stream.on('close', () => fail(new Error('Connection terminated')))
-  stream.on(
-    'data',
-    createMessageReader((code, bytes, start, end) => {
-      if (running) take(running, code, bytes, start, end)
-      if (running?.waiting === 0) finish()
-    }),
-  )
+  const read = createMessageReader((code, bytes, start, end) => {
+    if (running) take(running, code, bytes, start, end)
+    if (running?.waiting === 0) finish()
+  })
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      read(chunk)
+    } catch (error) {
+      stream.destroy(error as Error)
+    }
+  })
 
   function finish(): void {
     const ended = running

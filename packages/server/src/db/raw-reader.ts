@@ -6,28 +6,51 @@ type OnMessage = (code: number, bytes: Buffer, start: number, end: number) => vo
 
 /** Cuts what arrives into messages. One that comes in several pieces is put together; all others stay where they are. */
 export function createMessageReader(onMessage: OnMessage): (chunk: Buffer) => void {
-  let rest: Buffer[] = []
-  let restLength = 0
+  let begun: Buffer[] = []
+  let begunLength = 0
   let needed = 5
 
+  /** Adds to the message that has begun, up to its end if that is there; answers how much of the chunk that took. */
+  function goOn(chunk: Buffer): number {
+    let taken = 0
+    while (begunLength < needed) {
+      if (taken === chunk.length) return taken
+      const piece = chunk.subarray(taken, taken + needed - begunLength)
+      begun.push(piece)
+      begunLength += piece.length
+      taken += piece.length
+      if (needed === 5 && begunLength === 5) needed = lengthAt(Buffer.concat(begun), 0)
+    }
+    const bytes = Buffer.concat(begun, begunLength)
+    begun = []
+    begunLength = 0
+    onMessage(bytes[0] ?? 0, bytes, 5, bytes.length)
+    return taken
+  }
+
   return (chunk) => {
-    rest.push(chunk)
-    restLength += chunk.length
-    if (restLength < needed) return
-    const bytes = rest.length === 1 ? chunk : Buffer.concat(rest, restLength)
-    let start = 0
-    for (needed = lengthAt(bytes, start); needed <= bytes.length - start; needed = lengthAt(bytes, start)) {
-      onMessage(bytes[start] ?? 0, bytes, start + 5, start + needed)
+    let start = begunLength > 0 ? goOn(chunk) : 0
+    if (begunLength > 0) return
+    for (needed = lengthAt(chunk, start); needed <= chunk.length - start; needed = lengthAt(chunk, start)) {
+      onMessage(chunk[start] ?? 0, chunk, start + 5, start + needed)
       start += needed
     }
-    rest = start < bytes.length ? [bytes.subarray(start)] : []
-    restLength = bytes.length - start
+    if (start === chunk.length) return
+    begun = [chunk.subarray(start)]
+    begunLength = chunk.length - start
   }
 }
 
+/** No row is longer. A server that says so may be anybody's, and would fill the memory. */
+const longestMessage = 256 << 20
+
 /** The code, the length and what it counts; at least the first two, as long as they are not there. */
-const lengthAt = (bytes: Buffer, start: number): number =>
-  bytes.length - start < 5 ? 5 : 1 + bytes.readInt32BE(start + 1)
+function lengthAt(bytes: Buffer, start: number): number {
+  if (bytes.length - start < 5) return 5
+  const length = bytes.readInt32BE(start + 1)
+  if (length < 4 || length > longestMessage) throw new Error(`The server sent a message of ${length} bytes`)
+  return 1 + length
+}
 
 /** Where the values of a DataRow begin and end. */
 export function readRow(bytes: Buffer, start: number, at: Int32Array): void {
