@@ -2,6 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 
+/** As `npm start` has it. */
+const youngGeneration = '--max-semi-space-size=16'
+
 /** A server as a process of its own, ready to be asked. */
 export async function startServer(
   script: string,
@@ -9,7 +12,7 @@ export async function startServer(
   env: Record<string, string>,
   nodeArguments: string[] = [],
 ): Promise<ChildProcess> {
-  const child = spawn(process.execPath, [...nodeArguments, script], {
+  const child = spawn(process.execPath, [youngGeneration, ...nodeArguments, script], {
     env: { PATH: process.env.PATH, ...env, PORT: String(port), HOST: '127.0.0.1' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })

@@ -223,6 +223,17 @@ describe('queries', () => {
     assert.equal((await call('GET', `${path}/${places}/query?format=xml`)).status, 400)
   })
 
+  test('a parameter that nobody reads is 400 and named, for it was meant to do something', async () => {
+    for (const text of ['fliter[id]=1', 'where[id]=1', 'filter%5C[id%5C]=1', 'limit=1&page=2', '__proto__=1']) {
+      const reply = await call('GET', `${path}/${places}/query?${text}`)
+      assert.equal(reply.status, 400, text)
+    }
+    const reply = await call('POST', `${path}/${places}/query?filter[id]=1`, { body: {} })
+    assert.equal(reply.status, 400)
+    assert.match(reply.text, /filter/)
+    assert.equal((await call('GET', `${path}/${places}/query?limit=1&api-key=${tenant.developer}`)).status, 200)
+  })
+
   test('a short query that was prepared survives a change of its table', async () => {
     const schema = `app_${tenant.id.replaceAll('-', '')}`
     await app.db.script(`CREATE TABLE ${schema}.changing (id int8 PRIMARY KEY, n int4);

@@ -1,16 +1,18 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
+import { keyParameter } from '../access/authenticate.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
+import type { QueryTree } from '../http/query-string.ts'
 import type { Attributes } from '../query/attribute.ts'
 import { parsePlan, type Query } from '../query/plan.ts'
 import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
 import { attributesOf } from './attribute-dto.ts'
-import type { Dataset, Sources } from './sources.ts'
+import { type Dataset, parameterNames, type Sources } from './sources.ts'
 import { streamAnswer } from './stream-answer.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
@@ -62,13 +64,18 @@ const bodySchema = Type.Object(
 
 export type QueryDependencies = { db: Db; resource: Resource; sources: Sources; slots: StreamSlots }
 
-type Known = { readonly dataset: Dataset; readonly attributes: Attributes }
+type Known = {
+  readonly dataset: Dataset
+  readonly attributes: Attributes
+  /** The names of the dataset's own parameters. */
+  readonly parameters: ReadonlySet<string>
+}
 type Services = { readonly known: Recent<Known>; readonly sources: Sources; readonly slots: StreamSlots }
 
 export function queryOperations({ db, resource, sources, slots }: QueryDependencies): Operation[] {
   const known = createRecent({ db, resource }, async ({ entity }): Promise<Known> => {
     const dataset = { ...entity, secrets: await sealedSecrets(db, entity) } as unknown as Dataset
-    return { dataset, attributes: attributesOf(dataset) }
+    return { dataset, attributes: attributesOf(dataset), parameters: new Set(parameterNames(dataset)) }
   })
   const services = { known, sources, slots }
   const common = {
@@ -87,7 +94,13 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
       query: simpleSchema,
       handle: (context, { params: { id = '' }, query }) => {
         const { attributes, filter, sort, limit, offset } = query
-        return answer(services, context, id, query, { attributes, where: filter, order: sort, limit, offset }, 'filter')
+        const asked = { attributes, where: filter, order: sort, limit, offset }
+        return answer(services, context, id, {
+          parameters: query,
+          schema: simpleSchema,
+          query: asked,
+          filter: 'filter',
+        })
       },
     }),
     operation({
@@ -98,25 +111,30 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
       query: advancedSchema,
       body: bodySchema,
       columnsIn: 'where',
-      handle: (context, { params: { id = '' }, query, body }) => answer(services, context, id, query, body, 'where'),
+      handle: (context, { params: { id = '' }, query, body }) =>
+        answer(services, context, id, { parameters: query, schema: advancedSchema, query: body, filter: 'where' }),
     }),
   ]
 }
 
 type Context = Parameters<Operation['handle']>[0] & { scope: Scope }
 
-async function answer(
-  { known, sources, slots }: Services,
-  context: Context,
-  id: string,
-  parameters: Static<typeof advancedSchema>,
-  query: Query,
-  filterName: string,
-) {
-  const { dataset, attributes } = await known.get(context.scope, id)
+type Asked = {
+  readonly parameters: Static<typeof advancedSchema>
+  /** Of the parameters. */
+  readonly schema: TObject
+  readonly query: Query
+  /** What the conditions are called. */
+  readonly filter: string
+}
+
+async function answer({ known, sources, slots }: Services, context: Context, id: string, asked: Asked) {
+  const { parameters, query, schema } = asked
+  const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
+  refuseStrangers(context.tree, (name) => Object.hasOwn(schema.properties, name) || own.has(name))
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   if (parameters.srid !== undefined && formatName === 'geojson') throw invalid('srid', 'GeoJSON is always in 4326.')
-  const plan = parsePlan(query, attributes, filterName)
+  const plan = parsePlan(query, attributes, asked.filter)
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
   if (parameters.explain) return { body: { plan: await source.explain(plan, { timeoutMs }) } }
@@ -126,6 +144,13 @@ async function answer(
     begin: (signal) => source.rows(shown, shape, { timeoutMs, signal }),
     format: { name: formatName, filename: parameters.filename, dataset, plan },
   })
+}
+
+/** What nobody reads was meant to do something: a filter that is dropped answers more than was asked for. */
+function refuseStrangers(tree: QueryTree, isKnown: (name: string) => boolean): void {
+  const stranger = Object.keys(tree).find((name) => name !== keyParameter && !isKnown(name))
+  if (stranger === undefined) return
+  throw invalid(stranger, 'There is no such parameter, neither of queries nor of this dataset.')
 }
 
 /** Write-only, so it is not part of the record; only a web service needs it. */

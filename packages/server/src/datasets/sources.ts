@@ -4,6 +4,8 @@ import type { Plan } from '../query/plan.ts'
 import type { Relation } from '../query/plan-sql.ts'
 import type { AttributeDto } from './attribute-dto.ts'
 import { type MemoryOptions, memoryKind } from './memory-source.ts'
+import { readDeclarations, splitMarkers } from './parameters.ts'
+import { restMarkers } from './sources/rest-template.ts'
 import { inspectSql, openSql } from './sql-source.ts'
 import { inspectTable, openTable } from './table-source.ts'
 
@@ -84,6 +86,12 @@ export function createSources(places: Places, memory: MemoryOptions): Sources {
       return kindOf(dataset).open(dataset, placeOf(places, dataset), given)
     },
   }
+}
+
+/** What a caller may give besides a query: what the source asks for, and what is declared. */
+export function parameterNames({ type, source, metadata }: Dataset): string[] {
+  const markers = type === 'sql' ? splitMarkers(source).names : type === 'rest' ? restMarkers(source) : []
+  return [...markers, ...readDeclarations(metadata.parameters).keys()]
 }
 
 const placeOf =

@@ -87,10 +87,13 @@ async function running(): Promise<number> {
 }
 
 /** Until it is so, for two seconds. */
+// The embedded database does one thing at a time, and carries each to its end.
+const soonMs = process.env.TEST_DATABASE_URL ? 2_000 : 15_000
+
 async function soon(isSo: () => Promise<boolean>, what: string): Promise<void> {
   const start = performance.now()
   while (!(await isSo())) {
-    assert.ok(performance.now() - start < 2_000, what)
+    assert.ok(performance.now() - start < soonMs, what)
     await wait(20)
   }
 }
