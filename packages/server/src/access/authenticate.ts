@@ -22,8 +22,15 @@ export const isUuid = (text: string): boolean => uuid.test(text)
 /** Those who know which credentials live. */
 export type Authority = { readonly keys: KeyCache; readonly bearers: Bearers }
 
+/** The same, once read. */
+type Presented = {
+  readonly headers: ReadonlyMap<string, readonly string[]>
+  readonly query: Readonly<Record<string, unknown>>
+}
+
 /** The caller, or 401. A token alone stands for a key; with a key, it says who asks and the key what may be done. */
-export async function authenticate(request: Credentials, authority: Authority): Promise<Caller> {
+export async function authenticate({ rawHeaders, query }: Credentials, authority: Authority): Promise<Caller> {
+  const request = { headers: readHeaders(rawHeaders), query }
   const id = presentedKey(request)
   const token = presentedToken(request)
   if (token !== undefined) return bearerCaller(request, id, token, authority)
@@ -46,7 +53,7 @@ async function liveKey(id: string, { keys }: Authority): Promise<Key> {
 }
 
 async function bearerCaller(
-  request: Credentials,
+  request: Presented,
   id: string | undefined,
   token: string,
   authority: Authority,
@@ -63,7 +70,7 @@ async function bearerCaller(
 }
 
 /** Both names of the header, as often as they come, must say the same. Another scheme than Bearer is not meant for us. */
-function presentedToken(request: Credentials): string | undefined {
+function presentedToken(request: Presented): string | undefined {
   const values = tokenHeaders.flatMap((name) => valuesOf(request, name)).filter(isAccessToken)
   const [token, other] = new Set(values.map((value) => /^bearer +([\w.~+/-]+=*)$/i.exec(value)?.[1] ?? ''))
   if (other !== undefined) throw denied('The request carries different access tokens.')
@@ -80,16 +87,16 @@ const invalidToken = (detail: string): ApiError =>
   })
 
 /** The same key may come in several places; two different ones are a confusion that nobody should profit from. */
-function presentedKey(request: Credentials): string | undefined {
-  const inQuery: unknown[] = [request.query[keyParameter]].flat()
-  const keys = new Set(keyHeaders.flatMap((name): unknown[] => valuesOf(request, name)).concat(inQuery))
+function presentedKey(request: Presented): string | undefined {
+  const keys = new Set<unknown>([request.query[keyParameter]].flat())
+  for (const name of keyHeaders) for (const value of valuesOf(request, name)) keys.add(value)
   keys.delete(undefined)
   if (keys.size > 1) throw denied('The request carries different API keys.')
   const [key] = keys
   return key === undefined || typeof key === 'string' ? key : ''
 }
 
-function chosenApplication(request: Credentials): string | undefined {
+function chosenApplication(request: Presented): string | undefined {
   const [id, second] = valuesOf(request, 'x-application-id')
   if (id === undefined) return undefined
   if (second !== undefined || !isUuid(id)) throw new ApiError('invalid_request', 'x-application-id is not an id.')
@@ -97,17 +104,27 @@ function chosenApplication(request: Credentials): string | undefined {
 }
 
 /** A browser names the page's origin in Origin, or for plain loads in Referer. */
-function checkOrigin(allowed: readonly string[] | null, request: Credentials): void {
+function checkOrigin(allowed: readonly string[] | null, request: Presented): void {
   if (allowed === null) return
   const [page = ''] = [...valuesOf(request, 'origin'), ...valuesOf(request, 'referer')]
   const origin = URL.canParse(page) ? new URL(page).origin : ''
   if (!allowed.includes(origin)) throw denied('The API key is not valid for this origin.')
 }
 
-function valuesOf({ rawHeaders }: Credentials, name: string): string[] {
-  const values: string[] = []
+const wanted: ReadonlySet<string> = new Set([...keyHeaders, ...tokenHeaders, 'x-application-id', 'origin', 'referer'])
+
+/** The headers that matter here, with each value they come with. */
+function readHeaders(rawHeaders: readonly string[]): Presented['headers'] {
+  const found = new Map<string, string[]>()
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '')
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    if (!wanted.has(name)) continue
+    const values = found.get(name)
+    if (values) values.push(rawHeaders[index + 1] ?? '')
+    else found.set(name, [rawHeaders[index + 1] ?? ''])
   }
-  return values
+  return found
 }
+
+const valuesOf = ({ headers }: Presented, name: string): readonly string[] => headers.get(name) ?? none
+const none: readonly string[] = []

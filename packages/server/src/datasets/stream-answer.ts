@@ -33,7 +33,7 @@ export async function streamAnswer(
   const { socket } = request.raw
   const leave = () => reader.abort(left)
   socket.once('close', leave)
-  const stopWatching = hangUpWhenStuck(socket, slots.stuckReaderMs)
+  let stopWatching = () => {}
   const end = () => {
     stopWatching()
     socket.off('close', leave)
@@ -51,9 +51,10 @@ export async function streamAnswer(
       end()
       return { headers, body: Buffer.from(String(begun[0]?.value)) }
     }
+    stopWatching = hangUpWhenStuck(socket, slots.stuckReaderMs)
     const body = Readable.from(resumed(begun, text), { objectMode: false, highWaterMark: chunkLength })
     body.once('close', end)
-    return { headers: headersOf(writer, format.filename), body }
+    return { headers, body }
   } catch (error) {
     end()
     throw error

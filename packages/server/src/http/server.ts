@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import cors from '@fastify/cors'
-import helmet, { type FastifyHelmetOptions } from '@fastify/helmet'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
-import { type Authority, keyHeaders } from '../access/authenticate.ts'
+import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
+import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type Operation, routeOf } from './operation.ts'
 import { problemBody, problemType, sendProblem } from './problem.ts'
@@ -16,33 +15,8 @@ export type ServerOptions = {
   isStopping: () => boolean
 }
 
-/** Answers are data: nothing in them may load or run anything. The plugin would write this anew for every answer. */
-const commonHeaders = { 'content-security-policy': "default-src 'none'; frame-ancestors 'none'" }
-
-/** Without the headers that only mean something for a page's own scripts and frames. */
-const helmetOptions: FastifyHelmetOptions = {
-  contentSecurityPolicy: false,
-  crossOriginOpenerPolicy: false,
-  crossOriginResourcePolicy: { policy: 'cross-origin' },
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-}
 const maxUrlLength = 8_192
 const maxHeaderBytes = 32_768
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
-
-const allowedHeaders = [
-  ...keyHeaders,
-  ...['Accept', 'Authentication', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
-  ...['Last-Event-ID', 'Prefer', 'Range', 'X-Application-Id', 'X-Request-Id'],
-]
-const exposedHeaders = [
-  ...['ETag', 'Link', 'Location', 'RateLimit', 'Retry-After', 'X-Invocation-Id', 'X-Request-Id'],
-  ...['X-Tile-Features', 'X-Total-Count'],
-]
 
 /** An HTTP server that answers these operations and, in the same words, everything that is not one. */
 export async function createServer(
@@ -62,7 +36,7 @@ export async function createServer(
     http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
     requestTimeout: 60_000,
     keepAliveTimeout: 72_000,
-    frameworkErrors: (error, request, reply) => void sendProblem(request, reply, error),
+    frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(commonHeaders), error),
     clientErrorHandler: answerUnreadable,
   })
   const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
@@ -87,16 +61,7 @@ export async function createServer(
     log.info({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'request')
     done()
   })
-  await app.register(helmet, helmetOptions)
-  await app.register(cors, {
-    origin: '*',
-    methods: [...methods],
-    allowedHeaders,
-    exposedHeaders,
-    maxAge: 86_400,
-    // An OPTIONS that is no preflight is answered as one: the plugin's own refusal would not be in our words.
-    strictPreflight: false,
-  })
+  app.options('*', (_request, reply) => reply.code(204).headers(preflightHeaders).send())
   app.decorateRequest(admission, null)
   for (const operation of operations) mount(app, operation, authority)
   refuseOtherMethods(app, operations)

@@ -1,0 +1,35 @@
+import { keyHeaders } from '../access/authenticate.ts'
+
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
+
+const exposedHeaders = [
+  ...['ETag', 'Link', 'Location', 'RateLimit', 'Retry-After', 'X-Invocation-Id', 'X-Request-Id'],
+  ...['X-Tile-Features', 'X-Total-Count'],
+]
+const allowedHeaders = [
+  ...keyHeaders,
+  ...['Accept', 'Authentication', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
+  ...['Last-Event-ID', 'Prefer', 'Range', 'X-Application-Id', 'X-Request-Id'],
+]
+
+/**
+ * What every answer says, an error too. Answers are data: nothing in them may load or run anything. They are for pages of
+ * every origin, because a key decides who may have them. Always the same, so no plugin works them out for each answer.
+ */
+export const commonHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': exposedHeaders.join(', '),
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  'strict-transport-security': 'max-age=31536000; includeSubDomains',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'SAMEORIGIN',
+}
+
+/** What a browser asks before it sends a request of another origin; the same for every address. */
+export const preflightHeaders = {
+  'access-control-allow-methods': methods.join(', '),
+  'access-control-allow-headers': allowedHeaders.join(', '),
+  'access-control-max-age': '86400',
+}
