@@ -16,7 +16,7 @@ const watchMs = 5_000
 /** They follow the tables that they are made of. */
 const overviewTables = 'svc\\_ov\\_%'
 
-type Watched = { table: string | null; version: string; files: string; unwatched: number }
+type Watched = { table: string | null; version: string; files: string; columns: string | null; unwatched: number }
 
 /** In the platform's own database tables note their changes; what another server holds is believed for a while. */
 export function createDataVersions({ db, connections }: { db: Db; connections: Connections }): TileDatasets['version'] {
@@ -29,15 +29,18 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${overviewTables}),
       -- What is written to a part of a table is noted there.
-      asked AS (SELECT relname FROM tables WHERE relname = ${name}::text AND is_whole),
+      asked AS (SELECT oid, relname FROM tables WHERE relname = ${name}::text AND is_whole),
       read AS (SELECT * FROM tables WHERE relname = (SELECT relname FROM asked) OR NOT EXISTS (SELECT FROM asked))
       SELECT (SELECT relname::text FROM asked) AS table,
         svc.data_version(${schema}, (SELECT relname::text FROM asked)) AS version,
         -- Another table of the same name, or one that was rewritten.
         (SELECT md5(coalesce(string_agg(oid || '.' || relfilenode, ' ' ORDER BY oid), '')) FROM read) AS files,
+        -- Dropping or renaming a column rewrites nothing.
+        (SELECT md5(string_agg(concat_ws(' ', a.attnum, a.atttypid, a.atttypmod, a.attname), ',' ORDER BY a.attnum))
+         FROM asked JOIN pg_attribute a ON a.attrelid = asked.oid WHERE a.attnum > 0 AND NOT a.attisdropped) AS columns,
         (SELECT count(*)::int FROM read WHERE relkind <> 'm'
          AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = read.oid AND t.tgname = 'svc_note_change')) AS unwatched`)
-    return row ?? { table: null, version: '', files: '', unwatched: 1 }
+    return row ?? { table: null, version: '', files: '', columns: null, unwatched: 1 }
   }
 
   async function watch(schema: string, files: string): Promise<boolean> {
@@ -62,10 +65,11 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
   }
 }
 
-function versionOf({ table, version, files, unwatched }: Watched, isOwn: boolean): string {
+function versionOf({ table, version, files, columns, unwatched }: Watched, isOwn: boolean): string {
+  const seen = `${version} ${files} ${columns ?? ''}`
   // A view or a query may ask for the time, or read what is not ours to watch.
-  if (table !== null && unwatched === 0) return `${version} ${files}`
-  return `${version} ${files} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`
+  if (table !== null && unwatched === 0) return seen
+  return `${seen} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`
 }
 
 const era = (ms: number): string => String(Math.floor(Date.now() / ms))

@@ -47,6 +47,7 @@ import { styles } from './styles/style.ts'
 import type { StyleCheck } from './styles/style-check.ts'
 import { basemapOperations } from './tiles/basemap-operations.ts'
 import type { TileBudget } from './tiles/dataset-tiles.ts'
+import { createKeptRows } from './tiles/kept-rows.ts'
 import { createKnownSources } from './tiles/known-sources.ts'
 import { createServedTiles } from './tiles/served-tiles.ts'
 import { tileDriverOperations } from './tiles/tile-drivers.ts'
@@ -140,10 +141,11 @@ function mapServerOperations(parts: Parts, tiling: Tiling, tileSource: Resource,
   const { data, archives, archiveInfo, detect, workers, cache } = tiling
   const resources = { tileSources: tileSource, datasets: dataset }
   const known = createKnownSources({ db, ...resources, data, archives: archiveInfo, detect })
-  const served = createServedTiles({ data, workers, budget, archives, cache })
+  const kept = createKeptRows()
+  const served = createServedTiles({ data, workers, budget, kept, archives, cache })
   return [
     ...basemapOperations({ archiveInfo, served, baseUrl }),
-    ...tileOperations({ data, workers, budget, known, served, baseUrl }),
+    ...tileOperations({ data, workers, budget, kept, known, served, baseUrl }),
   ]
 }
 

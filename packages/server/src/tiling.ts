@@ -7,6 +7,8 @@ import { tenantSchema } from './databases/tenant-schema.ts'
 import { attributesOf } from './datasets/attribute-dto.ts'
 import { type FoundDataset, findDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
+import { readDeclarations, readParameters, splitMarkers } from './datasets/parameters.ts'
+import { restMarkers } from './datasets/sources/rest-template.ts'
 import type { Sources } from './datasets/sources.ts'
 import type { Db } from './db/db.ts'
 import type { Jobs } from './jobs/jobs.ts'
@@ -68,6 +70,7 @@ export function createTiling(options: TilingOptions): Tiling {
   const data: TileDatasets = {
     find,
     open: (dataset, given) => sources.open({ ...dataset, attributes: dataset.dtos }, given),
+    check: checkGiven,
     version,
     overview: overviews.find,
   }
@@ -86,6 +89,17 @@ export function createTiling(options: TilingOptions): Tiling {
       await Promise.all([workers.close(), archives.close()])
     },
   }
+}
+
+/** Whether the values of a dataset's own parameters are what its source can take. */
+function checkGiven(dataset: TileDataset, given: Readonly<Record<string, unknown>>): void {
+  const { type, source, metadata } = dataset as TileDataset & FoundDataset
+  const names = type === 'sql' ? splitMarkers(source).names : type === 'rest' ? restMarkers(source) : []
+  readParameters(
+    metadata.parameters,
+    type === 'lambda' ? [...readDeclarations(metadata.parameters).keys()] : names,
+    given,
+  )
 }
 
 /** Of a dataset that is a table in its application's own schema. */

@@ -253,6 +253,7 @@ describe('revisions', () => {
     assert.deepEqual([reply.status, reply.text, reply.headers.etag], [304, '', headers.etag])
     assert.equal((await call('GET', url, { headers: known, key: null })).status, 401)
     assert.equal((await call('GET', `${url}?join=application`, { headers: known })).status, 200)
+    assert.equal((await call('GET', url, { headers: { 'if-none-match': 'unquoted' } })).status, 200)
     await call('PUT', `${url}/metadata`, { body: { a: 1 } })
     assert.equal((await call('GET', url, { headers: known })).status, 200)
   })

@@ -13,16 +13,17 @@ export function readIfMatch(request: FastifyRequest): Expected {
     .map(({ revision }) => revision)
 }
 
-/** Does the client hold this revision already? */
+/** Does the client hold this revision already? What is no tag matches nothing: the worst of it is a whole answer. */
 export function isUnchanged(request: FastifyRequest, revision: string): boolean {
   const header = request.headers['if-none-match']
   if (header === undefined) return false
-  return header.trim() === '*' || tagsOf(header).some((tag) => tag.revision === revision)
+  const tag = etagOf(revision)
+  return header.trim() === '*' || header.split(',').some((item) => item.trim().replace(/^W\//, '') === tag)
 }
 
 function tagsOf(header: string): { isWeak: boolean; revision: string }[] {
   if (!/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(header)) {
-    throw new ApiError('invalid_request', 'If-Match and If-None-Match hold entity tags in double quotes.')
+    throw new ApiError('invalid_request', 'If-Match holds entity tags in double quotes.')
   }
   return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, revision = '']) => ({
     isWeak: weak !== undefined,

@@ -2,7 +2,8 @@ import type { TileColumn } from './mvt/columns.ts'
 import type { TileEncoder } from './mvt/tile-encoder.ts'
 import type { TileRows } from './tile-job.ts'
 
-type Cells = Extract<TileRows, { cells: unknown }>
+type Row = readonly (string | null)[]
+type Cells = { readonly cells: Iterable<Row>; readonly geometry: 'ewkb' | 'geojson' }
 
 /** Rows as texts: of the embedded database, and of sources that are no database. Answers how many were left out. */
 export function addCells(encoder: TileEncoder, { cells, geometry }: Cells, columns: readonly TileColumn[]): number {
@@ -15,6 +16,12 @@ export function addCells(encoder: TileEncoder, { cells, geometry }: Cells, colum
     if (!encoder.addFeature(values)) refused++
   }
   return refused
+}
+
+/** One after the other: a tile may be full before the last. */
+export function* chosenCells({ bytes, starts, chosen }: Extract<TileRows, { chosen: unknown }>): Generator<Row> {
+  const all = Buffer.from(bytes)
+  for (const row of chosen) yield JSON.parse(all.toString('utf8', starts[row], starts[row + 1])) as Row
 }
 
 type Read = (cell: string) => unknown

@@ -5,26 +5,44 @@ import { column } from '../query/plan-sql.ts'
 import { clusterColumns, clusterSql } from './cluster-sql.ts'
 import type { Compression } from './compression.ts'
 import { tileInDegrees } from './grid.ts'
+import type { KeptRows } from './kept-rows.ts'
 import type { Known, TileData, TileDatasets } from './known-sources.ts'
 import type { Coordinates, Tile } from './mvt/projection.ts'
 import { mostSeenFirst, overviewFringe, weight } from './overviews/overview.ts'
+import { isTransformFault, ownCoordinates } from './own-coordinates.ts'
 import { type SelectedColumn, selectedColumn } from './tile-columns.ts'
 import type { MadeTile, TileRows } from './tile-job.ts'
-import type { TileParameters } from './tile-request.ts'
-import { estimateOf, memoryRows, sqlRows, totalOf } from './tile-rows.ts'
-import { bySize, coordinatesOf, type TileQuery, tileBuffer, tileExtent, tileMargin, tileSql } from './tile-sql.ts'
+import { questionKey, type TileParameters } from './tile-request.ts'
+import { memoryBatches, roughTotalOf, sqlRows, totalOf } from './tile-rows.ts'
+import {
+  bySize,
+  coordinatesOf,
+  hasBox,
+  type TileQuery,
+  tileBuffer,
+  tileExtent,
+  tileMargin,
+  tileSql,
+} from './tile-sql.ts'
 import type { TileWorkers } from './tile-workers.ts'
 import { checkTuning, type Tuning } from './tuning.ts'
 
 export type TileBudget = { readonly maxFeatures: number; readonly maxBytes: number }
 
-export type DatasetTileServices = { data: TileDatasets; workers: TileWorkers; budget: TileBudget }
+export type DatasetTileServices = {
+  data: TileDatasets
+  workers: TileWorkers
+  budget: TileBudget
+  kept: KeptRows
+}
+
+type Given = Readonly<Record<string, unknown>>
 
 export type DatasetTileRequest = {
   readonly tile: Tile
   readonly parameters: TileParameters
   /** Parameters of the dataset itself. */
-  readonly given: Readonly<Record<string, unknown>>
+  readonly given: Given
   readonly asGeoJson: boolean
   readonly compression: Compression
 }
@@ -42,10 +60,15 @@ export type DatasetTile = {
 type Dataset = NonNullable<Known['dataset']>
 
 /** Encodes rows that have these columns after the geometry. */
-type Make = (rows: TileRows, columns: readonly SelectedColumn[], projection: Coordinates) => Promise<MadeTile>
+type Make = (
+  rows: TileRows,
+  columns: readonly SelectedColumn[],
+  projection: Coordinates | Definition,
+) => Promise<MadeTile>
+type Definition = { readonly definition: string }
 
 export async function makeDatasetTile(
-  { data, workers, budget }: DatasetTileServices,
+  { data, workers, budget, kept }: DatasetTileServices,
   known: Known,
   request: DatasetTileRequest,
   signal: AbortSignal,
@@ -56,30 +79,40 @@ export async function makeDatasetTile(
   const tuning = checkTuning(tileSource.metadata)
   const { maxFeatures = budget.maxFeatures, maxBytes = budget.maxBytes } = tuning
   const opened = await data.open(dataset, given)
-  const plan = planOf(dataset, parameters, opened.inSql ? undefined : tile)
+  const plan = planOf(dataset, parameters)
   const columns = columnsOf(dataset, plan, parameters.attributes !== undefined)
   const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
   const make: Make = (rows, rowColumns, projection) => {
     const geometry = { name: dataset.geometry.name, kind: 'geometry' as const }
     const shape = { extent: tileExtent, buffer: tileBuffer, maxFeatures: shown, maxBytes }
-    const encoder = { tile, columns: [geometry, ...rowColumns.map(plainColumn)], projection, ...shape }
-    return workers.make({ rows, encoder, compression, asGeoJson }, signal)
+    const [coordinates, own]: [Coordinates, Partial<Definition>] =
+      typeof projection === 'string' ? [projection, {}] : ['mercator', { definition: projection.definition }]
+    const columns = [geometry, ...rowColumns.map(plainColumn)]
+    const encoder = { tile, columns, projection: coordinates, ...shape }
+    return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal)
   }
 
   const { inSql } = opened
   if (!inSql) {
-    const made = await make(await memoryRows(opened, plan, dataset.geometry, columns, signal), columns, 'lonlat')
-    return { made, columns, source: opened, features: counted(made) }
+    const read = (asked: Plan, end: AbortSignal) => memoryBatches(opened, asked, dataset.geometry, columns, end)
+    const all = { tile, margin: tileMargin, signal, read: (end: AbortSignal) => read(plan, end) }
+    const rows =
+      (await kept.inTile(`${tileSource.id} ${known.version} ${questionKey(given)}`, all)) ??
+      cellsOf(await Array.fromAsync(await read(planOf(dataset, parameters, tile), signal)))
+    const made = await make(rows, columns, 'lonlat')
+    return { made, columns, source: opened, features: counted(made, dataset.geometryType === 'point') }
   }
   const query = queryOf(known, dataset, inSql, { tile, columns, plan, shown })
-  const work = { inSql, make, shown, limit: parameters.limit, cluster: clusterAt(tuning, dataset, tile), signal }
+  const isSure = dataset.geometryType === 'point' && hasBox(query)
+  const cluster = clusterAt(tuning, dataset, tile)
+  const work = { inSql, make, shown, limit: parameters.limit, isSure, cluster, signal }
   const thinned = (work.cluster ?? 0) > overviewFringe ? undefined : thinnedQuery(known, query)
   try {
-    return { source: opened, ...(await (thinned ? whole(thinned, work) : drawn(query, work))) }
+    return { source: opened, ...(await (thinned ? whole(thinned, work) : drawnAnyhow(query, work))) }
   } catch (error) {
     // The overview has just been replaced by one without this zoom.
     if (!thinned || !(error instanceof ApiError && error.code === 'invalid_request')) throw error
-    return { source: opened, ...(await drawn(query, work)) }
+    return { source: opened, ...(await drawnAnyhow(query, work)) }
   }
 }
 
@@ -88,6 +121,8 @@ type Work = {
   readonly make: Make
   readonly shown: number
   readonly limit: number | undefined
+  /** Every row whose box touches the tile is a feature of it. */
+  readonly isSure: boolean
   /** The width of a cluster in tiles. */
   readonly cluster: number | undefined
   readonly signal: AbortSignal
@@ -95,25 +130,40 @@ type Work = {
 
 type Made = Omit<DatasetTile, 'source'>
 
+/** Where the database cannot transform some place, the rows travel as they are: only those that are nowhere are left out. */
+async function drawnAnyhow(query: TileQuery, work: Work): Promise<Made> {
+  try {
+    return await drawn(query, work)
+  } catch (error) {
+    const { srid, mixed } = query.geometry
+    if (!isTransformFault(error) || !srid || mixed) throw error
+    const own = await ownCoordinates(work.inSql, { srid, tile: query.tile, margin: tileMargin }, work.signal)
+    if (!own) throw error
+    return drawn({ ...query, own }, { ...work, cluster: undefined })
+  }
+}
+
 /** From the table itself. When there is too much of it, the largest come first, which takes longer. */
 async function drawn(query: TileQuery, work: Work): Promise<Made> {
-  const { inSql, make, shown, limit, cluster, signal } = work
+  const { inSql, make, shown, limit, cluster, isSure, signal } = work
   if (cluster !== undefined) return whole(query, work)
   const { columns } = query
-  const projection = coordinatesOf(query.geometry)
+  const projection = query.own ?? coordinatesOf(query.geometry)
   const first = tileSql(query)
   const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
   const isCut = made.shown + made.refused > shown || made.seen > shown
-  if (!isCut || limit === shown) return { made, columns, statement: first, features: counted(made) }
-  const total = `~${await estimateOf(inSql, query)}`
-  if (query.isPoint) return { made, columns, statement: first, features: `${made.shown}/${total}` }
+  if (!isCut) return { made, columns, statement: first, features: counted(made, isSure) }
+  const total = await roughTotalOf(inSql, query, signal)
+  const isExact = total.isCounted && isSure
+  const counts = (best: MadeTile): string => featuresText(best.shown, { rows: total.rows, isExact })
+  if (query.isPoint || limit === shown) return { made, columns, statement: first, features: counts(made) }
   const second = tileSql({ ...query, order: [bySize(query.geometry), ...query.order] })
   const best = await make(await sqlRows(inSql, second, columns, signal), columns, projection)
-  return { made: best, columns, statement: second, features: `${best.shown}/${total}` }
+  return { made: best, columns, statement: second, features: counts(best) }
 }
 
 /** Where a feature can stand for many rows: these are counted. */
-async function whole(query: TileQuery, { inSql, make, cluster, signal }: Work): Promise<Made> {
+async function whole(query: TileQuery, { inSql, make, cluster, isSure, signal }: Work): Promise<Made> {
   const isClustered = cluster !== undefined
   const columns = isClustered ? clusterColumns(query.columns) : query.columns
   const statement = isClustered ? clusterSql(query, cluster) : tileSql(query)
@@ -122,7 +172,7 @@ async function whole(query: TileQuery, { inSql, make, cluster, signal }: Work): 
     sqlRows(inSql, statement, columns, signal).then((rows) => make(rows, columns, projection)),
     totalOf(inSql, query, signal),
   ])
-  return { made, columns, statement, features: `${made.shown}/${Math.max(total, made.shown)}` }
+  return { made, columns, statement, features: featuresText(made.shown, { rows: total, isExact: isSure }) }
 }
 
 type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
@@ -159,7 +209,14 @@ function clusterAt({ cluster }: Tuning, { geometryType }: Dataset, { z }: Tile):
   return Math.max(1, Math.round((cluster.radius ?? 40) / 4)) / 128
 }
 
-const counted = ({ shown, refused }: MadeTile): string => `${shown}/${shown + refused}`
+/** Those that were refused were not looked at. */
+const counted = ({ shown, refused }: MadeTile, isSure: boolean): string =>
+  featuresText(shown, { rows: shown + refused, isExact: isSure || refused === 0 })
+
+const featuresText = (shown: number, { rows, isExact }: { rows: number; isExact: boolean }): string =>
+  `${shown}/${isExact ? '' : '~'}${Math.max(rows, shown)}`
+
+const cellsOf = (batches: (string | null)[][][]): TileRows => ({ cells: batches.flat(), geometry: 'geojson' })
 
 const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
   name,
@@ -168,7 +225,7 @@ const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
   ...(isHidden && { isHidden }),
 })
 
-/** In memory the tile is a condition like any other; in SQL it is written for the index. */
+/** Where rows are read for one tile in memory, it is a condition like any other; in SQL it is written for the index. */
 function planOf({ attributes, geometry }: Dataset, parameters: TileParameters, tile?: Tile): Plan {
   const { attributes: names, filter } = parameters
   const box = tile && { [geometry.name]: { $bbox: boxOf(tile) } }
@@ -182,6 +239,18 @@ function boxOf(tile: Tile): number[] {
   const [west, south, east, north] = tileInDegrees(tile, tileMargin)
   if (east - west >= 360) return [-180, south, 180, north]
   return [west < -180 ? west + 360 : west, south, east > 180 ? east - 360 : east, north]
+}
+
+/** The same errors as the tile would be, for one that need not be made. */
+export function checkParameters(
+  { data }: DatasetTileServices,
+  { dataset }: Known,
+  parameters: TileParameters,
+  given: Given,
+): void {
+  if (!dataset) return
+  planOf(dataset, parameters)
+  data.check(dataset, given)
 }
 
 /** What was asked for, or all that is worth showing; and the key, which identifies a feature. */

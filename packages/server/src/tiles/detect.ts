@@ -51,7 +51,10 @@ async function detectDataset(data: TileDatasets, applicationId: string, id: stri
 /** Maps ask for no tile of a source without width or height, nor of one that only touches the edge of a tile. */
 function padded([west, south, east, north]: Extent): Extent {
   const pad = 1e-6
-  return [west - pad, Math.max(-90, south - pad), east + pad, Math.min(90, north + pad)]
+  // A row that is nowhere on Earth says nothing of the others.
+  const [left, right] = west < -540 || east > 540 ? [-180, 180] : [west, east]
+  const latitude = (degrees: number): number => Math.max(-90, Math.min(90, degrees))
+  return [Math.max(-540, left - pad), latitude(south - pad), Math.min(540, right + pad), latitude(north + pad)]
 }
 
 function maxZoomFor(extent: Extent, rows: number): number {

@@ -42,6 +42,8 @@ export type TileData = {
 export type TileDatasets = {
   find(applicationId: string, id: string): Promise<TileDataset | undefined>
   open(dataset: TileDataset, given: Readonly<Record<string, unknown>>): Promise<TileData>
+  /** Throws a 400 for parameters of the dataset that are wrong or missing. */
+  check(dataset: TileDataset, given: Readonly<Record<string, unknown>>): void
   /** Changes with the data. */
   version(dataset: TileDataset): Promise<string>
   /** For the low zooms of large tables that are ours. */

@@ -19,13 +19,19 @@ export function mercatorPlace(geometry: Attribute): { x: Sql; y: Sql } {
 /** Transformed, or null where that would be an error: a bad row must not fail the whole tile. */
 export function toMercator(geometry: Attribute): Sql {
   const value = located(geometry)
-  const isDegrees = geometry.mixed ? sql`ST_SRID(${value}) = 4326` : raw('FALSE')
-  const within = (axis: string, degrees: number): Sql => {
-    const most = sql`CASE WHEN ${isDegrees} THEN ${raw(String(degrees))} ELSE 2e7 END`
-    return sql`${raw(`ST_${axis}Min`)}(${value}) > -(${most}) AND ${raw(`ST_${axis}Max`)}(${value}) < ${most}`
-  }
-  const isKnown = geometry.mixed ? sql` AND ST_SRID(${value}) IN (SELECT srid FROM spatial_ref_sys)` : raw('')
-  return sql`CASE WHEN ${within('X', 541)} AND ${within('Y', 90.1)}${isKnown} THEN ST_Transform(${value}, 3857) END`
+  const srid = geometry.mixed ? sql`ST_SRID(${value})` : raw(String(geometry.srid || 4326))
+  return sql`CASE WHEN ${value} @ (${domainOf(srid)}) THEN ST_Transform(${value}, 3857) END`
 }
+
+/** The box in which every coordinate of a system is a place, as far as the kind of system tells. Asked once for all rows. */
+function domainOf(srid: Sql): Sql {
+  return sql`SELECT ST_SetSRID(CASE WHEN ${isKind('longlat')} THEN ST_MakeEnvelope(-541, -90, 541, 90)
+      ELSE ST_Expand(ST_Point(${origin('x')}, ${origin('y')}), CASE WHEN ${isKind('utm|tmerc')} THEN 1.6e7
+        WHEN ${isKind('laea')} THEN 9.01e6 ELSE 2.1e7 END) END, s.srid)
+    FROM spatial_ref_sys AS s WHERE s.srid = ${srid}`
+}
+
+const isKind = (names: string): Sql => raw(`s.proj4text ~ '\\+proj=(${names})\\M'`)
+const origin = (axis: string): Sql => raw(`coalesce(substring(s.proj4text FROM '\\+${axis}_0=(-?[0-9.]+)')::float8, 0)`)
 
 export const isLonLat = (geometry: Attribute): boolean => !geometry.mixed && (geometry.srid || 4326) === 4326

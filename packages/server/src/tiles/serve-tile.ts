@@ -1,10 +1,11 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import type { Answer } from '../http/operation.ts'
+import { isUnchanged } from '../resource/revision.ts'
 import { type Compression, chooseCompression, compressions } from './compression.ts'
 import type { Known } from './known-sources.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
-import { notModified, tileHeaders } from './tile-answer.ts'
+import { revisionOf, tileHeaders } from './tile-answer.ts'
 import { isVector } from './tile-json.ts'
 import { whileConnected } from './while-connected.ts'
 
@@ -20,11 +21,10 @@ export async function serveTile(
     const isEmpty = bytes.byteLength === 0
     // Maps enlarge the tile above where an image is missing, but only when they are told that it is.
     if (isEmpty && !isVector(known)) throw new ApiError('not_found', 'There is no tile here.')
-    const condition = request.headers['if-none-match']
     const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
     // Whichever form the client has and takes is as good as the one it would get.
     const had = [compression, ...compressions].find(
-      (form) => takes(asked.accept, form, compression) && notModified(condition, headersFor(form).etag),
+      (form) => takes(asked.accept, form, compression) && isUnchanged(request, revisionOf(tile, form)),
     )
     if (had) return { status: 304, headers: headersFor(had) }
     const headers = headersFor(compression)

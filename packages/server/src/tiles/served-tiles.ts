@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { QueryTree } from '../http/query-string.ts'
 import type { Archives } from './archives/archives.ts'
 import { type Compression, chooseCompression, compress, compressions, unpack, worthCompressing } from './compression.ts'
-import { type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
+import { checkParameters, type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
 import { createFlights } from './flights.ts'
 import { touches } from './grid.ts'
 import type { Known } from './known-sources.ts'
@@ -105,6 +105,7 @@ export function createServedTiles(options: ServedTilesOptions): ServedTiles {
     has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
     async get(known, asked, leaving) {
       if (!touches(asked.tile, known.source.extentLngLat, tileMargin)) {
+        checkParameters(options, known, asked.parameters, asked.tree)
         const tile = { ...emptyTile(asked.extension), ...(known.dataset && { features: '0/0' }) }
         return { tile, ...(await formFor(tile, asked, () => {})), isHit: true }
       }

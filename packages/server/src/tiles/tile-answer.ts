@@ -1,3 +1,4 @@
+import { etagOf } from '../resource/revision.ts'
 import type { Compression } from './compression.ts'
 import type { Known } from './known-sources.ts'
 import type { TileAsked } from './served-tiles.ts'
@@ -17,19 +18,23 @@ const types: Record<Extension, string> = {
 
 const vary = 'accept-encoding, x-api-key, x-svc-api-key, authorization, authentication'
 
-/** The same for a tile, for an empty one and for one that has not changed. Compressed or not, they are different answers. */
+/** Compressed or not, they are different answers. */
+export const revisionOf = ({ etag }: CachedTile, compression: Compression): string => `${etag}-${compression}`
+
+/** The same for a tile, for an empty one and for one that has not changed. */
 export function tileHeaders(
   { source, version }: Known,
   { extension, tree }: TileAsked,
-  { etag, features }: CachedTile,
+  tile: CachedTile,
   compression: Compression,
-): Record<string, string> & { etag: string } {
+): Record<string, string> {
+  const { features } = tile
   return {
     'content-type': types[extension],
     // A tile that was asked for by its version never changes; any other is asked for again each time.
     'cache-control': tree[versionParameter] === version ? 'private, max-age=3600' : 'private, no-cache',
     vary,
-    etag: `"${etag}-${compression}"`,
+    etag: etagOf(revisionOf(tile, compression)),
     ...(features !== undefined && { 'x-tile-features': features }),
     ...(compression !== 'identity' && { 'content-encoding': compression }),
     ...lowerCased(source.headers),
@@ -38,9 +43,3 @@ export function tileHeaders(
 
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
-
-/** `If-None-Match`: a list, weak or strong, or whatever there is. */
-export function notModified(condition: string | undefined, etag: string): boolean {
-  if (condition === undefined) return false
-  return condition.trim() === '*' || condition.split(',').some((item) => item.trim().replace(/^W\//, '') === etag)
-}

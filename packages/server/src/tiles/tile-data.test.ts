@@ -36,6 +36,9 @@ async function whereabouts(id: string, place = '0/0/0'): Promise<[number, number
   })
 }
 
+const berlinRow = (z: number) =>
+  Math.floor((0.5 - Math.asinh(Math.tan((52.52 * Math.PI) / 180)) / (2 * Math.PI)) * 2 ** z)
+
 async function isAachenAndBerlin(id: string): Promise<void> {
   for (const [place, expected, error] of [
     [
@@ -141,20 +144,29 @@ describe('a map shows data where they are', () => {
     }
   })
 
-  test('of another server', async () => {
+  test('of another server, which is asked once for many tiles', async () => {
     const rows = [
       { id: 1, name: 'Aachen', geom: { type: 'Point', coordinates: [6.08, 50.77] } },
       { id: 2, name: 'Berlin', geom: { type: 'Point', coordinates: [13.4, 52.52] } },
     ]
-    const server = createServer((_, response) =>
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(rows)),
-    )
+    let asked = 0
+    const server = createServer((_, response) => {
+      asked++
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(rows))
+    })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     try {
       const { port } = server.address() as AddressInfo
       const id = await maps.dataset({ type: 'rest', source: `http://127.0.0.1:${port}/rows` })
       await isAachenAndBerlin(id)
       assert.deepEqual(valuesOf(await tile(id, '0/0/0', '?filter[name]=Berlin'), 'name'), ['Berlin'])
+      assert.equal((await tile(id, '0/0/0', '?limit=1')).headers['x-tile-features'], '1/2')
+      const before = asked
+      const places = Array.from({ length: 12 }, (_, z) => `${z}/${Math.floor((193.4 / 360) * 2 ** z)}/${berlinRow(z)}`)
+      const replies = await Promise.all(places.map((place) => tile(id, place, '?attributes=name')))
+      for (const reply of replies) assert.ok(valuesOf(reply, 'name').includes('Berlin'))
+      // Once for the rows, and again for them and where they are when fifteen seconds are over meanwhile.
+      assert.ok(asked - before <= 3, `${asked - before} times`)
     } finally {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -188,6 +200,82 @@ describe('a row that is not as it should be', () => {
     const seen = valuesOf(await tile(id, '3/4/3'))
     assert.ok(seen.includes(12), String(seen))
     assert.equal((await maps.get(`/tiles/${id}/index.json`)).statusCode, 200)
+  })
+})
+
+describe('a row outside of where its reference system is defined', () => {
+  // What is right is at 9° east, 50° north; a line and an area lead from there to where there is nothing.
+  const here = ['0/0/0', '2/2/1', '4/8/5', '9/268/173']
+  const elsewhere = ['1/0/1', '4/0/8', '5/0/20', '6/1/42']
+  const wrong = {
+    4258: ['5 200', '5 90.05', '5 -91', '600 5', '1e999 5', '5 -1e999', '1e300 1e300'],
+    4269: ['5 200', '-700 1'],
+    25832: ['1.9e7 5e6', '-2e7 0', '1e300 5', '1e999 5e6', '5e5 -1e999'],
+    3035: ['1.9e7 1.9e7', '-1e7 -1e7', '1e999 0'],
+    2056: ['1e300 1e300', '1e999 1', '1e7 -1e999'],
+    // The database itself has to find out.
+    54009: ['1e7 1e7', '0 1e7', '1.7e7 8e6'],
+  }
+  for (const [srid, places] of Object.entries(wrong)) {
+    const right = `ST_Transform(ST_Point(9, 50, 4326), ${srid})`
+    const bad = places.map((place) => `ST_GeomFromText('POINT(${place})', ${srid})`)
+    const area = (point: string) =>
+      `ST_SetSRID(ST_MakePolygon(ST_MakeLine(ARRAY[${right}, ${point}, ST_Translate(${right}, 1, 1), ${right}])), ${srid})`
+    const shapes = bad.flatMap((point) => [point, `ST_MakeLine(${right}, ${point})`, area(point)])
+    for (const [type, rows] of [
+      ['Point', bad],
+      ['Geometry', shapes],
+    ] as const) {
+      test(`${type}, ${srid}: is left out, and the others are shown, in clusters too`, async () => {
+        const name = `out_${srid}_${type}`
+        const id = await dataset(
+          name,
+          `CREATE TABLE "${name}" (id int PRIMARY KEY, geom geometry(${type}, ${srid}));
+           INSERT INTO "${name}" VALUES (0, ${right}); CREATE INDEX ON "${name}" USING gist (geom);
+           INSERT INTO "${name}" VALUES ${rows.map((row, index) => `(${index + 1}, ${row})`).join(', ')}`,
+        )
+        const source = await maps.tileSource({ source: id, metadata: { tiles: { cluster: { maxZoom: 6 } } } })
+        for (const place of [id, source].flatMap((map) => here.map((tile) => `${map}/${tile}`))) {
+          const reply = await maps.get(`/tiles/${place}.mvt`)
+          assert.equal(reply.statusCode, 200, `${place} ${reply.body}`)
+          const [z = 0, x = 0, y = 0] = place.split('/').slice(1).map(Number)
+          const found = featuresOf(reply.rawPayload).find(({ properties }) => properties.id === 0)
+          assert.ok(found, `${place} ${valuesOf(reply)}`)
+          const { coordinates } = found.toGeoJSON(x, y, z).geometry as unknown as { coordinates: [number, number] }
+          const error = Math.hypot(coordinates[0] - 9, coordinates[1] - 50)
+          assert.ok(error < 0.2 / 2 ** z, `${place} ${coordinates}`)
+        }
+        for (const place of [id, source].flatMap((map) => elsewhere.map((tile) => `${map}/${tile}`))) {
+          const reply = await maps.get(`/tiles/${place}.mvt`)
+          assert.ok([200, 204].includes(reply.statusCode), `${place} ${reply.body}`)
+        }
+      })
+    }
+  }
+
+  test('is left out where every row has a system of its own', async () => {
+    const known = Object.entries(wrong).filter(([srid]) => srid !== '54009')
+    const rows = known.flatMap(([srid, places]) => [
+      `ST_Transform(ST_Point(9, 50, 4326), ${srid})`,
+      ...places.map((place) => `ST_GeomFromText('POINT(${place})', ${srid})`),
+    ])
+    const id = await dataset(
+      'out_mixed',
+      `CREATE TABLE out_mixed (id serial PRIMARY KEY, geom geometry); INSERT INTO out_mixed (geom) VALUES (${rows.join('), (')})`,
+    )
+    for (const place of here) {
+      const reply = await tile(id, place)
+      assert.equal(reply.statusCode, 200, reply.body)
+      assert.equal(valuesOf(reply).length, 5, place)
+    }
+  })
+
+  test('is known by the false origin of the system', async () => {
+    const id = await dataset(
+      'far_east',
+      `CREATE TABLE far_east AS SELECT id, ST_Transform(geom, 4647)::geometry(Point, 4647) AS geom FROM places`,
+    )
+    await isAachenAndBerlin(id)
   })
 })
 

@@ -113,6 +113,22 @@ describe('a change of the data is seen within a second, on every server', () => 
     assert.deepEqual(await seen(id), both(1, 2))
   })
 
+  test('of the columns of a table: what is gone is shown by nobody', async () => {
+    for (const change of ['DROP note', 'RENAME note TO other']) {
+      const name = await table("ALTER TABLE $ ADD note text DEFAULT 'secret'")
+      const id = await source(await maps.dataset({ source: name }))
+      const answers = async () => {
+        const headers = { 'x-api-key': maps.tenant.developer }
+        const url = `/tiles/${id}/0/0/0.mvt`
+        return Promise.all([maps.app.http, other.http].map((http) => http.inject({ url, headers })))
+      }
+      for (const reply of await answers()) assert.deepEqual(valuesOf(reply, 'note'), ['secret'])
+      await maps.script(`ALTER TABLE ${name} ${change}`)
+      await aSecond()
+      for (const reply of await answers()) assert.ok(!reply.body.includes('secret'), change)
+    }
+  })
+
   test('when another table takes its name, and when that one changes', async () => {
     const name = await table()
     const id = await source(await maps.dataset({ source: name }))

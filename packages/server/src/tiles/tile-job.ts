@@ -7,6 +7,8 @@ import type { EncodedTile, EncoderOptions } from './mvt/tile-encoder.ts'
 export type TileRows =
   | { readonly server: Server; readonly settings: string; readonly statement: RawStatement }
   | { readonly cells: readonly (readonly (string | null)[])[]; readonly geometry: 'ewkb' | 'geojson' }
+  /** Some of the rows that are kept in memory for all threads: JSON, from each start to the next. */
+  | { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly chosen: Int32Array }
   /** A tile that somebody else encoded, for another form of it. */
   | { readonly encoded: Uint8Array }
 
@@ -14,6 +16,8 @@ export type TileRows =
 export type TileJob = {
   readonly rows: TileRows
   readonly encoder: EncoderOptions
+  /** The reference system of the rows, where the worker is to transform them into web mercator. */
+  readonly definition?: string
   /** The form in which the tile was asked for. */
   readonly compression: Compression
   readonly asGeoJson: boolean

@@ -49,7 +49,7 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
       path: '/tiles/{id}/{z}/{x}/{y}.{ext}',
       summary: 'Get a tile',
       description:
-        'mvt and pbf are vector tiles, geojson the same features; png, jpg, webp and avif are images of an archive. Parameters of the dataset itself are given as query parameters too. X-Tile-Features says how many features are shown, and of how many.',
+        'mvt and pbf are vector tiles, geojson the same features; png, jpg, webp and avif are images of an archive. Parameters of the dataset itself are given as query parameters too. X-Tile-Features says how many features are shown, and how many there would be without a limit; ~ stands before a total that is estimated.',
       access,
       query: tileQuery,
       success: { status: 200, description: 'The tile; 204 when there is nothing in it', contentType: tileType },

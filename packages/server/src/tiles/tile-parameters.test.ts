@@ -60,6 +60,25 @@ describe('a tile is asked for as a query is', () => {
     }
   })
 
+  test('wrong parameters are errors where there is nothing to see too', async () => {
+    const far = (query: string) => maps.get(`/tiles/${id}/4/0/0.mvt?${query}`)
+    assert.equal((await far('filter[id]=1')).statusCode, 204)
+    for (const query of [
+      'filter[nope]=1',
+      'filter[id]=abc',
+      'filter[id][$nope]=1',
+      'filter[geom][$bbox]=1,2',
+      'filter=1',
+      'attributes=nope',
+      'attributes=count(*)',
+      'limit=-1',
+    ]) {
+      const reply = await far(query)
+      assert.equal(reply.statusCode, 400, query)
+      assert.deepEqual(reply.json().errors, (await tile(query)).json().errors, query)
+    }
+  })
+
   test('aggregates are refused: a tile shows rows', async () => {
     assert.equal((await tile('attributes=count(*)')).statusCode, 400)
   })
@@ -83,7 +102,8 @@ describe('parameters of the dataset', () => {
         ],
       },
     })
-    for (const map of [query, await maps.tileSource({ source: query })]) {
+    const near = await maps.tileSource({ source: query, extentLngLat: [0, 0, 30, 30] })
+    for (const map of [query, near]) {
       const ask = (rest: string) => maps.get(`/tiles/${map}/0/0/0.mvt${rest}`)
       assert.equal(valuesOf(await ask('?kind=even')).length, 10)
       assert.deepEqual(valuesOf(await ask('?kind=odd&least=1800')), [19])
@@ -91,6 +111,8 @@ describe('parameters of the dataset', () => {
       assert.equal((await ask('')).statusCode, 400)
       assert.equal((await ask('?kind=even&least=x')).statusCode, 400)
       assert.equal((await ask('?kind[a]=even')).statusCode, 400)
+      const far = (rest: string) => maps.get(`/tiles/${map}/4/0/0.mvt${rest}`)
+      for (const rest of ['', '?kind=even&least=x', '?kind[a]=even']) assert.equal((await far(rest)).statusCode, 400)
       assert.equal((await ask(`?kind=${encodeURIComponent("' OR '1'='1")}`)).statusCode, 204)
     }
   })
@@ -120,7 +142,37 @@ describe('X-Tile-Features', () => {
     const few = await maps.tileSource({ source: dataset, metadata: { tiles: { maxFeatures: 5 } } })
     const reply = await maps.get(`/tiles/${few}/0/0/0.mvt`)
     assert.equal(valuesOf(reply).length, 5)
-    assert.match(String(reply.headers['x-tile-features']), /^5\/~\d+$/)
+    assert.equal(reply.headers['x-tile-features'], '5/20')
+  })
+
+  test('counts what a limit leaves out', async () => {
+    for (const [limit, expected] of [
+      [0, '0/20'],
+      [3, '3/20'],
+      [19, '19/20'],
+      [20, '20/20'],
+      [100, '20/20'],
+    ])
+      assert.equal((await tile(`limit=${limit}`)).headers['x-tile-features'], expected)
+    assert.equal((await tile('limit=3&filter[kind]=even')).headers['x-tile-features'], '3/10')
+  })
+
+  test('says that it is not sure where only boxes were counted, or the planner asked', async () => {
+    await maps.script(`
+      CREATE TABLE slopes (id int PRIMARY KEY, geom geometry(LineString, 4326));
+      INSERT INTO slopes SELECT g, ST_SetSRID(ST_MakeLine(ST_Point(g, 1), ST_Point(g + 30, 40)), 4326)
+      FROM generate_series(1, 20) g;
+      CREATE TABLE crowd (id int PRIMARY KEY, geom geometry(Point, 4326));
+      INSERT INTO crowd SELECT g, ST_Point(g % 60, g % 50, 4326) FROM generate_series(1, 200000) g; ANALYZE crowd`)
+    const slopes = await maps.dataset({ source: 'slopes' })
+    const source = await maps.dataset({ source: 'crowd' })
+    const crowd = await maps.tileSource({ source, metadata: { tiles: { overviews: false } } })
+    const of = async (map: string, limit: number) =>
+      String((await maps.get(`/tiles/${map}/0/0/0.mvt?limit=${limit}`)).headers['x-tile-features'])
+    assert.equal(await of(slopes, 3), '3/~20')
+    assert.equal(await of(slopes, 30), '20/20')
+    const [, total = ''] = /^3\/~(\d+)$/.exec(await of(crowd, 3)) ?? []
+    assert.ok(Number(total) > 100_000, total)
   })
 })
 

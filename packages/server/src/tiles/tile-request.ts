@@ -64,9 +64,13 @@ function nameOf(pair: string): string {
 /** The same for all requests that ask for the same tile in other words. */
 export function requestKey({ z, x, y }: Tile, extension: Extension, tree: QueryTree): string {
   const form = extension === 'geojson' ? 'geojson' : ''
+  return `${z}/${x}/${y} ${form} ${questionKey(tree)}`
+}
+
+/** The same for all tiles that are asked for with the same parameters. */
+export function questionKey(tree: Readonly<Record<string, unknown>>): string {
   const asked = Object.entries(tree).filter(([name]) => !apart.has(name))
-  const rest = asked.length === 0 ? '' : canonical(Object.fromEntries(asked))
-  return `${z}/${x}/${y} ${form} ${rest}`
+  return asked.length === 0 ? '' : canonical(Object.fromEntries(asked))
 }
 
 function canonical(value: unknown): string {

@@ -28,17 +28,18 @@ export async function sqlRows(
   return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }
 }
 
-export async function memoryRows(
+/** The geometry first, then the columns. */
+export async function memoryBatches(
   source: TileData,
   plan: Plan,
   geometry: Attribute,
   columns: readonly SelectedColumn[],
   signal: AbortSignal,
-): Promise<TileRows> {
+): Promise<AsyncIterable<(string | null)[][]>> {
   const named = [geometry.name, ...columns.map(({ name }) => name)]
   const all = { ...plan, columns: named.map((name) => columnNamed(plan, name, geometry)) }
   const { batches } = await source.rows(all, { geometry: 'geojson', srid: 4326 }, { timeoutMs, signal })
-  return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'geojson' }
+  return batches
 }
 
 function columnNamed(plan: Plan, name: string, geometry: Attribute): Plan['columns'][number] {
@@ -54,10 +55,22 @@ export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, s
   return Number((await Array.fromAsync(batches)).flat(2)[0])
 }
 
-/** The same as the planner sees it. */
-export async function estimateOf({ connection, isOurs }: InSql, query: TileQuery): Promise<number> {
+/** What is not worth counting: rows, and what the planner thinks that counting them costs. */
+const most = { rows: 10_000, cost: 10_000 }
+
+/** The same of a tile that does not show them all: counted where that is cheap, otherwise as the planner sees it. */
+export async function roughTotalOf(
+  { connection, isOurs }: InSql,
+  query: TileQuery,
+  signal: AbortSignal,
+): Promise<{ rows: number; isCounted: boolean }> {
   const statement = tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })
-  const plans = await explainSelect(connection, statement, { timeoutMs, isOurs })
-  const [{ Plan: root }] = plans as [{ Plan: { 'Plan Rows': number } }]
-  return root['Plan Rows']
+  const plans = await explainSelect(connection, statement, { timeoutMs, signal, isOurs })
+  const [{ Plan: root }] = plans as [{ Plan: { 'Plan Rows': number; 'Total Cost': number } }]
+  const { 'Plan Rows': planned, 'Total Cost': cost } = root
+  if (planned > most.rows || cost > most.cost) return { rows: planned, isCounted: false }
+  const counting = totalSql(query, most.rows + 1)
+  const { batches } = await connection.select(counting, { timeoutMs, signal, isOurs, atMost: 1 })
+  const rows = Number((await Array.fromAsync(batches)).flat(2)[0])
+  return { rows, isCounted: rows <= most.rows }
 }

@@ -6,6 +6,7 @@ import { column } from '../query/plan-sql.ts'
 import { tileInDegrees, tileInMetres, unitInMetres } from './grid.ts'
 import { toMercator } from './mercator-sql.ts'
 import type { Coordinates, Tile } from './mvt/projection.ts'
+import type { OwnCoordinates } from './own-coordinates.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 import type { Extent } from './tile-source.ts'
 
@@ -35,6 +36,8 @@ export type TileQuery = {
   readonly limit: number
   /** How many rows a row stands for, when it is not one. */
   readonly weight?: Sql
+  /** The rows are neither transformed nor cut. */
+  readonly own?: OwnCoordinates
   /** In tiles, around the tile; as much as is drawn there unless told. */
   readonly margin?: number
 }
@@ -48,16 +51,20 @@ export function tileSql(query: TileQuery): Sql {
   return joinSql([...clauses, sql`LIMIT ${limit}::int8`], ' ')
 }
 
-/** How many rows lie in the tile. */
-export function totalSql(query: TileQuery): Sql {
+/** How many rows lie in the tile; no more than `most` are counted. */
+export function totalSql(query: TileQuery, most?: number): Sql {
   const { from, geometry, weight } = query
+  if (most !== undefined) {
+    const some = sql`SELECT FROM ${from} AS q WHERE (${conditionsOf(query)}) AND ${stored(geometry)} IS NOT NULL`
+    return sql`SELECT count(*) FROM (${some} LIMIT ${most}::int8) AS part`
+  }
   const count = weight ? sql`coalesce(sum(${weight}), 0)` : sql`count(${stored(geometry)})`
   return sql`SELECT ${count} FROM ${from} AS q WHERE ${conditionsOf(query)}`
 }
 
 /** Those that can be seen in the tile, of those that were asked for. */
-export function conditionsOf({ tile, geometry, where, isWrapped, margin = tileMargin }: TileQuery): Sql {
-  const conditions = inTile(tile, geometry, isWrapped, margin)
+export function conditionsOf({ tile, geometry, where, isWrapped, own, margin = tileMargin }: TileQuery): Sql {
+  const conditions = own ? inOwnBox(own, geometry) : inTile(tile, geometry, isWrapped, margin)
   if (where.kind !== 'and' || where.filters.length > 0) conditions.push(filterSql(where, column))
   return and(conditions)
 }
@@ -75,7 +82,8 @@ const largeBytes = 16_384
 /** PostGIS refuses to cut curves and surfaces, which would fail the whole tile. */
 const cuttable = raw(`('LINESTRING', 'MULTILINESTRING', 'POLYGON', 'MULTIPOLYGON')`)
 
-function travelling({ tile, geometry, isPoint }: TileQuery): Sql {
+function travelling({ tile, geometry, isPoint, own }: TileQuery): Sql {
+  if (own) return stored(geometry)
   const srid = geometry.srid || 4326
   const isReadable = geometry.geography || (!geometry.mixed && (srid === 4326 || mercatorCodes.has(srid)))
   const place = isReadable ? asGeometry(geometry) : toMercator(geometry)
@@ -90,14 +98,19 @@ function travelling({ tile, geometry, isPoint }: TileQuery): Sql {
     THEN ST_Simplify(ST_ClipByBox2D(${place}, ${box}), ${unit / 4}::float8, true) ELSE ${place} END`
 }
 
+/** So large a tile has no shape in another projection, nor as a body in space; what it does not show is dropped later. */
+export function hasBox({ tile, geometry }: Pick<TileQuery, 'tile' | 'geometry'>): boolean {
+  const { srid, geography = false, mixed = false } = geometry
+  const isPlain = !geography && ((srid || 4326) === 4326 || mercatorCodes.has(srid ?? 0))
+  return !mixed && (tile.z >= 4 || isPlain)
+}
+
 /** The rows that can touch the tile, by the index of the column. The tile is transformed, never the rows. */
 function inTile(tile: Tile, geometry: Attribute, isWrapped: boolean, margin: number): Sql[] {
   const srid = geometry.srid || 4326
   const ownSrid = geometry.unlocated ? 0 : (geometry.srid ?? 0)
   const value = stored(geometry)
-  // So large a tile has no shape in another projection, nor as a body in space; what it does not show is dropped later.
-  const isTooLarge = tile.z < 4 && (geometry.geography || (srid !== 4326 && !mercatorCodes.has(srid)))
-  if (geometry.mixed || isTooLarge) return []
+  if (!hasBox({ tile, geometry })) return []
   const degrees = tileInDegrees(tile, margin)
   if (geometry.geography) return [sql`${value} && ST_Segmentize(${envelope(within(degrees), 4326)}, 1)::geography`]
   if (srid === 4326) return [overlaps(value, worlds(degrees, 360, isWrapped), ownSrid)]
@@ -106,6 +119,11 @@ function inTile(tile: Tile, geometry: Attribute, isWrapped: boolean, margin: num
   }
   const edge = sql`ST_Segmentize(${envelope(within(degrees), 4326)}, ${(degrees[2] - degrees[0]) / 8}::float8)`
   return [sql`${value} && ST_SetSRID(ST_Expand(ST_Transform(${edge}, ${srid}::int4), 1), ${ownSrid}::int4)`]
+}
+
+function inOwnBox({ box }: OwnCoordinates, geometry: Attribute): Sql[] {
+  if (box === 'nowhere') return [raw('FALSE')]
+  return box === 'anywhere' ? [] : [overlaps(stored(geometry), [box], geometry.unlocated ? 0 : (geometry.srid ?? 0))]
 }
 
 function overlaps(value: Sql, boxes: readonly Extent[], srid: number): Sql {

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from '../errors.ts'
-import { addCells } from './cell-rows.ts'
+import { addCells, chosenCells } from './cell-rows.ts'
 import { compressNow, worthCompressing } from './compression.ts'
+import type { Convert } from './mvt/convert.ts'
 import { createTileEncoder } from './mvt/tile-encoder.ts'
 import { tileAsGeoJson } from './mvt/tile-geojson.ts'
 import { createRawPools } from './raw-pools.ts'
@@ -27,14 +28,16 @@ parentPort?.on('message', (message: ToWorker) => {
 })
 
 async function make(
-  { rows, encoder: options, compression, asGeoJson }: TileJob,
+  { rows, encoder: options, definition, compression, asGeoJson }: TileJob,
   signal: AbortSignal,
 ): Promise<MadeTile> {
-  const encoder = createTileEncoder(options)
+  const encoder = createTileEncoder(options, definition === undefined ? undefined : await toMercator(definition))
   const begun = performance.now()
   let refused = 0
   if ('cells' in rows) refused = addCells(encoder, rows, options.columns)
-  else if ('statement' in rows) {
+  else if ('chosen' in rows) {
+    refused = addCells(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, options.columns)
+  } else if ('statement' in rows) {
     await pools.run(rows, signal, (bytes, at) => {
       if (!encoder.addRow(bytes, at)) refused++
     })
@@ -56,6 +59,12 @@ async function make(
     encodeMs: encoded - queried,
     compressMs: performance.now() - encoded,
   }
+}
+
+/** The library is large, and hardly ever needed. */
+async function toMercator(definition: string): Promise<Convert> {
+  const { converter } = await import('./mvt/convert.ts')
+  return converter(definition, 'EPSG:3857')
 }
 
 /** Errors lose their class on the way to another thread. */

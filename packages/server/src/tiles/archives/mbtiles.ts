@@ -14,6 +14,7 @@ import {
 import { findLocalFile, isReplaced } from './local-file.ts'
 import type { MbtilesProcess } from './mbtiles-process.ts'
 import type { MbtilesCommand, MbtilesSummary } from './mbtiles-protocol.ts'
+import { once } from './once.ts'
 import { formatOfName, imageFormatOf, kindOf, storedTile } from './tile-content.ts'
 
 /** How long a file that once took too long is left alone. */
@@ -26,7 +27,6 @@ export async function openMbtiles(
 ): Promise<OpenArchive> {
   const file = await findLocalFile(directory, name)
   let distrustedUntil = 0
-  let info: Promise<ArchiveInfo> | undefined
 
   async function ask(command: MbtilesCommand, signal?: AbortSignal) {
     if (Date.now() < distrustedUntil) throw new ApiError('query_timeout', 'The tile archive took too long before')
@@ -43,13 +43,7 @@ export async function openMbtiles(
   }
 
   return {
-    info() {
-      info ??= describe().catch((error) => {
-        info = undefined
-        throw error
-      })
-      return info
-    },
+    info: once(describe),
     async tile(z, x, y, signal) {
       // Rows are counted from the south.
       const bytes = await ask({ kind: 'tile', file, z, column: x, row: 2 ** z - 1 - y }, signal)

@@ -1,6 +1,7 @@
 import { bytesToHeader, Compression, type Header, TileType, zxyToTileId } from 'pmtiles'
 import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type TileFormat } from './archive.ts'
 import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
+import { once } from './once.ts'
 import { createDirectories, type Directories } from './pmtiles-directories.ts'
 import { findEntry, unpack } from './pmtiles-directory.ts'
 import type { ByteSource } from './pmtiles-source.ts'
@@ -21,7 +22,7 @@ type Edition = {
   readonly header: Header
   readonly directories: Directories
   readonly loadedAt: number
-  info: Promise<ArchiveInfo> | undefined
+  info(): Promise<ArchiveInfo>
 }
 
 /** Thrown when bytes of another version arrive. */
@@ -57,14 +58,7 @@ export async function openPmtiles(source: ByteSource): Promise<OpenArchive> {
   }
 
   return {
-    info: () =>
-      withEdition((current) => {
-        current.info ??= describe(source, current).catch((error) => {
-          current.info = undefined
-          throw error
-        })
-        return current.info
-      }),
+    info: () => withEdition((current) => current.info()),
     tile: (z, x, y, signal) => withEdition((current) => findTile(source, current, [z, x, y], signal)),
     isStale: source.isStale,
     close: source.close,
@@ -78,7 +72,8 @@ async function load(source: ByteSource): Promise<Edition> {
   const directories = createDirectories(header.internalCompression, async (offset, length) =>
     offset + length <= bytes.length ? bytes.subarray(offset, offset + length) : await read(offset, length),
   )
-  return { version, header, directories, loadedAt: Date.now(), info: undefined }
+  const info = once(() => describe(source, { version, header }))
+  return { version, header, directories, loadedAt: Date.now(), info }
 }
 
 function parseHeader(bytes: Buffer): Header {
@@ -141,7 +136,10 @@ const formats: { readonly [type in TileType]?: TileFormat } = {
   [TileType.Avif]: 'avif',
 }
 
-async function describe(source: ByteSource, { header, version }: Edition): Promise<ArchiveInfo> {
+async function describe(
+  source: ByteSource,
+  { header, version }: Pick<Edition, 'header' | 'version'>,
+): Promise<ArchiveInfo> {
   const format = formats[header.tileType]
   if (!format) throw broken('holds tiles of a format that is not supported')
   const metadata = parseObject((await readMetadata(source, header, version)).toString())

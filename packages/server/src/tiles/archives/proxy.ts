@@ -9,6 +9,7 @@ import {
   type TileFormat,
 } from './archive.ts'
 import { versionOf, world } from './description.ts'
+import { once } from './once.ts'
 import { broken, encodingOf, formatOfName, imageFormatOf, kindOf, storedTile } from './tile-content.ts'
 
 const maxZoom = 22
@@ -16,7 +17,6 @@ const maxZoom = 22
 /** Tiles of another server, which is asked for each. One that compresses them, asked or not, has them passed on so. */
 export function openProxy(template: string, fetch: Fetch): OpenArchive {
   const named = formatOfAddress(template)
-  let info: Promise<ArchiveInfo> | undefined
 
   async function tile(z: number, x: number, y: number, signal?: AbortSignal): Promise<StoredTile | undefined> {
     const response = await fetch(addressOf(template, z, x, y), {
@@ -43,13 +43,7 @@ export function openProxy(template: string, fetch: Fetch): OpenArchive {
   }
 
   return {
-    info() {
-      info ??= describe().catch((error) => {
-        info = undefined
-        throw error
-      })
-      return info
-    },
+    info: once(describe),
     tile,
     isStale: async () => false,
     close: async () => {},

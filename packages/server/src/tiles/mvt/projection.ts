@@ -1,3 +1,5 @@
+import type { Convert } from './convert.ts'
+
 /** A tile of the web mercator grid, with y counted from the north. */
 export type Tile = { readonly z: number; readonly x: number; readonly y: number }
 
@@ -18,6 +20,8 @@ export type Projection = {
   readonly coefficients: Float64Array
   /** The width of the world. */
   readonly world: number
+  /** What brings the coordinates into web mercator, where they are in none of the two. */
+  readonly convert?: Convert
 }
 
 const earthHalf = 20037508.342789244

@@ -1,6 +1,7 @@
 import { type ByteWriter, createByteWriter } from './byte-writer.ts'
 import { clipShape } from './clip.ts'
 import { planColumns, type TileColumn } from './columns.ts'
+import type { Convert } from './convert.ts'
 import { featureValue } from './feature-values.ts'
 import { writeGeoJson } from './geojson-wkb.ts'
 import { addFeature, createLayer, type Layer, layerBytes, releaseLayer } from './layer.ts'
@@ -63,11 +64,14 @@ type Encoder = {
 
 const nothing = new DataView(new ArrayBuffer(0))
 
-/** Makes one Mapbox vector tile (version 2.1) of rows. A bad row is counted, it never throws. */
-export function createTileEncoder(options: EncoderOptions): TileEncoder {
+/**
+ * Makes one Mapbox vector tile (version 2.1) of rows. A bad row is counted, it never throws. With `convert` the bytes of
+ * the rows are written to.
+ */
+export function createTileEncoder(options: EncoderOptions, convert?: Convert): TileEncoder {
   const { tile, columns, layer = 'geometry', extent = 4096, buffer = 64 } = options
   const { maxBytes = Number.POSITIVE_INFINITY, maxFeatures = Number.POSITIVE_INFINITY } = options
-  const projection = tileProjection(tile, options.projection, extent, buffer)
+  const projection = { ...tileProjection(tile, options.projection, extent, buffer), ...(convert && { convert }) }
   const encoder: Encoder = {
     layer: createLayer(planColumns(columns), layer, extent, maxBytes),
     projection,

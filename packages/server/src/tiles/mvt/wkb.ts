@@ -1,3 +1,4 @@
+import type { Convert } from './convert.ts'
 import { latitudeY, type Projection } from './projection.ts'
 import { clearParts, endPart, reserveNumbers, resetShape, type Shape, shapeKind } from './shape.ts'
 
@@ -140,6 +141,15 @@ function readPolygon(c: Cursor, shape: Shape, projection: Projection, step: numb
   return true
 }
 
+/** In place: nobody reads the bytes again. */
+function convertRun({ view, at }: Cursor, convert: Convert, count: number, step: number, isLittle: boolean): void {
+  for (let place = at; place < at + count * step; place += step) {
+    const [x, y] = convert(view.getFloat64(place, isLittle), view.getFloat64(place + 8, isLittle))
+    view.setFloat64(place, x, isLittle)
+    view.setFloat64(place + 8, y, isLittle)
+  }
+}
+
 /**
  * The one loop over coordinates: projects, rounds, leaves out repeated points and widens the bounds, which become NaN when a
  * coordinate is. Everything is a local variable, because here is where the time goes.
@@ -152,6 +162,7 @@ function readRun(
   step: number,
   isLittle: boolean,
 ): void {
+  if (projection.convert) convertRun(cursor, projection.convert, count, step, isLittle)
   const { view } = cursor
   const { bounds } = shape
   const xy = reserveNumbers(shape, count * 2)

@@ -115,6 +115,18 @@ test('a change is seen at once where the table is drawn, and in the overview whe
   assert.match((await tile(id, '0/0/0.mvt')).counted, /\/20101$/)
 })
 
+test('a column that is gone is not shown by the overview either', async () => {
+  const id = await makePoints('forgetful')
+  await built(id)
+  const shown = (await tile(id, '0/0/0.mvt')).features
+  assert.ok(shown.some((feature) => feature?.properties.n !== undefined))
+  await app.db.script(`ALTER TABLE ${schema}.forgetful DROP n`)
+  await sleep(1000)
+  const url = `/tiles/${id}/0/0/0.mvt`
+  const reply = await app.http.inject({ url, headers: { 'x-api-key': tenant.developer } })
+  assert.equal(reply.statusCode, 400, 'as where the table is drawn')
+})
+
 test('a dataset takes its overview with it', async () => {
   const id = await makePoints('leaving')
   await built(id)

@@ -4,7 +4,16 @@ import { sql } from '../../db/sql.ts'
 import type { Attribute } from '../../query/attribute.ts'
 import { geometryOf, type TileDataset } from '../known-sources.ts'
 import { stageOverview } from './build-overview.ts'
-import { keyOf, type Overview, type OwnTable, overviewFrom, overviewGeometry, shapeOf, tileNumber } from './overview.ts'
+import {
+  copiedColumns,
+  keyOf,
+  type Overview,
+  type OwnTable,
+  overviewFrom,
+  overviewGeometry,
+  shapeOf,
+  tileNumber,
+} from './overview.ts'
 import { dropUnfinished, swapOverview } from './swap-overview.ts'
 
 /** What overviews need of jobs. */
@@ -82,7 +91,9 @@ export function createOverviews(options: OverviewsOptions): Overviews {
       const facts = table && (await factsOf(db, dataset, table))
       if (!table || !facts) return undefined
       const { geometry } = geometryOf(dataset)
-      const fits = facts.shape === shapeOf(dataset, geometry) && facts.version?.split(' ')[0] === facts.oid
+      const isWhole = copiedColumns(dataset).every((name) => facts.columns.includes(name))
+      const isSame = facts.shape === shapeOf(dataset, geometry) && facts.version?.split(' ')[0] === facts.oid
+      const fits = isSame && isWhole
       if (!isSettled(facts, fits, minRows)) {
         const { applicationId, id } = dataset
         const order = jobs.send(queue, { applicationId, datasetId: id }, { singletonKey: id })
@@ -107,6 +118,8 @@ type Facts = {
   readonly oid: string
   /** How many rows there are, more or less. */
   readonly rows: number
+  /** Those that the table has now. */
+  readonly columns: string[]
   /** Changes with the data, and with the table itself. */
   readonly current: string
   readonly version: string | null
@@ -131,6 +144,7 @@ function isSettled(facts: Facts, fits: boolean, minRows: number): boolean {
 async function factsOf(db: Db, dataset: TileDataset, { schema, name }: OwnTable): Promise<Facts | undefined> {
   const [facts] = await db.query<Facts>(sql`
     SELECT c.oid::text AS oid, parts.rows,
+      ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS columns,
       concat_ws(' ', c.oid, c.relfilenode, svc.data_version(${schema}, CASE WHEN c.relkind = 'r' AND NOT c.relhassubclass THEN ${name}::text END)) AS current,
       o.version, o.shape, o.tiles, o.built_at AS "builtAt",
       CASE WHEN o.state = 'failed' THEN o.tried_version END AS "failedVersion", o.tried_at AS "failedAt"

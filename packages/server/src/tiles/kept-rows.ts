@@ -1,0 +1,122 @@
+import { extentOf, positionsOf, readGeometry } from '../query/geojson.ts'
+import { createFlights } from './flights.ts'
+import { tileInDegrees } from './grid.ts'
+import type { Tile } from './mvt/projection.ts'
+import type { TileRows } from './tile-job.ts'
+import type { Extent } from './tile-source.ts'
+
+type Row = (string | null)[]
+type Kept = { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly boxes: Float64Array }
+
+/** Rows of sources without SQL, which answer all they have or nothing: read once for many tiles. */
+export type KeptRows = {
+  /** Those that can touch the tile; nothing when there are too many to be kept. `key` changes when the rows do. */
+  inTile(key: string, asked: Asked): Promise<TileRows | undefined>
+}
+
+type Asked = {
+  readonly tile: Tile
+  readonly margin: number
+  readonly signal: AbortSignal
+  /** All rows, their geometry first, as GeoJSON in degrees. */
+  read(signal: AbortSignal): Promise<AsyncIterable<Row[]>>
+}
+
+/** As long as data that we cannot watch are believed. */
+const keptMs = 15_000
+const defaultMaxBytes = 64 * 1024 * 1024
+
+export function createKeptRows(maxBytes = defaultMaxBytes): KeptRows {
+  const kept = new Map<string, Kept | 'too many'>()
+  const flights = createFlights<Kept | 'too many'>()
+  let total = 0
+
+  function drop(key: string): void {
+    total -= sizeOf(kept.get(key))
+    kept.delete(key)
+  }
+
+  function keep(key: string, rows: Kept | 'too many'): void {
+    drop(key)
+    kept.set(key, rows)
+    total += sizeOf(rows)
+    for (const oldest of kept.keys()) {
+      if (total <= maxBytes || oldest === key) break
+      drop(oldest)
+    }
+    setTimeout(() => kept.get(key) === rows && drop(key), keptMs).unref()
+  }
+
+  return {
+    async inTile(key, { tile, margin, signal, read }) {
+      const found = kept.get(key)
+      const rows =
+        found ??
+        (await flights.join(key, signal, async (end) => {
+          const collected = await collect(await read(end), maxBytes / 4)
+          keep(key, collected)
+          return collected
+        }))
+      if (rows === 'too many') return undefined
+      return { bytes: rows.bytes, starts: rows.starts, chosen: touching(rows.boxes, tileInDegrees(tile, margin)) }
+    },
+  }
+}
+
+const overhead = 500
+const sizeOf = (rows: Kept | 'too many' | undefined): number => {
+  if (rows === undefined) return 0
+  return overhead + (rows === 'too many' ? 0 : rows.bytes.byteLength + rows.starts.byteLength + rows.boxes.byteLength)
+}
+
+/** In memory that all threads see, so that a tile copies nothing of it. */
+async function collect(batches: AsyncIterable<Row[]>, maxBytes: number): Promise<Kept | 'too many'> {
+  const texts: Buffer[] = []
+  const ends: number[] = [0]
+  const corners: number[] = []
+  let length = 0
+  for await (const batch of batches) {
+    const lines = batch.filter(([geometry]) => geometry !== null).map((row) => Buffer.from(JSON.stringify(row)))
+    for (const [geometry] of batch) if (typeof geometry === 'string') corners.push(...boxOf(geometry))
+    for (const line of lines) {
+      length += line.length
+      ends.push(length)
+    }
+    texts.push(Buffer.concat(lines))
+    if (length + 36 * ends.length > maxBytes) return 'too many'
+  }
+  const bytes = new SharedArrayBuffer(length)
+  const whole = Buffer.from(bytes)
+  let at = 0
+  for (const text of texts) at += text.copy(whole, at)
+  const starts = new Int32Array(new SharedArrayBuffer(4 * ends.length))
+  starts.set(ends)
+  return { bytes, starts, boxes: Float64Array.from(corners) }
+}
+
+const everywhere: Extent = [-180, -90, 180, 90]
+
+function boxOf(geometry: string): Extent {
+  try {
+    const { west, south, east, north } = extentOf(positionsOf(readGeometry(JSON.parse(geometry), '')))
+    return [west, south, east, north]
+  } catch {
+    // Whoever draws it finds out what it is.
+    return everywhere
+  }
+}
+
+/** The numbers of the boxes that touch another, also in the copies of the world beside it. */
+function touching(boxes: Float64Array, [west, south, east, north]: Extent): Int32Array {
+  const chosen = new Int32Array(boxes.length / 4)
+  let count = 0
+  for (let row = 0, at = 0; at < boxes.length; row++, at += 4) {
+    if ((boxes[at + 3] as number) < south || (boxes[at + 1] as number) > north) continue
+    const [left, right] = [boxes[at] as number, boxes[at + 2] as number]
+    const isHere = turns.some((turn) => right + turn >= west && left + turn <= east)
+    if (isHere) chosen[count++] = row
+  }
+  return chosen.slice(0, count)
+}
+
+const turns = [-360, 0, 360]
