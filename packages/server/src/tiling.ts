@@ -7,9 +7,8 @@ import { tenantSchema } from './databases/tenant-schema.ts'
 import { attributesOf } from './datasets/attribute-dto.ts'
 import { type FoundDataset, findDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
-import { readDeclarations, readParameters, splitMarkers } from './datasets/parameters.ts'
-import { restMarkers } from './datasets/sources/rest-template.ts'
-import type { Sources } from './datasets/sources.ts'
+import { readParameters } from './datasets/parameters.ts'
+import { type Sources, sourceParameters } from './datasets/sources.ts'
 import type { Db } from './db/db.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { Fetch } from './tiles/archives/archive.ts'
@@ -93,13 +92,8 @@ export function createTiling(options: TilingOptions): Tiling {
 
 /** Whether the values of a dataset's own parameters are what its source can take. */
 function checkGiven(dataset: TileDataset, given: Readonly<Record<string, unknown>>): void {
-  const { type, source, metadata } = dataset as TileDataset & FoundDataset
-  const names = type === 'sql' ? splitMarkers(source).names : type === 'rest' ? restMarkers(source) : []
-  readParameters(
-    metadata.parameters,
-    type === 'lambda' ? [...readDeclarations(metadata.parameters).keys()] : names,
-    given,
-  )
+  const found = dataset as TileDataset & FoundDataset
+  readParameters(found.metadata.parameters, sourceParameters(found), given)
 }
 
 /** Of a dataset that is a table in its application's own schema. */

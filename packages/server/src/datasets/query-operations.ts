@@ -12,7 +12,8 @@ import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
 import { attributesOf } from './attribute-dto.ts'
-import { type Dataset, parameterNames, type Sources } from './sources.ts'
+import { readDeclarations } from './parameters.ts'
+import { type Dataset, type Sources, sourceParameters } from './sources.ts'
 import { streamAnswer } from './stream-answer.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
@@ -75,7 +76,7 @@ type Services = { readonly known: Recent<Known>; readonly sources: Sources; read
 export function queryOperations({ db, resource, sources, slots }: QueryDependencies): Operation[] {
   const known = createRecent({ db, resource }, async ({ entity }): Promise<Known> => {
     const dataset = { ...entity, secrets: await sealedSecrets(db, entity) } as unknown as Dataset
-    return { dataset, attributes: attributesOf(dataset), parameters: new Set(parameterNames(dataset)) }
+    return { dataset, attributes: attributesOf(dataset), parameters: ownParameters(dataset) }
   })
   const services = { known, sources, slots }
   const common = {
@@ -145,6 +146,10 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
     format: { name: formatName, filename: parameters.filename, dataset, plan },
   })
 }
+
+/** What the source reads, and what is declared though it does not. */
+const ownParameters = (dataset: Dataset): ReadonlySet<string> =>
+  new Set([...sourceParameters(dataset), ...readDeclarations(dataset.metadata.parameters).keys()])
 
 /** What nobody reads was meant to do something: a filter that is dropped answers more than was asked for. */
 function refuseStrangers(tree: QueryTree, isKnown: (name: string) => boolean): void {

@@ -88,10 +88,11 @@ export function createSources(places: Places, memory: MemoryOptions): Sources {
   }
 }
 
-/** What a caller may give besides a query: what the source asks for, and what is declared. */
-export function parameterNames({ type, source, metadata }: Dataset): string[] {
-  const markers = type === 'sql' ? splitMarkers(source).names : type === 'rest' ? restMarkers(source) : []
-  return [...markers, ...readDeclarations(metadata.parameters).keys()]
+/** The parameters that a source reads. */
+export function sourceParameters({ type, source, metadata }: Pick<Dataset, 'type' | 'source' | 'metadata'>): string[] {
+  if (type === 'sql') return splitMarkers(source).names
+  if (type === 'rest') return restMarkers(source)
+  return type === 'lambda' ? [...readDeclarations(metadata.parameters).keys()] : []
 }
 
 const placeOf =
