@@ -17,7 +17,7 @@ import { createNatsBus } from './bus/nats.ts'
 import type { Config } from './config.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
-import { createMemoryThreads } from './datasets/memory-source-threads.ts'
+import { createMemoryThreads, type MemoryThreads } from './datasets/memory-source-threads.ts'
 import { readFunctions } from './datasets/sources/lambda-functions.ts'
 import { createRestCache } from './datasets/sources/rest-cache.ts'
 import { createSources, type Dataset } from './datasets/sources.ts'
@@ -37,6 +37,7 @@ import { createSending } from './sending/sending.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { createStyleCheck } from './styles/style-check.ts'
 import { createTiling, type TilingOptions } from './tiling.ts'
+import { createUploading } from './uploading.ts'
 
 export type App = {
   readonly http: FastifyInstance
@@ -76,24 +77,25 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   let hasStopped = false
   const isStopping = () => hasStopped
   const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
-  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
-  const poolSize = config.STREAMS_PER_APPLICATION + 2
-  const connections = createConnections({ db, secrets, platformUrl, poolSize, resolve: egress.resolve })
-  const sources = createSources(placesOf(connections), {
-    egress,
-    cache: createRestCache({}),
-    lambda: lambdaOf(config),
-    openHeaders: (dataset) => headersOf(dataset, secrets),
-    threads: memoryThreads,
-  })
-  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
+  const { connections, sources, slots } = createData({ db, secrets, config, egress, memoryThreads })
   const onJobError = (error: unknown) => logger.error({ err: error }, 'job')
   const jobs = createJobs({ db, onError: onJobError })
   const maps = await createMaps({ db, config, connections, sources, fetch: egress.fetch, jobs, onError: onJobError })
+  const { tiling } = maps
+  const uploading = createUploading({ db, connections, sources, tiling, jobs, config, onError: onJobError })
   const messages = createMessages({ db, secrets, logger, config, egress, jobs })
   const { mailer, deliveries } = messages
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl }
-  const operations = allOperations({ ...own, ...authority, ...credentials, ...maps, mailer, deliveries, agents })
+  const operations = allOperations({
+    ...own,
+    ...authority,
+    ...credentials,
+    ...maps,
+    mailer,
+    deliveries,
+    agents,
+    uploading,
+  })
   const http = await createServer(operations, authority, {
     logger,
     trustProxy,
@@ -109,7 +111,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   return {
     http,
     operations,
-    work: () => jobs.start(),
+    work: () => jobs.start().then(uploading.start),
     async close() {
       hasStopped = true
       clearInterval(usageTimer)
@@ -120,6 +122,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       clearInterval(sweeping)
       await bus.close()
       await messages.close()
+      await uploading.close()
       await jobs.close()
       messages.mailer.close()
       await Promise.all([styleCheck.close(), memoryThreads.close(), maps.tiling.close()])
@@ -143,6 +146,28 @@ const alsoEndingCalls = (keys: KeyCache, agents: Agents): KeyCache => ({
     void agents.recheck()
   },
 })
+
+/** Where data are, and how they are asked. */
+function createData({
+  db,
+  secrets,
+  config,
+  egress,
+  memoryThreads,
+}: Pick<AppOptions, 'db' | 'secrets' | 'config'> & { egress: Egress; memoryThreads: MemoryThreads }) {
+  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
+  const poolSize = config.STREAMS_PER_APPLICATION + 2
+  const connections = createConnections({ db, secrets, platformUrl, poolSize, resolve: egress.resolve })
+  const sources = createSources(placesOf(connections), {
+    egress,
+    cache: createRestCache({}),
+    lambda: lambdaOf(config),
+    openHeaders: (dataset) => headersOf(dataset, secrets),
+    threads: memoryThreads,
+  })
+  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
+  return { connections, sources, slots }
+}
 
 /** Who may do what: keys, and the tokens of users. */
 function createAuthority({

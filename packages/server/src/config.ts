@@ -91,6 +91,22 @@ const settings = Type.Object({
     default: 50_000,
     description: 'Tables with so many rows get overviews for the low zooms of maps',
   }),
+  UPLOAD_MAX_BYTES: Type.Integer({ minimum: 1, default: 1_073_741_824, description: 'The largest file that is taken' }),
+  UPLOADS_PER_APPLICATION: Type.Integer({
+    minimum: 1,
+    default: 2,
+    description: 'How many uploads of an application are worked on at once; the rest wait',
+  }),
+  UPLOADS_WAITING_PER_APPLICATION: Type.Integer({
+    minimum: 1,
+    default: 100,
+    description: 'How many uploads of an application may be unfinished; further ones are refused',
+  }),
+  UPLOAD_GDAL: Type.Enum(['wasm', 'native'], {
+    default: 'wasm',
+    description:
+      'What reads GML, DXF, MapInfo, FileGDB and ODS: the GDAL that comes along, or `ogr2ogr` of this machine',
+  }),
   LAMBDA_ENDPOINT: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'Where functions are; unset: AWS itself' }),
   ),

@@ -9,6 +9,7 @@ import { allOperations, type Parts } from './operations.ts'
 import { connectWorker, type TestWorker } from './testing/agent-worker.ts'
 import { type Reply, type Tenant, type TestApp, testApp } from './testing/harness.ts'
 import { occasionFor } from './testing/occasions.ts'
+import { uploadRecord } from './testing/upload-record.ts'
 
 // Every operation there is goes through every case: a new one needs no line here.
 const operations = allOperations({} as Parts)
@@ -172,6 +173,7 @@ function homeOf({ path }: Operation): string {
 }
 
 async function send(operation: Operation, url: string, key: string | null): Promise<Reply> {
+  if (operation.multipart) return app.call(operation.method, url, { key, ...form })
   const [example] = ((operation.body as { examples?: unknown[] } | undefined)?.examples ?? []) as unknown[]
   const occasion = await occasionFor(app, operation, own)
   const body = occasion.body ?? withOwnAddress(example)
@@ -182,6 +184,11 @@ async function send(operation: Operation, url: string, key: string | null): Prom
 function withOwnAddress(example: unknown): unknown {
   const isUser = typeof example === 'object' && example !== null && 'email' in example
   return isUser ? { ...example, email: `${randomUUID()}@example.org` } : example
+}
+
+const form = {
+  raw: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\nlon,lat\n1,2\n\r\n--b--\r\n',
+  headers: { 'content-type': 'multipart/form-data; boundary=b' },
 }
 
 /** A record that the operation can be about, made with its resource's own example. */
@@ -199,6 +206,7 @@ async function make(operation: Operation, tenant: Tenant): Promise<string> {
     return operation.method === 'DELETE' && operation.path.endsWith('{id}') ? id : tenantRecord(tenant)
   }
   if (operation.path.startsWith('/tiles/')) return tileRecord(tenant)
+  if (base === '/api/v1/uploads') return uploadRecord(app.db, tenant.id, 'a', { colour: { hex: '#2a6' } })
   const { body } = await send(creator, base, tenant.developer)
   const id = body.id ?? body.applicationId
   if (operation.path.includes('{key}')) {

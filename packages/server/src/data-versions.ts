@@ -13,8 +13,8 @@ const unsureMs = 900
 /** How soon it is tried again to watch tables. */
 const watchMs = 5_000
 
-/** They follow the tables that they are made of. */
-const overviewTables = 'svc\\_ov\\_%'
+/** Overviews, which follow the tables that they are made of, and what is being loaded. */
+const ownTables = 'svc\\_%'
 
 type Watched = { table: string | null; version: string; files: string; columns: string | null; unwatched: number }
 
@@ -27,7 +27,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
       WITH tables AS (
         SELECT c.oid, c.relname, c.relkind, c.relfilenode, c.relkind = 'r' AND NOT c.relhassubclass AS is_whole
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${overviewTables}),
+        WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${ownTables}),
       -- What is written to a part of a table is noted there.
       asked AS (SELECT oid, relname FROM tables WHERE relname = ${name}::text AND is_whole),
       read AS (SELECT * FROM tables WHERE relname = (SELECT relname FROM asked) OR NOT EXISTS (SELECT FROM asked))

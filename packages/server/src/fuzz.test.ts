@@ -36,7 +36,8 @@ const understood = new Set<string>()
 const moved = new Set<string>()
 
 before(async () => {
-  app = await testApp()
+  // Each upload takes a process of its own; there are to be few at a time.
+  app = await testApp({ UPLOADS_PER_APPLICATION: '1', UPLOADS_WAITING_PER_APPLICATION: '5' })
   document = JSON.parse(await openApiDocument())
   pool = await createPool(app, document, canary)
 })

@@ -54,6 +54,9 @@ import { tileDriverOperations } from './tiles/tile-drivers.ts'
 import { tileOperations } from './tiles/tile-operations.ts'
 import { tileSources } from './tiles/tile-source.ts'
 import type { Tiling } from './tiling.ts'
+import type { Uploading } from './uploading.ts'
+import { uploads } from './uploads/upload.ts'
+import { uploadOperations } from './uploads/upload-operations.ts'
 import { users } from './users/user.ts'
 import { userOperations } from './users/user-operations.ts'
 
@@ -75,13 +78,14 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
   baseUrl(request: FastifyRequest): string
   fonts: Fonts
   sprites: Sprites
+  uploading: Uploading
 }
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
 export function allOperations(parts: Parts): Operation[] {
   const { db, secrets, keys, bearers, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
   // To describe operations nothing needs to be there.
-  const { tiling = {} as Tiling, baseUrl, fonts, sprites } = parts
+  const { tiling = {} as Tiling, baseUrl, fonts, sprites, uploading = {} as Uploading } = parts
   const standard = (resource: Resource): Operation[] => [
     ...crudOperations({ db, resource }),
     ...metadataOperations({ db, resource }),
@@ -122,6 +126,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...tileDriverOperations(),
     ...standard(tileSource),
     ...mapServerOperations(parts, tiling, tileSource, dataset),
+    ...uploadOperations({ store: { db, resource: uploads(ownApplication) }, ...uploading, isStopping }),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
     ...serverInfoOperations(db, about, isStopping),

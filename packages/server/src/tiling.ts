@@ -4,7 +4,7 @@ import { isUuid } from './access/authenticate.ts'
 import { createDataVersions } from './data-versions.ts'
 import type { Connections } from './databases/connection.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'
-import { attributesOf } from './datasets/attribute-dto.ts'
+import { type AttributeDto, attributesOf } from './datasets/attribute-dto.ts'
 import { type FoundDataset, findDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
 import { readParameters } from './datasets/parameters.ts'
@@ -16,7 +16,7 @@ import { type Archives, createArchives } from './tiles/archives/archives.ts'
 import { nobody } from './tiles/basemap-operations.ts'
 import { createDetect } from './tiles/detect.ts'
 import type { TileArchives, TileDataset, TileDatasets } from './tiles/known-sources.ts'
-import { createOverviews } from './tiles/overviews/overviews.ts'
+import { createOverviews, type InstallOverview } from './tiles/overviews/overviews.ts'
 import { createTileCache, type TileCache } from './tiles/tile-cache.ts'
 import type { Detect } from './tiles/tile-source.ts'
 import { createTileWorkers, type TileWorkers } from './tiles/tile-workers.ts'
@@ -42,7 +42,19 @@ export type Tiling = {
   readonly detect: Detect
   readonly workers: TileWorkers
   readonly cache: TileCache
+  /** Makes the overview of a table that is about to be a dataset; undefined when it is too small for one. */
+  stageOverview(
+    dataset: NewTileDataset,
+    rows: number,
+    table: TableName,
+    signal: AbortSignal,
+  ): Promise<InstallOverview | undefined>
   close(): Promise<void>
+}
+
+type TableName = { readonly schema: string; readonly name: string }
+type NewTileDataset = Pick<TileDataset, 'id' | 'applicationId' | 'name'> & {
+  readonly attributes: readonly AttributeDto[]
 }
 
 export function createTiling(options: TilingOptions): Tiling {
@@ -84,6 +96,11 @@ export function createTiling(options: TilingOptions): Tiling {
     detect: createDetect(data, archiveInfo),
     workers,
     cache: createTileCache(cacheMb * 1024 * 1024),
+    async stageOverview({ attributes: dtos, ...dataset }, rows, table, signal) {
+      const fresh = { ...dataset, type: 'table', dtos, metadata: {}, revision: '1' }
+      const attributes = attributesOf({ attributes: dtos, metadata: {} })
+      return rows < minRows ? undefined : overviews.stage({ ...fresh, attributes }, table, signal)
+    },
     async close() {
       await Promise.all([workers.close(), archives.close()])
     },

@@ -28,6 +28,8 @@ export type Connections = {
   /** As it is now. */
   lookUp(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined>
   open(record: DatabaseRecord): Promise<Connection>
+  /** Where tables can be made, with our rights in our own database and with those of its user in any other. */
+  writable(record: DatabaseRecord): Promise<{ db: Db; schema: string }>
   close(): Promise<void>
 }
 
@@ -74,17 +76,23 @@ export function createConnections(options: ConnectionsOptions): Connections {
     if (opened && opened.db !== options.db) await opened.db.close()
   }
 
+  async function opened(record: DatabaseRecord): Promise<{ db: Db; connection: Connection }> {
+    const key = record.type === 'internal' ? record.applicationId : `${record.id} ${record.revision}`
+    const entry = open.get(key) ?? connect(options, record)
+    open.delete(key)
+    open.set(key, entry)
+    entry.catch(() => open.delete(key))
+    await evict()
+    return entry
+  }
+
   return {
     find,
     lookUp: (applicationId, id) => findDatabase(options.db, applicationId, id),
-    async open(record) {
-      const key = record.type === 'internal' ? record.applicationId : `${record.id} ${record.revision}`
-      const entry = open.get(key) ?? connect(options, record)
-      open.delete(key)
-      open.set(key, entry)
-      entry.catch(() => open.delete(key))
-      await evict()
-      return (await entry).connection
+    open: async (record) => (await opened(record)).connection,
+    async writable(record) {
+      const { db, connection } = await opened(record)
+      return { db: record.type === 'internal' ? options.db : db, schema: connection.schema }
     },
     close: async () => {
       await Promise.all([...open.values()].map(close))

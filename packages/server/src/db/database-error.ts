@@ -31,6 +31,16 @@ export function isStaleStatement(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'routine' in error && error.routine === 'RevalidateCachedQuery'
 }
 
+/**
+ * The embedded PostGIS takes PROJ's note that a grid is missing (1029) for a failure, the first time that a session goes from one
+ * reference system to another, such as from EPSG:21781 to 4326. The next time it goes without the grid.
+ */
+export const isFirstTransform = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'message' in error && /\(1029\)$/.test(String(error.message))
+
+/** One statement goes between few reference systems. */
+export const firstTransforms = 4
+
 /** The server turned the user, the password or the database away. */
 export const isRefused = (code: string): boolean => /^(28|3D)/.test(code)
 

@@ -1,4 +1,5 @@
 import { untilAborted } from './cursor.ts'
+import { firstTransforms, isFirstTransform } from './database-error.ts'
 import type { Outcome } from './embedded-protocol.ts'
 import type { Session } from './embedded-session.ts'
 import {
@@ -82,8 +83,18 @@ type Run = (text: string, values?: Cell[]) => Promise<Outcome>
 const declare = (run: Run, name: string, statement: Sql, options: GuardedOptions): Promise<Outcome> =>
   guardedRun(run, sql`${raw(`DECLARE ${name} NO SCROLL CURSOR WITH HOLD FOR `)}${statement}`, options)
 
+async function guardedRun(run: Run, statement: Sql, options: GuardedOptions): Promise<Outcome> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await runOnce(run, statement, options)
+    } catch (error) {
+      if (tries === firstTransforms || !isFirstTransform(error)) throw error
+    }
+  }
+}
+
 /** One statement in a read-only transaction, as the role. */
-async function guardedRun(run: Run, statement: Sql, { role, schema }: GuardedOptions): Promise<Outcome> {
+async function runOnce(run: Run, statement: Sql, { role, schema }: GuardedOptions): Promise<Outcome> {
   const { text, values } = encodeStatement(statement)
   await run('BEGIN READ ONLY')
   try {

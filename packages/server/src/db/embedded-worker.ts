@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { isStaleStatement } from './database-error.ts'
+import { firstTransforms, isFirstTransform, isStaleStatement } from './database-error.ts'
 import { openEngine, type Result } from './embedded-engine.ts'
 import {
   brokenId,
@@ -25,7 +25,15 @@ const upkeep = createUpkeep(engine)
 const names = createStatementNames()
 const parsed = new Set<string>()
 
-async function query({ text, values, single, reused }: Query): Promise<Result> {
+async function query(statement: Query): Promise<Result> {
+  let result = await queryOnce(statement)
+  for (let tries = 0; statement.single && tries < firstTransforms && isFirstTransform(result.fault); tries++) {
+    result = await queryOnce(statement)
+  }
+  return result
+}
+
+async function queryOnce({ text, values, single, reused }: Query): Promise<Result> {
   const name = reused ? names.nameOf(text) : undefined
   if (name === undefined) return await engine.query(text, values)
   const result = await engine.query(text, values, { name, parsed: parsed.has(name) })

@@ -1,3 +1,4 @@
+import { copyHeader, copyTrailer } from './copy-binary.ts'
 import { cursorRows, type RowsOptions } from './cursor.ts'
 import { unavailable } from './database-error.ts'
 import type { Db, Queryable, Row } from './db.ts'
@@ -19,6 +20,8 @@ import { createTurn } from './turn.ts'
 import { type Cell, encodeStatement, rowReader } from './values.ts'
 
 const copyPieceLength = 4 * 1024 * 1024
+/** A piece of this size keeps others waiting for some 50 ms. */
+const binaryPieceLength = 1024 * 1024
 
 /** The platform's database inside this process: PGlite with PostGIS, in a thread, its files in `directory`. */
 export async function openEmbedded(options: { directory: string; onError(error: unknown): void }): Promise<Db> {
@@ -68,6 +71,11 @@ export async function openEmbedded(options: { directory: string; onError(error: 
     },
     rows,
     copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
+    // Not in one transaction, which would keep everybody else waiting: the pieces before a failure stay.
+    copyInBinary: (statement, chunks) =>
+      copyBinaryPieces(statement, chunks, (text, data) =>
+        single((session) => session.call({ kind: 'copy', text, data })),
+      ),
     async script(text) {
       await single((session) => session.call({ kind: 'script', text, single: true }))
     },
@@ -158,6 +166,10 @@ function createTransaction(session: Session, transaction: OpenTransaction): Quer
       assertOpen(transaction)
       return await copyPieces(session, statement, chunks)
     },
+    async copyInBinary(statement, chunks) {
+      assertOpen(transaction)
+      return await copyBinaryPieces(statement, chunks, (text, data) => session.call({ kind: 'copy', text, data }))
+    },
     async script(text) {
       assertOpen(transaction)
       await session.call({ kind: 'script', text, single: false })
@@ -178,6 +190,49 @@ async function copyPieces(session: Session, statement: Sql, chunks: AsyncIterabl
     copying.catch(() => undefined)
   }
   return count + rowCount(await copying)
+}
+
+/** Each piece is a COPY of its own. */
+async function copyBinaryPieces(
+  statement: Sql,
+  chunks: AsyncIterable<Uint8Array>,
+  send: (text: string, data: Uint8Array) => Promise<Outcome>,
+): Promise<number> {
+  const { text, values } = encodeStatement(statement)
+  if (values.length > 0) throw new Error('COPY takes no values')
+  let count = 0
+  let copying: Promise<Outcome> | undefined
+  for await (const piece of binaryPieces(chunks)) {
+    count += rowCount(await copying)
+    copying = send(text, piece)
+    copying.catch(() => undefined)
+  }
+  return count + rowCount(await copying)
+}
+
+async function* binaryPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    parts.push(chunk)
+    length += chunk.length
+    if (length < binaryPieceLength) continue
+    yield pieceOf(parts, length)
+    parts = []
+    length = 0
+  }
+  yield pieceOf(parts, length)
+}
+
+/** In a buffer of its own, since it is given away to the thread. */
+function pieceOf(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const piece = new Uint8Array(copyHeader.length + length + copyTrailer.length)
+  let end = 0
+  for (const part of [copyHeader, ...parts, copyTrailer]) {
+    piece.set(part, end)
+    end += part.length
+  }
+  return piece
 }
 
 const rowCount = (outcome: Outcome | undefined): number => Number(outcome?.command.replace('COPY ', '') ?? 0)

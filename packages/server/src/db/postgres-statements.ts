@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises'
 import type pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { copyHeader, copyTrailer } from './copy-binary.ts'
 import { isStaleStatement } from './database-error.ts'
 import type { Row } from './db.ts'
 import type { Sql } from './sql.ts'
@@ -41,7 +42,25 @@ export async function runScript(client: pg.PoolClient, text: string): Promise<vo
   await client.query(text)
 }
 
-export async function copy(client: pg.PoolClient, statement: Sql, chunks: AsyncIterable<string>): Promise<number> {
+export async function copyBinary(
+  client: pg.PoolClient,
+  statement: Sql,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  return await copy(client, statement, framed(chunks))
+}
+
+async function* framed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield copyHeader
+  yield* chunks
+  yield copyTrailer
+}
+
+export async function copy(
+  client: pg.PoolClient,
+  statement: Sql,
+  chunks: AsyncIterable<string | Uint8Array>,
+): Promise<number> {
   const { text, values } = encodeStatement(statement)
   if (values.length > 0) throw new Error('COPY takes no values')
   const stream = client.query(copyFrom(text))

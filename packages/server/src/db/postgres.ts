@@ -4,7 +4,7 @@ import type { Db, Row } from './db.ts'
 import { guardedOnPostgres } from './postgres-guarded.ts'
 import { createLeasePool, type Lease, type PoolOptions } from './postgres-pool.ts'
 import { portalRows } from './postgres-rows.ts'
-import { copy, execute, runScript } from './postgres-statements.ts'
+import { copy, copyBinary, execute, runScript } from './postgres-statements.ts'
 import { transact } from './postgres-transaction.ts'
 import { compileSql, type Sql } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
@@ -46,6 +46,8 @@ export function openPostgres(options: PoolOptions): Db {
     },
     copyIn: (statement, chunks) =>
       single(false, (lease) => discardOnFailure(lease, copy(lease.client, statement, chunks))),
+    copyInBinary: (statement, chunks) =>
+      single(false, (lease) => discardOnFailure(lease, copyBinary(lease.client, statement, chunks))),
     script: (text) => single(false, (lease) => discardOnFailure(lease, runScript(lease.client, text))),
     async transaction(work) {
       scope.refuseInside()

@@ -46,10 +46,11 @@ const failures: Record<number, string> = {
   400: 'The request is not valid',
   401: 'The key is missing, not valid, or does not grant this',
   404: 'There is no such thing within reach of the key',
+  408: 'The body did not arrive in time',
   409: 'The change contradicts what is there',
   412: 'The record is not at the revision of If-Match',
   413: 'Too large',
-  415: 'The body is not JSON',
+  415: 'The body is not of the type that is expected',
   426: 'The request is no WebSocket upgrade',
   429: 'Too many at once; Retry-After says when to try again',
   500: 'A fault of the server',
@@ -66,7 +67,7 @@ const problem = (description: string): Json => ({
 const tagOf = ({ id }: Operation): string => id.split('.', 1)[0] ?? id
 
 function describe(operation: Operation, schemas: Json): Json {
-  const { id, summary, description, query, body, method } = operation
+  const { id, summary, description, query, body, method, multipart } = operation
   return {
     operationId: id,
     tags: [tagOf(operation)],
@@ -82,6 +83,9 @@ function describe(operation: Operation, schemas: Json): Json {
           ...(method === 'PATCH' && { 'application/json': contentOf(body, schemas) }),
         },
       },
+    }),
+    ...(multipart && {
+      requestBody: { required: true, content: { 'multipart/form-data': contentOf(multipart, schemas) } },
     }),
     responses: responsesOf(operation, schemas),
   }
@@ -139,13 +143,13 @@ const otherResponse = (status: number): Json =>
     : { $ref: `#/components/responses/Problem${status}` }
 
 function responsesOf(operation: Operation, schemas: Json): Json {
-  const { success, access, body, path, query, failures: own = [] } = operation
+  const { success, access, body, multipart, path, query, failures: own = [] } = operation
   const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
   const statuses = new Set([...own, 500, 503])
   if (access !== 'public') statuses.add(401)
   if (path.includes('{')) statuses.add(404).add(400)
   if (query) statuses.add(400)
-  if (body) statuses.add(400).add(413).add(415)
+  if (body || multipart) statuses.add(400).add(413).add(415)
   return {
     [success.status]: {
       description: success.description,

@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import type { Bearer } from '../access/bearers.ts'
-import { invalid } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import { parseQueryString, type QueryTree, readQuery } from './query-string.ts'
 import { validator } from './validate.ts'
 
@@ -49,6 +49,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   query?: Q
   body?: B
   bodyLimit?: number
+  /** The form that is sent instead of a JSON body; the operation itself reads it from the request. */
+  multipart?: TObject
   /** The property of the body whose keys are columns of somebody's data, which may have any name. */
   columnsIn?: string
   /** Texts in the body that cannot be stored are repaired, not refused: somebody typed or pasted them. */
@@ -91,6 +93,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     method: operation.method,
     url: routeOf(operation),
     bodyLimit: operation.bodyLimit,
+    config: { isMultipart: operation.multipart !== undefined },
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
       request.setDecorator<Admitted>(admission, await admit(operation, request, authority))
@@ -99,6 +102,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
       const { caller, scope, tree } = request.getDecorator<Admitted>(admission)
       const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
       if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
+      if (operation.multipart && !isForm(request)) throw notForm()
       const body = readBody ? readBody(request.body) : undefined
       const params = request.params as Record<string, string>
       const context = { request, tree, caller, scope } as ContextOf<Access>
@@ -106,6 +110,11 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     },
   })
 }
+
+const isForm = ({ headers }: FastifyRequest): boolean =>
+  /^multipart\/form-data(;|$)/i.test(headers['content-type'] ?? '')
+
+const notForm = (): ApiError => new ApiError('unsupported_media_type', 'A form is expected: multipart/form-data.')
 
 /** The path in the router's notation. */
 export function routeOf({ path, idPattern }: Pick<Operation, 'path' | 'idPattern'>): string {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
+import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type Operation, routeOf } from './operation.ts'
@@ -34,7 +35,8 @@ export async function createServer(
     // Parameters are read by our own parser, which drops nothing.
     routerOptions: { maxParamLength: maxUrlLength, querystringParser: () => ({}), ignoreTrailingSlash: true },
     http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
-    requestTimeout: 60_000,
+    // Bodies have a deadline of their own, since a file may take longer.
+    requestTimeout: 0,
     keepAliveTimeout: 72_000,
     frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(commonHeaders), error),
     clientErrorHandler: answerUnreadable,
@@ -48,6 +50,7 @@ export async function createServer(
   // Hooks with a callback: one that returned a promise would cost every request a turn of the event loop.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders).header('x-request-id', request.id)
+    setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
     done(urlFault(request.raw.url ?? ''))
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -79,6 +82,12 @@ function readJson(app: FastifyInstance, operations: readonly Operation[]): void 
     const operation = byName.get(nameOf(method, routeOptions.url))
     return body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText)
   }
+  // Forms are read by the operation itself, while they come.
+  app.addContentTypeParser(/^multipart\/form-data(;|$)/i, async ({ routeOptions, raw }: FastifyRequest) => {
+    const config = routeOptions.config as { isMultipart?: boolean }
+    if (!config.isMultipart) throw new ApiError('unsupported_media_type', 'The body must be JSON.')
+    forgetDeadline(raw)
+  })
   app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
 }
 
@@ -107,6 +116,8 @@ function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation
     })
   }
 }
+
+const tooLate = (): Error => Object.assign(new Error('The body did not come'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
 /** What is not HTTP at all never becomes a request, so it is answered on the bare socket. */
 function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {

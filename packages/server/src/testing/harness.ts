@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Permissions } from '../access/acl.ts'
 import { createSecrets } from '../access/secrets.ts'
@@ -31,7 +34,8 @@ export async function testApp(settings: Record<string, string> = {}) {
   await migrate(db)
   await setUp(db, secrets, master)
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
-  const config = loadConfig({ ...settings, ...(url && { DATABASE_URL: url }) })
+  const directory = join(tmpdir(), `graticule-data-${randomUUID()}`)
+  const config = loadConfig({ DATA_DIR: directory, ...settings, ...(url && { DATABASE_URL: url }) })
   const app = await createApp({ db, secrets, logger, config, about })
 
   /** Another server on the same database, as a second replica is. */
@@ -116,6 +120,7 @@ export async function testApp(settings: Record<string, string> = {}) {
     async close() {
       await Promise.all([app, ...replicas].map((one) => one.close()))
       await closeDatabase()
+      await rm(directory, { recursive: true, force: true })
     },
   }
 }

@@ -45,7 +45,7 @@ function requestTo(document: Document, operation: Operation, principal: Principa
 /** The plainest requests to an operation: nothing that can be left out, and the body of the example. */
 export function plainRequest(operation: Operation, principal: Principal): Arbitrary<Attempt> {
   const { method, path, entry } = operation
-  const { bodies: [fitting] = [], headers, avoids } = hintFor(entry)
+  const { bodies: [fitting] = [], forms: [form] = [], headers, avoids } = hintFor(entry)
   const [type = '', content] = contentOf(operation)
   const references = membersOf(Object.entries(referencesIn(content, principal)))
   return fc
@@ -53,7 +53,10 @@ export function plainRequest(operation: Operation, principal: Principal): Arbitr
     .map(({ params, credential, references }): Draft => {
       const draft = { method, path, params, ...credential, headers: { ...credential.headers, ...headers } }
       if (!content) return draft
-      if (!isJson(type)) return { ...draft, ...otherBody(type, content.example) }
+      if (!isJson(type)) {
+        const sent = form ? formBody(form) : otherBody(type, content.example)
+        return { ...draft, ...sent, headers: { ...draft.headers, ...sent.headers } }
+      }
       const isWhole = typeof content.example === 'object' && content.example !== null
       return { ...draft, body: isWhole ? { ...references, ...content.example, ...fitting } : (content.example ?? null) }
     })
@@ -136,9 +139,11 @@ function bodyOf(operation: Operation, record: Fields, principal: Principal): Arb
   const { schema, example } = content
   if (!isJson(type)) {
     const bytes = fc.uint8Array({ maxLength: 1_000 })
+    const { forms = [] } = hintFor(operation.entry)
+    const known = forms.length > 0 ? forms.map(formBody) : [otherBody(type, example)]
     return often(
       2,
-      fc.constant(otherBody(type, example)),
+      fc.constantFrom(...known),
       bytes.map((body) => otherBody(type, body)),
     )
   }
@@ -180,3 +185,13 @@ const otherBody = (type: string, body: unknown): Body => ({
   rawBody: body instanceof Uint8Array ? body : String(body ?? ''),
   headers: { 'content-type': type },
 })
+
+const boundary = 'the-end-of-a-part'
+
+function formBody(fields: Readonly<Record<string, string>>): Body {
+  const parts = Object.entries(fields).map(([name, text]) => {
+    const file = name === 'file' ? '; filename="sent.csv"' : ''
+    return `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${text}\r\n`
+  })
+  return otherBody(`multipart/form-data; boundary=${boundary}`, `${parts.join('')}--${boundary}--\r\n`)
+}

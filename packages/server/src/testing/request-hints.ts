@@ -7,6 +7,8 @@ export type Hint = {
   readonly operations: RegExp
   /** Members that fit together: most bodies have one of these sets. `undefined` takes a member away. */
   readonly bodies?: readonly Readonly<Record<string, unknown>>[]
+  /** The fields of forms; `file` is sent as a file. */
+  readonly forms?: readonly Readonly<Record<string, string>>[]
   /** What a parameter of this name, in the path or the query, can be. */
   readonly parameters?: Readonly<Record<string, readonly string[]>>
   /** Headers that it always gets. */
@@ -118,6 +120,19 @@ const hints: readonly Hint[] = [
       isObject(body) &&
       body.databaseId !== undefined &&
       body.databaseId !== homeDatabase,
+  },
+  {
+    operations: /^uploads\.create$/,
+    // The data of datasets that others read stay as they are.
+    forms: [
+      { file: 'name,lon,lat\na,1,2\n', name: 'Sent' },
+      { file: 'not a map', sourceSrid: '3857', layer: 'none' },
+      { file: '{}', datasetId: '~datasets.foreign.0~' },
+      { file: '{}', datasetId: 'nonsense' },
+      { file: '', sourceSrid: '-1' },
+      { file: 'a', unknown: 'field' },
+      { name: 'Without a file' },
+    ],
   },
   {
     operations: /^agents\.(replace|patch|delete)$/,

@@ -8,6 +8,7 @@ import { type Document, operationAt, resourceOf } from './api-document.ts'
 import type { Principal } from './draft.ts'
 import type { Tenant, TestApp } from './harness.ts'
 import { hintFor, placesAnswer, placesTable } from './request-hints.ts'
+import { uploadRecord } from './upload-record.ts'
 
 export type Pool = Awaited<ReturnType<typeof createPool>>
 
@@ -55,6 +56,11 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   /** Makes the record of this name after the example in the document, or after one of the bodies that fit. */
   async function make(name: string, text: string): Promise<void> {
     const [resource = '', owner, number] = name.split('.')
+    if (resource === 'uploads') {
+      const applicationId = named(`applications.${owner === 'foreign' ? owner : 'own'}`)
+      names.set(name, await uploadRecord(app.db, applicationId, text, metadataWith(text)))
+      return
+    }
     const path = paths.get(resource) ?? ''
     const entry = operationAt(document, 'POST', path)
     const { schema, example } = entry?.requestBody?.content['application/json'] ?? {}

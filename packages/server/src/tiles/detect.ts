@@ -39,13 +39,18 @@ async function detectDataset(data: TileDatasets, applicationId: string, id: stri
     const { batches } = await opened.rows(plan, { geometry: 'geojson', srid: 4326 }, { timeoutMs, atMost: 1 })
     const [cells] = (await Array.fromAsync(batches)).flat()
     const found = JSON.parse(cells?.[0] ?? 'null') as Extent | null
-    if (!found?.every(Number.isFinite)) return { minZoom: 0, maxZoom: highest.least, extentLngLat: world, ...credit }
-    const extentLngLat = padded(found)
-    return { minZoom: 0, maxZoom: maxZoomFor(extentLngLat, Number(cells?.[1])), extentLngLat, ...credit }
+    return { ...mapOf(found ?? undefined, Number(cells?.[1])), ...credit }
   } catch {
     // Too much to look at, or a parameter without a default: then it is everywhere.
     return { minZoom: 0, maxZoom: highest.least, extentLngLat: world, ...credit }
   }
+}
+
+/** What a map of so many rows within an extent is like. */
+export function mapOf(found: Extent | undefined, rows: number): Omit<Detected, 'attribution'> {
+  if (!found?.every(Number.isFinite)) return { minZoom: 0, maxZoom: highest.least, extentLngLat: world }
+  const extentLngLat = padded(found)
+  return { minZoom: 0, maxZoom: maxZoomFor(extentLngLat, rows), extentLngLat }
 }
 
 /** Maps ask for no tile of a source without width or height, nor of one that only touches the edge of a tile. */

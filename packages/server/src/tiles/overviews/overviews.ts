@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Db } from '../../db/db.ts'
-import { sql } from '../../db/sql.ts'
+import type { Db, Queryable } from '../../db/db.ts'
+import { type Sql, sql } from '../../db/sql.ts'
 import type { Attribute } from '../../query/attribute.ts'
 import { geometryOf, type TileDataset } from '../known-sources.ts'
-import { stageOverview } from './build-overview.ts'
+import { type Buildable, type Staged, stageOverview } from './build-overview.ts'
 import {
   copiedColumns,
   keyOf,
@@ -14,7 +14,7 @@ import {
   shapeOf,
   tileNumber,
 } from './overview.ts'
-import { dropUnfinished, swapOverview } from './swap-overview.ts'
+import { dropUnfinished, putOverview, swapOverview } from './swap-overview.ts'
 
 /** What overviews need of jobs. */
 export type OverviewJobs = {
@@ -44,7 +44,12 @@ export type Overviews = {
   find(dataset: TileDataset): Promise<Overview | undefined>
   /** Makes it now. */
   build(applicationId: string, datasetId: string, signal: AbortSignal): Promise<void>
+  /** Makes that of a dataset that is not there yet, from a table of another name; what it answers puts it in place. */
+  stage(dataset: TileDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview>
 }
+
+/** In the transaction that makes the dataset: the table has its name by then. */
+export type InstallOverview = (tx: Queryable, table: OwnTable) => Promise<void>
 
 const queue = 'overviews'
 const concurrency = 2
@@ -69,12 +74,8 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     await note(db, id, facts.current, 'building', null)
     try {
       await dropUnfinished(db, buildable)
-      const { zooms, rowCounts, tiles } = await stageOverview(db, buildable, minRows, signal)
-      const record = sql`
-        UPDATE svc.overviews SET state = 'built', version = ${facts.current}, shape = ${shapeOf(dataset, geometry)},
-          zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
-        WHERE dataset_id = ${id}::uuid`
-      await swapOverview(db, buildable, record)
+      const staged = await stageOverview(db, buildable, minRows, signal)
+      await swapOverview(db, buildable, builtRecord(buildable, staged, facts.current))
     } catch (error) {
       await dropUnfinished(db, buildable).catch(onError)
       await note(db, id, facts.current, 'failed', error instanceof Error ? error.message : String(error)).catch(onError)
@@ -84,8 +85,23 @@ export function createOverviews(options: OverviewsOptions): Overviews {
 
   jobs.work(queue, { concurrency }, ({ data }, signal) => build(data.applicationId, data.datasetId, signal))
 
+  async function stage(dataset: TileDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview> {
+    const { geometry, geometryType } = geometryOf(dataset)
+    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
+    await dropUnfinished(db, buildable)
+    const staged = await stageOverview(db, buildable, minRows, signal)
+    return async (tx, place) => {
+      await putOverview(tx, buildable)
+      const facts = await factsOf(tx, dataset, place)
+      if (!facts) return
+      await note(tx, dataset.id, facts.current, 'built', null)
+      await tx.query(builtRecord(buildable, staged, facts.current))
+    }
+  }
+
   return {
     build,
+    stage,
     async find(dataset) {
       const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
       const facts = table && (await factsOf(db, dataset, table))
@@ -103,6 +119,15 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     },
   }
 }
+
+const builtRecord = (
+  { dataset, geometry }: Buildable,
+  { zooms, rowCounts, tiles }: Staged,
+  version: string,
+): Sql => sql`
+  UPDATE svc.overviews SET state = 'built', version = ${version}, shape = ${shapeOf(dataset, geometry)},
+    zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
+  WHERE dataset_id = ${dataset.id}::uuid`
 
 function overviewOf(dataset: TileDataset, geometry: Attribute, { schema }: OwnTable, facts: Facts): Overview {
   const tiles = new Set(facts.tiles)
@@ -141,7 +166,7 @@ function isSettled(facts: Facts, fits: boolean, minRows: number): boolean {
  * Undefined for what has no overview: a view, or a table of which its application may not see everything, since the
  * overview is made with our rights and read with theirs.
  */
-async function factsOf(db: Db, dataset: TileDataset, { schema, name }: OwnTable): Promise<Facts | undefined> {
+async function factsOf(db: Queryable, dataset: TileDataset, { schema, name }: OwnTable): Promise<Facts | undefined> {
   const [facts] = await db.query<Facts>(sql`
     SELECT c.oid::text AS oid, parts.rows,
       ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS columns,
@@ -158,7 +183,7 @@ async function factsOf(db: Db, dataset: TileDataset, { schema, name }: OwnTable)
   return facts
 }
 
-async function note(db: Db, id: string, version: string, state: string, error: string | null): Promise<void> {
+async function note(db: Queryable, id: string, version: string, state: string, error: string | null): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.overviews (dataset_id, state, tried_version, error)
     SELECT id, ${state}, ${version}, ${error} FROM svc.datasets WHERE id = ${id}::uuid

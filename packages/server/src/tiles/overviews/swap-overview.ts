@@ -35,23 +35,29 @@ export async function dropUnfinished(db: Db, buildable: Buildable): Promise<void
 
 /** The new tables take the places of the old ones, all at once, together with the record that says so. */
 export async function swapOverview(db: Db, buildable: Buildable, record: Sql): Promise<void> {
-  const { dataset, table } = buildable
+  const { dataset } = buildable
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)
     // A dataset that is gone wants no tables; one that is about to go waits until these can go with it.
     const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR KEY SHARE`)
-    const parts = await partsOf(tx, buildable)
-    const isReady = (part: string): boolean => found !== undefined && ready.test(part)
-    await drop(
-      tx,
-      buildable,
-      parts.filter((part) => !isReady(part)),
-    )
-    for (const part of parts.filter(isReady)) {
-      const place = overviewTable(dataset.id, part.replace(ready, '$1'))
-      await tx.query(sql`ALTER TABLE ${ident(table.schema, overviewTable(dataset.id, part))} RENAME TO ${ident(place)}`)
-      await tx.query(sql`GRANT SELECT ON ${ident(table.schema, place)} TO ${ident(table.schema)}`)
-    }
+    await putOverview(tx, buildable, found !== undefined)
     if (found) await tx.query(record)
   })
+}
+
+/** The new tables take the places of the old ones; where the dataset is gone, all of them go. */
+export async function putOverview(tx: Queryable, buildable: Buildable, isWanted = true): Promise<void> {
+  const { dataset, table } = buildable
+  const parts = await partsOf(tx, buildable)
+  const isReady = (part: string): boolean => isWanted && ready.test(part)
+  await drop(
+    tx,
+    buildable,
+    parts.filter((part) => !isReady(part)),
+  )
+  for (const part of parts.filter(isReady)) {
+    const place = overviewTable(dataset.id, part.replace(ready, '$1'))
+    await tx.query(sql`ALTER TABLE ${ident(table.schema, overviewTable(dataset.id, part))} RENAME TO ${ident(place)}`)
+    await tx.query(sql`GRANT SELECT ON ${ident(table.schema, place)} TO ${ident(table.schema)}`)
+  }
 }

@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+/** A file to upload, and how many times faster than ogr2ogr it is to be loaded. */
+export type UploadFile = { readonly path: string; readonly name: string; readonly wanted: number }
+
+/** The same points and areas in each format. */
+export async function makeUploadFiles(
+  directory: string,
+  counts: { points: number; areas: number },
+): Promise<UploadFile[]> {
+  const files: UploadFile[] = []
+  for (const name of ['points', 'areas'] as const) {
+    const source = join(directory, `${name}.geojson`)
+    const features = name === 'points' ? pointFeatures(counts.points) : areaFeatures(counts.areas)
+    await pipeline(Readable.from(collection(features)), createWriteStream(source))
+    const add = (file: string, wanted: number) => files.push({ path: join(directory, file), name: file, wanted })
+    add(`${name}.geojson`, name === 'points' ? 4 : 5)
+    convert(source, join(directory, `${name}.csv`), 'CSV', [
+      '-lco',
+      name === 'points' ? 'GEOMETRY=AS_XY' : 'GEOMETRY=AS_WKT',
+    ])
+    add(`${name}.csv`, 1.5)
+    await zipShapefile(source, directory, name)
+    add(`${name}.zip`, 1.5)
+    convert(source, join(directory, `${name}.gpkg`), 'GPKG')
+    add(`${name}.gpkg`, 1)
+  }
+  return files
+}
+
+function convert(source: string, file: string, format: string, options: readonly string[] = []): void {
+  execFileSync('ogr2ogr', ['-f', format, file, source, ...options], { stdio: 'ignore' })
+}
+
+async function zipShapefile(source: string, directory: string, name: string): Promise<void> {
+  convert(source, join(directory, `${name}.shp`), 'ESRI Shapefile')
+  const endings = new Set(['shp', 'shx', 'dbf', 'prj', 'cpg'].map((ending) => `${name}.${ending}`))
+  const parts = (await readdir(directory)).filter((file) => endings.has(file))
+  execFileSync('zip', ['-q', '-1', `${name}.zip`, ...parts], { cwd: directory })
+  for (const part of parts) await rm(join(directory, part))
+}
+
+/** The same numbers each time. */
+function createRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
+/** In pieces of many features: one at a time would take longer to write than to load. */
+function* collection(features: Iterable<string>): Generator<string> {
+  let text = '{"type":"FeatureCollection","features":[\n'
+  let isFirst = true
+  for (const feature of features) {
+    text += isFirst ? feature : `,\n${feature}`
+    isFirst = false
+    if (text.length < 100_000) continue
+    yield text
+    text = ''
+  }
+  yield `${text}\n]}\n`
+}
+
+function* pointFeatures(count: number): Generator<string> {
+  const random = createRandom()
+  for (let n = 0; n < count; n++) {
+    const properties = {
+      id: n,
+      name: `Place ${n}`,
+      kind: ['a', 'b', 'c'][n % 3],
+      pop: Math.floor(random() * 1e6),
+      height: Math.round(random() * 3e5) / 100,
+      open: n % 2 === 0,
+      since: `20${10 + (n % 15)}-0${1 + (n % 9)}-1${n % 10}`,
+      note: `some words about it ${n % 1000}`,
+    }
+    yield feature(properties, 'Point', place(random() * 360 - 180, random() * 170 - 85))
+  }
+}
+
+function* areaFeatures(count: number): Generator<string> {
+  const random = createRandom()
+  for (let n = 0; n < count; n++) {
+    const [x, y, size] = [random() * 340 - 170, random() * 160 - 80, 40 + Math.floor(random() * 21)]
+    const ring = Array.from({ length: size }, (_, corner) => {
+      const angle = (corner / size) * 2 * Math.PI
+      return place(x + Math.cos(angle) * 0.01, y + Math.sin(angle) * 0.01)
+    })
+    const properties = { id: n, name: `Area ${n}`, value: Math.round(random() * 1e5) / 1000 }
+    yield feature(properties, 'Polygon', `[[${[...ring, ring[0]].join(',')}]]`)
+  }
+}
+
+function place(x: number, y: number): string {
+  return `[${x.toFixed(7)},${y.toFixed(7)}]`
+}
+
+function feature(properties: object, type: string, coordinates: string): string {
+  return `{"type":"Feature","properties":${JSON.stringify(properties)},"geometry":{"type":"${type}","coordinates":${coordinates}}}`
+}

@@ -1,0 +1,61 @@
+import Type from 'typebox'
+import { isUuid } from '../access/authenticate.ts'
+import { invalid } from '../errors.ts'
+import type { UploadFormFields } from './upload.ts'
+
+const srid = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 998_999, description }))
+
+/** The form, as OpenAPI describes it. */
+export const formSchema = Type.Object(
+  {
+    file: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    datasetId: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The dataset that gets these data instead of its own' }),
+    ),
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Of the dataset; else that of the layer' }),
+    ),
+    description: Type.Optional(Type.String({ maxLength: 10_000 })),
+    attribution: Type.Optional(Type.String({ maxLength: 2_000, description: 'Shown on maps' })),
+    sourceSrid: srid('Where the coordinates are, whatever the file says'),
+    targetSrid: srid('Where they are brought; 4326 unless given'),
+    layer: Type.Optional(Type.String({ maxLength: 255, description: 'Only this one of several' })),
+  },
+  { title: 'UploadForm', additionalProperties: false },
+)
+
+const lengths: Record<string, readonly [least: number, most: number]> = {
+  name: [1, 255],
+  description: [0, 10_000],
+  attribution: [0, 2_000],
+  layer: [0, 255],
+}
+
+/** The fields beside the file. An empty one is one that was not filled in. */
+export function readFormFields(fields: Readonly<Record<string, string>>): UploadFormFields {
+  const read: Record<string, string | number> = {}
+  for (const [name, text] of Object.entries(fields)) {
+    if (!Object.hasOwn(formSchema.properties, name) || name === 'file') {
+      throw invalid(`body/${name.slice(0, 100)}`, name === 'file' ? 'A file is expected.' : 'This field is not known.')
+    }
+    if (text !== '') read[name] = readField(name, text)
+  }
+  return read
+}
+
+function readField(name: string, text: string): string | number {
+  if (text.includes('\0') || !text.isWellFormed()) throw invalid(`body/${name}`, 'The text is not valid.')
+  if (name === 'datasetId') {
+    if (!isUuid(text)) throw invalid('body/datasetId', 'It must be a UUID.')
+    return text.toLowerCase()
+  }
+  const bounds = lengths[name]
+  if (!bounds) {
+    const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
+    if (number < 1 || number > 998_999)
+      throw invalid(`body/${name}`, 'It must be the number of a reference system, such as 4326.')
+    return number
+  }
+  if (text.length > bounds[1]) throw invalid(`body/${name}`, `It is longer than ${bounds[1]} characters.`)
+  return text
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+
+const run = promisify(execFile)
+let uploads: UploadApp
+before(async () => {
+  uploads = await uploadApp()
+  // One that looks after what was left.
+  await (await uploads.app.replica()).work()
+})
+after(() => uploads.close())
+
+/** The processes that read files for this one. */
+async function readers(): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid,ppid,args'])
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent] = /^ *(\d+) +(\d+) .*reader-child/.exec(line) ?? []
+    return Number(parent) === process.pid ? [Number(pid)] : []
+  })
+}
+
+test('a file whose reader dies each time is tried three times, and fails', async () => {
+  const rows = Array.from({ length: 100_000 }, (_, n) => `${n},${n % 180},${n % 90}`)
+  const { body } = await uploads.send({ name: 'a.csv', bytes: `n,lon,lat\n${rows.join('\n')}\n` })
+  const killed = new Set<number>()
+  let record = body
+  while (record.status === 'pending' || record.status === 'processing') {
+    for (const pid of await readers()) {
+      process.kill(pid, 'SIGKILL')
+      killed.add(pid)
+    }
+    await sleep(20)
+    record = (await uploads.call('GET', `/api/v1/uploads/${body.id}`)).body
+  }
+  assert.equal(record.status, 'failed')
+  assert.equal(record.error.code, 'worker_died')
+  assert.equal(killed.size, 3)
+  assert.deepEqual(await uploads.leftovers(), [])
+})

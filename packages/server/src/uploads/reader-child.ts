@@ -1,0 +1,96 @@
+import { Socket } from 'node:net'
+import type { Opened, ReaderReply, ReaderRequest } from './reader-messages.ts'
+import { rowsDescriptor } from './reader-messages.ts'
+import { openReader } from './readers/open-reader.ts'
+import { type Loaded, type PassOptions, type Reader, ReadFault } from './readers/reader.ts'
+import { tileArchiveKind } from './readers/tile-archive.ts'
+
+// Reads one file for the server and ends with it. It knows no secret and no database: whatever is in the file stays here.
+
+const progressMs = 200
+
+const rows = new Socket({ fd: rowsDescriptor, readable: false, writable: true })
+const { signal } = new AbortController()
+let reader: Reader | undefined
+let toldAt = 0
+
+const reply = (message: ReaderReply): void => void process.send?.(message)
+
+const pass: PassOptions = {
+  signal,
+  onProgress(fraction) {
+    const now = performance.now()
+    if (now - toldAt < progressMs) return
+    toldAt = now
+    reply({ kind: 'progress', fraction })
+  },
+}
+
+/** The memory of a chunk is the reader's again once it is written. */
+const write = (bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    rows.write(bytes, (error) => (error ? reject(error) : resolve()))
+  })
+
+async function send(chunk: Uint8Array): Promise<void> {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(chunk.length)
+  rows.cork()
+  const written = [write(length), ...(chunk.length > 0 ? [write(chunk)] : [])]
+  rows.uncork()
+  await Promise.all(written)
+}
+
+async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>): Promise<Opened> {
+  const archive = await tileArchiveKind(file)
+  if (archive) return { archive }
+  reader = await openReader(file, { ...options, signal })
+  return { format: reader.format, layers: await reader.layers() }
+}
+
+async function answer(request: ReaderRequest): Promise<ReaderReply> {
+  if (request.kind === 'open') return { kind: 'done', value: await open(request) }
+  if (!reader) throw new Error('No file is open')
+  toldAt = 0
+  if (request.kind === 'scan') return { kind: 'done', value: await reader.scan(request.layer, pass) }
+  if (request.kind === 'guess')
+    return { kind: 'done', value: reader.load && (await reader.guess?.(request.layer, pass)) }
+  const value = await sendRows(rowsFor(reader, request))
+  return { kind: 'done', value }
+}
+
+type RowsRequest = Extract<ReaderRequest, { kind: 'encode' | 'load' }>
+
+async function* rowsFor(
+  { encode, load }: Reader,
+  { kind, layer, columns }: RowsRequest,
+): AsyncGenerator<Buffer, Loaded | undefined> {
+  if (kind === 'load' && load) return yield* load(layer, columns, pass)
+  yield* encode(layer, columns, pass)
+  return undefined
+}
+
+/** Answers what comes with the rows. */
+async function sendRows<T>(chunks: AsyncGenerator<Buffer, T>): Promise<T> {
+  for (;;) {
+    const { value, done: isOver } = await chunks.next()
+    if (isOver) {
+      await send(Buffer.alloc(0))
+      return value
+    }
+    if (value.length > 0) await send(value)
+  }
+}
+
+process.on('message', (request: ReaderRequest) => {
+  answer(request)
+    .catch(
+      (error): ReaderReply =>
+        error instanceof ReadFault
+          ? { kind: 'fault', code: error.code, message: error.message, place: error.place }
+          : { kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+    )
+    .then(reply, () => process.exit(1))
+})
+// The server has gone; whatever was started here goes too.
+process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))

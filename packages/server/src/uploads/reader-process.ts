@@ -1,0 +1,170 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { extname } from 'node:path'
+import type { Readable } from 'node:stream'
+import { type Opened, type ReaderReply, type ReaderRequest, rowsDescriptor } from './reader-messages.ts'
+import { type EncodedColumn, type Loaded, type OpenOptions, ReadFault, type ScannedLayer } from './readers/reader.ts'
+
+/** A process that reads one file and is thrown away: whatever the file does to it, the server does not notice. */
+export type ReaderProcess = {
+  open(file: string, options: Omit<OpenOptions, 'signal'>): Promise<Opened>
+  scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
+  /** Chunks of whole tuples of COPY BINARY. */
+  encode(
+    layer: string,
+    columns: readonly EncodedColumn[],
+    onProgress: (fraction: number) => void,
+  ): AsyncIterable<Uint8Array>
+  /** What a layer is by its beginning; undefined when that cannot be told. */
+  guess(layer: string): Promise<ScannedLayer | undefined>
+  /** Encodes a layer that was guessed; what is said of it at the end tells whether the rows are whole. */
+  load(
+    layer: string,
+    columns: readonly EncodedColumn[],
+    onProgress: (fraction: number) => void,
+  ): { rows: AsyncIterable<Uint8Array>; loaded: Promise<Loaded> }
+  /** Ends it, in the middle of whatever it does. */
+  end(): Promise<void>
+}
+
+/** The process ended by itself: out of memory, or worse. */
+export class ReaderDied extends Error {
+  override name = 'ReaderDied'
+}
+
+const childFile = new URL(`./reader-child${extname(import.meta.url)}`, import.meta.url)
+const heapMb = 160
+const maxErrorLength = 4_000
+
+/** Compiled code is kept in `cacheDirectory`: the next one starts in a third of the time, with less memory. */
+export function startReader(signal: AbortSignal, cacheDirectory: string): ReaderProcess {
+  signal.throwIfAborted()
+  const child = fork(childFile, {
+    execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=4'],
+    // Nothing of the server's settings, which hold secrets.
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', TZ: 'UTC', NODE_COMPILE_CACHE: cacheDirectory },
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'ipc'],
+    serialization: 'advanced',
+    // A group of its own: what it starts ends with it.
+    detached: true,
+  })
+  const { call, ended } = conversation(child)
+  const frames = createFrames(child.stdio[rowsDescriptor] as Readable)
+  const kill = (): void => {
+    if (child.exitCode === null && child.signalCode === null) killGroup(child)
+  }
+  // Should it end by itself, what it started does not outlive it.
+  child.once('exit', () => killGroup(child))
+  signal.addEventListener('abort', kill, { once: true })
+
+  return {
+    open: (file, options) => call({ kind: 'open', file, options }) as Promise<Opened>,
+    scan: (layer, onProgress) => call({ kind: 'scan', layer }, onProgress) as Promise<ScannedLayer>,
+    async *encode(layer, columns, onProgress) {
+      yield* rowsUntil(call({ kind: 'encode', layer, columns }, onProgress), frames)
+    },
+    guess: (layer) => call({ kind: 'guess', layer }) as Promise<ScannedLayer | undefined>,
+    load(layer, columns, onProgress) {
+      const loaded = call({ kind: 'load', layer, columns }, onProgress) as Promise<Loaded>
+      loaded.catch(() => undefined)
+      return { rows: rowsUntil(loaded, frames), loaded }
+    },
+    async end() {
+      signal.removeEventListener('abort', kill)
+      kill()
+      await ended
+      for (const pipe of child.stdio) pipe?.destroy()
+    },
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    child.kill('SIGKILL')
+  }
+}
+
+type Waiter = { resolve(value: unknown): void; reject(error: unknown): void; onProgress?: (fraction: number) => void }
+
+function conversation(child: ChildProcess) {
+  let waiter: Waiter | undefined
+  let over: ReaderDied | undefined
+  let complaint = ''
+  const settle = (): Waiter | undefined => {
+    const settled = waiter
+    waiter = undefined
+    return settled
+  }
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-maxErrorLength)
+  })
+  child.on('message', (reply: ReaderReply) => {
+    if (reply.kind === 'progress') waiter?.onProgress?.(reply.fraction)
+    else if (reply.kind === 'done') settle()?.resolve(reply.value)
+    else if (reply.kind === 'fault') settle()?.reject(new ReadFault(reply.code, reply.message, reply.place))
+    else settle()?.reject(unreadable(reply.message))
+  })
+  const ended = new Promise<void>((resolve) => {
+    const finish = (reason: unknown): void => {
+      over ??= new ReaderDied(`The process that read the file ended (${reason}). ${complaint}`.trim())
+      settle()?.reject(over)
+      resolve()
+    }
+    // Not when its pipes are closed too: nobody may be reading them.
+    child.once('exit', (code, name) => finish(name ?? code))
+    child.once('error', finish)
+  })
+  const call = (request: ReaderRequest, onProgress?: (fraction: number) => void): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (over) return reject(over)
+      waiter = { resolve, reject, ...(onProgress && { onProgress }) }
+      child.send(request, (error) => error && settle()?.reject(new ReaderDied(error.message)))
+    })
+  return { call, ended }
+}
+
+/** Whatever it stumbled over it would stumble over again. What it says of it is for the log. */
+const unreadable = (message: string): ReadFault =>
+  new ReadFault('invalid_file', 'The file cannot be read.', {}, new Error(message))
+
+async function* rowsUntil(done: Promise<unknown>, frames: Frames): AsyncGenerator<Uint8Array> {
+  const failed = new Promise<never>((_, reject) => done.catch(reject))
+  failed.catch(() => undefined)
+  for (;;) {
+    const chunk = await frames.next(failed)
+    if (chunk.length === 0) break
+    yield chunk
+  }
+  await done
+}
+
+type Frames = { next(failed: Promise<never>): Promise<Uint8Array> }
+
+/** Chunks as they were written, each behind its length. */
+function createFrames(pipe: Readable): Frames {
+  const pieces = pipe[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  let rest: Buffer = Buffer.alloc(0)
+
+  /** What the reader fails with ends the waiting too. */
+  async function take(length: number, failed: Promise<never>): Promise<Buffer> {
+    const parts = [rest]
+    let total = rest.length
+    while (total < length) {
+      const { value, done: isOver } = await Promise.race([pieces.next(), failed])
+      if (isOver) throw new ReaderDied('The rows ended early.')
+      parts.push(value)
+      total += value.length
+    }
+    const bytes = parts.length === 1 ? rest : Buffer.concat(parts, total)
+    rest = bytes.subarray(length)
+    return bytes.subarray(0, length)
+  }
+
+  return {
+    async next(failed) {
+      const length = (await take(4, failed)).readUInt32BE()
+      return take(length, failed)
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { ReadFault } from './reader.ts'
+
+/** A part of a file in memory, which moves forward. `view` and `bytes` cover the same memory. */
+export type ByteWindow = {
+  readonly handle: FileHandle
+  readonly fileSize: number
+  bytes: Buffer
+  view: DataView
+  /** Where in the file the window starts, and how much of it is filled. */
+  start: number
+  filled: number
+}
+
+const windowBytes = 1024 * 1024
+
+export async function openWindow(file: string): Promise<ByteWindow> {
+  const handle = await open(file)
+  const { size } = await handle.stat()
+  return { handle, fileSize: size, ...memory(Math.min(windowBytes, Math.max(size, 64))), start: 0, filled: 0 }
+}
+
+function memory(size: number): { bytes: Buffer; view: DataView } {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  return { bytes, view: new DataView(bytes.buffer) }
+}
+
+/** Whether these bytes of the file are in memory already; if so `offset - window.start` is where. */
+export function holds(window: ByteWindow, offset: number, size: number): boolean {
+  return offset >= window.start && offset + size <= window.start + window.filled
+}
+
+/** Moves the window so that it holds these bytes of the file. Throws a fault when the file ends before. */
+export async function moveTo(window: ByteWindow, offset: number, size: number): Promise<void> {
+  if (offset + size > window.fileSize) throw new ReadFault('truncated', 'The file ends too early.')
+  if (size > window.bytes.length) Object.assign(window, memory(size))
+  // A feature that was large is no reason to keep so much memory.
+  else if (window.bytes.length > windowBytes && size <= windowBytes) Object.assign(window, memory(windowBytes))
+  window.start = offset
+  window.filled = 0
+  while (window.filled < size) {
+    const wanted = Math.min(window.bytes.length, window.fileSize - offset) - window.filled
+    const { bytesRead } = await window.handle.read(window.bytes, window.filled, wanted, offset + window.filled)
+    if (bytesRead === 0) throw new ReadFault('truncated', 'The file ends too early.')
+    window.filled += bytesRead
+  }
+}

@@ -1,0 +1,208 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  ensure,
+  type RowWriter,
+  writeBoolean,
+  writeBytes,
+  writeFloat8,
+  writeInt4,
+  writeInt8,
+  writeNull,
+  writeText,
+} from './copy-binary.ts'
+import type { Dbf, DbfField, DbfFindings, DbfText } from './dbf.ts'
+import type { FieldType } from './reader.ts'
+import { parseTemporal } from './temporal.ts'
+
+const space = 0x20
+const dayMicros = 86_400_000_000
+const julianDayOf2000 = 2_451_545
+
+/** Notes what the value says about its column. Answers whether text, if it is that, can be UTF-8. */
+export function noteValue(dbf: Dbf, field: DbfField, recordAt: number, findings: DbfFindings): boolean {
+  const { bytes } = dbf.window
+  const start = recordAt + field.offset
+  if (field.letter === 'N') {
+    noteNumber(bytes, start, start + field.width, findings)
+    return true
+  }
+  if (isBinary(field)) return true
+  const end = trimmedEnd(bytes, start, start + field.width)
+  if (end === start) findings.isNull = true
+  return isPlain(bytes, start, end) || isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))
+}
+
+/** Columns whose bytes are no text. */
+function isBinary({ letter, width }: DbfField): boolean {
+  return (letter === 'I' && width === 4) || ('OBYT'.includes(letter) && width === 8)
+}
+
+/** Whatever is not plainly a number is none: asterisks for instance, which stand for one that was too wide. */
+function noteNumber(bytes: Buffer, start: number, end: number, findings: DbfFindings): void {
+  let digits = 0
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte >= 0x30 && byte <= 0x39) digits++
+    else if (byte !== space || digits > 0) noteSign(byte, digits, findings)
+  }
+  if (digits === 0) findings.isNull = true
+  else if (digits > 9 && !findings.isHuge) noteWideInteger(bytes, start, end, findings)
+}
+
+/** Points and exponents make decimals; a sign is right only before the digits. */
+function noteSign(byte: number, digits: number, findings: DbfFindings): void {
+  const isExponent = byte === 0x45 || byte === 0x65
+  if (byte === 0x2e || isExponent) findings.isDecimal = true
+  if (byte !== 0x2e && (digits > 0 || (byte !== 0x2d && byte !== 0x2b))) findings.isNull = true
+}
+
+function noteWideInteger(bytes: Buffer, start: number, end: number, findings: DbfFindings): void {
+  const text = bytes.toString('latin1', start, end).trim()
+  if (!/^[+-]?\d+$/.test(text)) return
+  const value = BigInt(text.replace('+', ''))
+  if (value !== BigInt.asIntN(32, value)) findings.isWide = true
+  if (value !== BigInt.asIntN(64, value)) findings.isHuge = true
+}
+
+/** Where the value ends, without the blanks behind it. */
+function trimmedEnd(bytes: Buffer, start: number, end: number): number {
+  let last = end
+  while (last > start && (bytes[last - 1] === space || bytes[last - 1] === 0)) last--
+  return last
+}
+
+/** ASCII without NUL. Values are short: a loop is faster than a slice for each. */
+function isPlain(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte > 127 || byte === 0) return false
+  }
+  return true
+}
+
+/** Values are cut at so many bytes, be it in the middle of a character. */
+function withoutHalfCharacter(text: Buffer): Buffer {
+  let start = text.length - 1
+  while (start > 0 && start > text.length - 4 && ((text[start] as number) & 0xc0) === 0x80) start--
+  const lead = text[start] ?? 0
+  const size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
+  return start + size > text.length ? text.subarray(0, start) : text
+}
+
+/** Writes the value as a field of its column's type. */
+export function writeDbfValue(
+  writer: RowWriter,
+  dbf: Dbf,
+  field: DbfField,
+  type: FieldType,
+  recordAt: number,
+  text: DbfText,
+): void {
+  const { bytes } = dbf.window
+  const start = recordAt + field.offset
+  const end = start + field.width
+  if (isBinary(field)) writeBinary(writer, dbf, field, start)
+  else if (type === 'text') writeDbfText(writer, bytes, start, trimmedEnd(bytes, start, end), text)
+  else if (type === 'date') writeDate(writer, bytes, start, field.width)
+  else if (type === 'boolean') writeLogical(writer, bytes[start] ?? space)
+  else if (type === 'integer' || type === 'bigint' || type === 'number') writeNumber(writer, type, bytes, start, end)
+  else writeNull(writer)
+}
+
+function writeDbfText(writer: RowWriter, bytes: Buffer, start: number, end: number, text: DbfText): void {
+  if (end === start) writeNull(writer)
+  else if (isPlain(bytes, start, end)) writeCopy(writer, bytes, start, end)
+  else {
+    const value = bytes.subarray(start, end)
+    const whole = text.isUtf8 ? withoutHalfCharacter(value) : value
+    if (text.isUtf8 && isUtf8(whole) && !whole.includes(0)) writeBytes(writer, whole)
+    else writeText(writer, text.decode(whole))
+  }
+}
+
+function writeCopy(writer: RowWriter, bytes: Buffer, start: number, end: number): void {
+  ensure(writer, 4 + end - start)
+  writer.view.setInt32(writer.length, end - start)
+  bytes.copy(writer.bytes, writer.length + 4, start, end)
+  writer.length += 4 + end - start
+}
+
+function writeNumber(
+  writer: RowWriter,
+  type: 'integer' | 'bigint' | 'number',
+  bytes: Buffer,
+  start: number,
+  end: number,
+): void {
+  const value = plainNumber(bytes, start, end) ?? Number(numberText(bytes, start, end) || Number.NaN)
+  if (!Number.isFinite(value)) writeNull(writer)
+  else if (type === 'number') writeFloat8(writer, value)
+  else if (type === 'integer') writeInt4(writer, value)
+  else writeInt8(writer, Number.isSafeInteger(value) ? value : BigInt(numberText(bytes, start, end).replace('+', '')))
+}
+
+function numberText(bytes: Buffer, start: number, end: number): string {
+  return bytes.toString('latin1', start, end).trim().replaceAll('\0', '')
+}
+
+/** Blanks, a minus, up to 15 digits with a point among them, zeros: then all is exact. Undefined for all else. */
+function plainNumber(bytes: Buffer, start: number, end: number): number | undefined {
+  let at = start
+  while (at < end && bytes[at] === space) at++
+  if (bytes[at] === 0x2d) {
+    const value = plainDigits(bytes, at + 1, end)
+    return value === undefined ? undefined : -value
+  }
+  return plainDigits(bytes, at, end)
+}
+
+function plainDigits(bytes: Buffer, start: number, end: number): number | undefined {
+  let [mantissa, digits, point, zeros] = [0, 0, -1, 0]
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte === 0x2e && point < 0) point = digits
+    else if (byte === 0x30 && point >= 0) zeros++
+    else if (byte >= 0x30 && byte <= 0x39) {
+      // Zeros behind the point count only when another digit follows.
+      digits += zeros + 1
+      if (digits > 15) return undefined
+      mantissa = mantissa * (powers[zeros + 1] as number) + (byte - 0x30)
+      zeros = 0
+    } else return undefined
+  }
+  return digits + zeros === 0 ? undefined : scaled(mantissa, digits, point)
+}
+
+function scaled(mantissa: number, digits: number, point: number): number {
+  return point < 0 ? mantissa : mantissa / (powers[digits - point] as number)
+}
+
+const powers = Array.from({ length: 17 }, (_, exponent) => 10 ** exponent)
+
+/** `20240229`; blanks and zeros are no date. */
+function writeDate(writer: RowWriter, bytes: Buffer, start: number, width: number): void {
+  const digits = width < 8 ? undefined : plainDigits(bytes, start, start + 8)
+  const text = String(digits ?? '').padStart(8, '0')
+  const date = digits && parseTemporal(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`)
+  if (date && date.kind === 'date') writeInt4(writer, date.days)
+  else writeNull(writer)
+}
+
+function writeLogical(writer: RowWriter, byte: number): void {
+  const letter = String.fromCharCode(byte).toUpperCase()
+  if (letter === 'T' || letter === 'Y' || letter === '1') writeBoolean(writer, true)
+  else if (letter === 'F' || letter === 'N' || letter === '0') writeBoolean(writer, false)
+  else writeNull(writer)
+}
+
+/** The columns of Visual FoxPro. */
+function writeBinary(writer: RowWriter, { window: { view } }: Dbf, { letter }: DbfField, start: number): void {
+  if (letter === 'I') writeInt4(writer, view.getInt32(start, true))
+  else if (letter === 'Y') writeFloat8(writer, Number(view.getBigInt64(start, true)) / 10_000)
+  else if (letter !== 'T') writeFloat8(writer, view.getFloat64(start, true))
+  else if (view.getInt32(start, true) === 0) writeNull(writer)
+  else {
+    const days = view.getInt32(start, true) - julianDayOf2000
+    writeInt8(writer, days * dayMicros + view.getInt32(start + 4, true) * 1000)
+  }
+}

@@ -1,0 +1,109 @@
+import { type ByteWindow, moveTo } from './byte-window.ts'
+import { type DecodeText, decoderOf, encodingOf } from './dbf-code-pages.ts'
+import { type FieldType, maxFields, ReadFault } from './reader.ts'
+
+/** A column of a .dbf: where in a record it stands. */
+export type DbfField = {
+  readonly rawName: Buffer
+  readonly letter: string
+  readonly offset: number
+  readonly width: number
+  readonly decimals: number
+}
+
+export type Dbf = {
+  readonly window: ByteWindow
+  readonly recordCount: number
+  readonly headerSize: number
+  readonly recordSize: number
+  readonly languageDriver: number
+  readonly fields: readonly DbfField[]
+  /** What is left of the file when it was cut short, in records. */
+  readonly presentCount: number
+}
+
+const descriptorSize = 32
+const endOfFields = 0x0d
+
+/** Reads the header of the table. */
+export async function readDbf(window: ByteWindow): Promise<Dbf> {
+  if (window.fileSize < 32) throw new ReadFault('truncated', 'The .dbf file ends within its header.')
+  await moveTo(window, 0, 32)
+  const recordCount = window.view.getUint32(4, true)
+  const headerSize = window.view.getUint16(8, true)
+  const recordSize = window.view.getUint16(10, true)
+  const languageDriver = window.bytes[29] ?? 0
+  if (headerSize < 33 || recordSize < 1) throw new ReadFault('invalid_file', 'The .dbf file has an impossible header.')
+  if (headerSize > window.fileSize) throw new ReadFault('truncated', 'The .dbf file ends within its header.')
+  await moveTo(window, 0, headerSize)
+  const fields = readFields(window.bytes.subarray(0, headerSize), recordSize)
+  const presentCount = Math.min(recordCount, Math.floor((window.fileSize - headerSize) / recordSize))
+  return { window, recordCount, headerSize, recordSize, languageDriver, fields, presentCount }
+}
+
+function readFields(header: Buffer, recordSize: number): DbfField[] {
+  const fields: DbfField[] = []
+  let offset = 1
+  for (let at = 32; at + descriptorSize <= header.length && header[at] !== endOfFields; at += descriptorSize) {
+    const field = readField(header.subarray(at, at + descriptorSize), offset)
+    offset += field.width
+    if (offset > recordSize)
+      throw new ReadFault('invalid_file', 'The columns of the .dbf file are wider than its records.')
+    fields.push(field)
+    if (fields.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
+  }
+  return fields
+}
+
+function readField(descriptor: Buffer, offset: number): DbfField {
+  const letter = String.fromCharCode(descriptor[11] ?? 0).toUpperCase()
+  const rawName = Buffer.from(descriptor.subarray(0, 11))
+  const nul = rawName.indexOf(0)
+  // Of text the byte for decimals is the high byte of the width.
+  const size = letter === 'C' ? { width: descriptor.readUInt16LE(16), decimals: 0 } : narrowSize(descriptor)
+  return { rawName: nul < 0 ? rawName : rawName.subarray(0, nul), letter, offset, ...size }
+}
+
+function narrowSize(descriptor: Buffer): { width: number; decimals: number } {
+  return { width: descriptor[16] ?? 0, decimals: descriptor[17] ?? 0 }
+}
+
+export function isDeleted(dbf: Dbf, at: number): boolean {
+  return dbf.window.bytes[at] === 0x2a
+}
+
+/** What was seen of a column in a scan. */
+export type DbfFindings = { isNull: boolean; isDecimal: boolean; isWide: boolean; isHuge: boolean }
+
+export function createDbfFindings(): DbfFindings {
+  return { isNull: false, isDecimal: false, isWide: false, isHuge: false }
+}
+
+/** The type of a column, whose numbers are as wide as need be. */
+export function dbfFieldType({ letter, decimals }: DbfField, findings: DbfFindings): FieldType {
+  if (letter === 'N') {
+    if (decimals > 0 || findings.isDecimal || findings.isHuge) return 'number'
+    return findings.isWide ? 'bigint' : 'integer'
+  }
+  return fixedTypes[letter] ?? 'text'
+}
+
+const fixedTypes: Readonly<Record<string, FieldType>> = {
+  F: 'number',
+  O: 'number',
+  B: 'number',
+  Y: 'number',
+  D: 'date',
+  L: 'boolean',
+  I: 'integer',
+  T: 'timestamp',
+}
+
+/** How text is read: by what the files say, else as UTF-8 where all of it is that, else as Windows wrote it. */
+export type DbfText = { encoding: string; isUtf8: boolean; decode: DecodeText }
+
+export function dbfText(cpg: string | undefined, languageDriver: number, isAllUtf8: boolean): DbfText {
+  const said = encodingOf(cpg, languageDriver)
+  const encoding = said === 'utf-8' && !isAllUtf8 ? 'windows-1252' : (said ?? (isAllUtf8 ? 'utf-8' : 'windows-1252'))
+  return { encoding, isUtf8: encoding === 'utf-8', decode: decoderOf(encoding) }
+}

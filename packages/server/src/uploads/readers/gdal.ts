@@ -1,0 +1,83 @@
+import { link, mkdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type GdalTask, hasNativeGdal, runNativeGdal, runPortableGdal } from './gdal-run.ts'
+import { openGeoPackage } from './geopackage.ts'
+import { type OpenOptions, type Reader, ReadFault } from './reader.ts'
+
+/** The formats that GDAL reads for us, each by one driver only. */
+const drivers = {
+  gml: { driver: 'GML', extension: 'gml' },
+  dxf: { driver: 'DXF', extension: 'dxf' },
+  mapinfo: { driver: 'MapInfo File', extension: 'mif' },
+  filegdb: { driver: 'OpenFileGDB', extension: 'gdb' },
+  ods: { driver: 'ODS', extension: 'ods' },
+} as const
+
+export type GdalFormat = keyof typeof drivers
+
+/** A file of the source: where it lies, and what it is called for GDAL. */
+export type GdalSourceFile = { readonly path: string; readonly name: string }
+
+const safeName = /^[\w][\w.-]{0,99}$/
+
+/** A file that GDAL reads alone. */
+export function openByGdal(file: string, format: GdalFormat, options: OpenOptions): Promise<Reader> {
+  return openSource(format, options, [{ path: file, name: `source.${drivers[format].extension}` }], false)
+}
+
+/** Files that belong together, as those of a FileGDB or of MapInfo do: GDAL gets their folder. */
+export function openFolderByGdal(
+  files: readonly GdalSourceFile[],
+  format: GdalFormat,
+  options: OpenOptions,
+): Promise<Reader> {
+  return openSource(format, options, files, true)
+}
+
+/** Lets GDAL make a GeoPackage of the files, in a folder of their own, and reads that. */
+async function openSource(
+  format: GdalFormat,
+  options: OpenOptions,
+  files: readonly GdalSourceFile[],
+  isFolder: boolean,
+): Promise<Reader> {
+  const { driver, extension } = drivers[format]
+  const sourceDirectory = join(options.directory, 'gdal-source')
+  const resultDirectory = join(options.directory, 'gdal-result')
+  const removeAll = async () => {
+    for (const directory of [sourceDirectory, resultDirectory]) await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    await removeAll()
+    const folder = isFolder ? join(sourceDirectory, `source.${extension}`) : sourceDirectory
+    await mkdir(folder, { recursive: true })
+    await mkdir(resultDirectory)
+    for (const { path, name } of files) {
+      if (!safeName.test(name))
+        throw new ReadFault('invalid_file', `A file is called ${JSON.stringify(name.slice(0, 100))}.`)
+      await link(path, join(folder, name))
+    }
+    const source = isFolder ? folder : join(folder, files[0]?.name ?? '')
+    await convert({ source, sourceDirectory, resultDirectory, driver, signal: options.signal }, options.allowNativeGdal)
+    const reader = await openResult(join(resultDirectory, 'result.gpkg'))
+    const close = () => reader.close().finally(removeAll)
+    return { ...reader, format, close }
+  } catch (error) {
+    await removeAll()
+    throw error
+  }
+}
+
+async function convert(task: GdalTask, allowNative: boolean): Promise<void> {
+  if (allowNative && (await hasNativeGdal())) await runNativeGdal(task)
+  else await runPortableGdal(task)
+}
+
+async function openResult(file: string): Promise<Reader> {
+  const nothing = new ReadFault('no_features', 'The file holds no features.')
+  const made = await stat(file).catch(() => undefined)
+  if (!made) throw nothing
+  return openGeoPackage(file).catch((error) => {
+    throw error instanceof ReadFault && error.code === 'no_features' ? nothing : error
+  })
+}

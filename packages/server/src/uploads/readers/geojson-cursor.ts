@@ -1,0 +1,211 @@
+import { enlarged } from './copy-binary.ts'
+import { maxFeatureBytes, ReadFault } from './reader.ts'
+
+/** A window of a JSON file. `bytes[end]` is always 0: no valid JSON has that byte, so loops need not look at `end`. */
+export type Cursor = { bytes: Buffer; at: number; end: number; isLast: boolean }
+
+/** Thrown when the window ends too early: it is widened and the unit read again from its start. */
+export const incomplete = new Error('The window ends too early')
+
+const maxDepth = 512
+
+/** What a token of JSON is; `text` has no escapes. */
+export const token = { null: 0, true: 1, false: 2, integer: 3, float: 4, exponent: 5, text: 6, escaped: 7, nested: 8 }
+
+/** The bytes here are not what they must be: more are needed, the file was cut, or it is no JSON. */
+export function fail(cursor: Cursor, expected: string): never {
+  if (cursor.at < cursor.end) throw new ReadFault('invalid_json', `The JSON is not valid: ${expected} was expected.`)
+  if (cursor.isLast) throw new ReadFault('truncated', 'The file ends in the middle of the JSON.')
+  throw incomplete
+}
+
+/** The byte after blanks; 0 at the end of the window. */
+export function peek(cursor: Cursor): number {
+  let byte = cursor.bytes[cursor.at] as number
+  while (byte <= 32 && (byte === 32 || byte === 10 || byte === 13 || byte === 9))
+    byte = cursor.bytes[++cursor.at] as number
+  return byte
+}
+
+/** Steps over one byte, which must be there after blanks. */
+export function take(cursor: Cursor, byte: number): void {
+  if (peek(cursor) !== byte) fail(cursor, String.fromCharCode(byte))
+  cursor.at++
+}
+
+/** After an item: true when a comma says that another follows, false at the closing byte; steps over either. */
+export function hasNext(cursor: Cursor, closing: number): boolean {
+  const byte = peek(cursor)
+  if (byte !== 44 && byte !== closing) fail(cursor, `, or ${String.fromCharCode(closing)}`)
+  cursor.at++
+  return byte === 44
+}
+
+/** Steps over a string and answers whether it has escapes. */
+export function skipString(cursor: Cursor): number {
+  const { bytes } = cursor
+  if (bytes[cursor.at] !== 34) fail(cursor, 'a string')
+  let at = cursor.at + 1
+  let kind = token.text
+  for (;;) {
+    const byte = bytes[at] as number
+    if (byte === 34) break
+    if (byte === 92) {
+      kind = token.escaped
+      at = escapeEnd(cursor, at)
+    } else if (byte < 32) {
+      cursor.at = at
+      fail(cursor, 'the end of a string')
+    } else at++
+  }
+  cursor.at = at + 1
+  return kind
+}
+
+/** Which bytes may follow a backslash. */
+const escapable = new Set([34, 92, 47, 98, 102, 110, 114, 116])
+
+function escapeEnd(cursor: Cursor, at: number): number {
+  const { bytes } = cursor
+  if (escapable.has(bytes[at + 1] as number)) return at + 2
+  cursor.at = at + 1
+  if (bytes[at + 1] !== 117) fail(cursor, 'an escape')
+  for (let digit = at + 2; digit < at + 6; digit++) {
+    const lower = (bytes[digit] as number) | 32
+    const isHex = isDigit(bytes[digit] as number) || (lower >= 97 && lower <= 102)
+    if (!isHex) {
+      cursor.at = digit
+      fail(cursor, 'four hexadecimal digits')
+    }
+  }
+  return at + 6
+}
+
+export function isDigit(byte: number): boolean {
+  return byte >= 48 && byte <= 57
+}
+
+function digitsEnd(cursor: Cursor, start: number): number {
+  let at = start
+  while (isDigit(cursor.bytes[at] as number)) at++
+  cursor.at = at
+  if (at === start) fail(cursor, 'a digit')
+  return at
+}
+
+/** Steps over a number and answers which kind it is. It may go on behind the window: what must follow it is missing then. */
+function skipNumber(cursor: Cursor): number {
+  const { bytes } = cursor
+  let at = cursor.at
+  if (bytes[at] === 45) at++
+  at = bytes[at] === 48 ? at + 1 : digitsEnd(cursor, at)
+  let kind = token.integer
+  if (bytes[at] === 46) {
+    kind = token.float
+    at = digitsEnd(cursor, at + 1)
+  }
+  if (((bytes[at] as number) | 32) === 101) {
+    kind = token.exponent
+    const sign = bytes[at + 1]
+    const start = sign === 43 || sign === 45 ? at + 2 : at + 1
+    at = digitsEnd(cursor, start)
+    if (at - start > 4) fail({ ...cursor, at: start }, 'a smaller exponent')
+  }
+  cursor.at = at
+  return kind
+}
+
+function skipWord(cursor: Cursor, word: string, kind: number): number {
+  for (let index = 0; index < word.length; index++) {
+    if (cursor.bytes[cursor.at] !== word.charCodeAt(index)) fail(cursor, word)
+    cursor.at++
+  }
+  return kind
+}
+
+/** Steps over any value, checking it, and answers its kind. The cursor then stands behind it. */
+export function skipValue(cursor: Cursor, depth = 0): number {
+  const byte = peek(cursor)
+  if (byte === 34) return skipString(cursor)
+  if (isDigit(byte) || byte === 45) return skipNumber(cursor)
+  if (byte === 110) return skipWord(cursor, 'null', token.null)
+  if (byte === 116) return skipWord(cursor, 'true', token.true)
+  if (byte === 102) return skipWord(cursor, 'false', token.false)
+  if (byte !== 123 && byte !== 91) fail(cursor, 'a value')
+  if (depth >= maxDepth) throw new ReadFault('invalid_json', `The JSON is nested deeper than ${maxDepth}.`)
+  cursor.at++
+  if (byte === 123) skipMembers(cursor, depth)
+  else skipItems(cursor, depth)
+  return token.nested
+}
+
+function skipItems(cursor: Cursor, depth: number): void {
+  if (peek(cursor) === 93) cursor.at++
+  else
+    do skipValue(cursor, depth + 1)
+    while (hasNext(cursor, 93))
+}
+
+function skipMembers(cursor: Cursor, depth: number): void {
+  if (peek(cursor) === 125) {
+    cursor.at++
+    return
+  }
+  do {
+    peek(cursor)
+    skipString(cursor)
+    take(cursor, 58)
+    skipValue(cursor, depth + 1)
+  } while (hasNext(cursor, 125))
+}
+
+const powersOfTen = Array.from({ length: 23 }, (_, power) => 10 ** power)
+
+/** The number in these bytes, which are known to be one. Exact: digits below 2^53 over a power of ten that a double holds. */
+export function numberIn(bytes: Buffer, start: number, end: number): number {
+  let mantissa = 0
+  let point = end
+  const isNegative = bytes[start] === 45
+  for (let at = isNegative ? start + 1 : start; at < end; at++) {
+    const byte = bytes[at] as number
+    if (byte >= 48) {
+      if (byte > 57) return Number(bytes.toString('latin1', start, end))
+      mantissa = mantissa * 10 + byte - 48
+    } else if (byte === 46) point = at + 1
+    else return Number(bytes.toString('latin1', start, end))
+  }
+  const scale = end - point
+  if (mantissa >= 9007199254740992 || scale > 22) return Number(bytes.toString('latin1', start, end))
+  const value = mantissa / (powersOfTen[scale] as number)
+  return isNegative ? -value : value
+}
+
+/** The string between the quotes of a token. */
+export function textIn(bytes: Buffer, start: number, end: number, kind: number): string {
+  return kind === token.escaped
+    ? JSON.parse(bytes.toString('utf8', start, end))
+    : bytes.toString('utf8', start + 1, end - 1)
+}
+
+/** Makes room behind the window for more of the file; what was read is forgotten. */
+export function makeRoom(cursor: Cursor): void {
+  const rest = cursor.end - cursor.at
+  if (rest > maxFeatureBytes)
+    throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes.`)
+  cursor.bytes.copyWithin(0, cursor.at, cursor.end)
+  // Moved rather than copied: the old memory is free at once.
+  const isCrowded = rest > (cursor.bytes.length - 1) / 2
+  if (isCrowded) cursor.bytes = enlarged(cursor.bytes, cursor.bytes.length * 2)
+  cursor.at = 0
+  cursor.end = rest
+  cursor.bytes[rest] = 0
+}
+
+/** Whether the string that starts here, a quote, is exactly this one, written without escapes. */
+export function isString(bytes: Buffer, start: number, end: number, text: string): boolean {
+  if (end - start !== text.length + 2) return false
+  for (let index = 0; index < text.length; index++) {
+    if (bytes[start + 1 + index] !== text.charCodeAt(index)) return false
+  }
+  return true
+}

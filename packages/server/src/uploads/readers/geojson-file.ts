@@ -1,0 +1,201 @@
+import { readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { release } from './copy-binary.ts'
+import {
+  type Cursor,
+  fail,
+  hasNext,
+  incomplete,
+  makeRoom,
+  peek,
+  skipString,
+  skipValue,
+  take,
+  textIn,
+} from './geojson-cursor.ts'
+import { type Feature, readFeature } from './geojson-feature.ts'
+import { ReadFault } from './reader.ts'
+
+/** Where in the file the cursor stands: between whole values, in a list of features, or among a collection's members. */
+type Place = 'outside' | 'array' | 'features' | 'members'
+
+type State = {
+  cursor: Cursor
+  feature: Feature
+  place: Place
+  /** Nothing was read yet at this place: no comma is due. */
+  isFirst: boolean
+  facts: FileFacts
+  visit: (bytes: Buffer) => void
+}
+
+/** What a file says of itself beside its features. */
+export type FileFacts = { count: number; crs: unknown }
+
+const windowBytes = 512 * 1024
+
+/**
+ * Reads every feature of a GeoJSON file of whatever shape: `visit` is called when one lies in `feature`.
+ * Yields between windows of the file how far it is; what else the file says is put into `facts`.
+ */
+export async function* readFile(
+  file: string,
+  feature: Feature,
+  visit: (bytes: Buffer) => void,
+  { signal, facts, window = windowBytes }: { signal: AbortSignal; facts: FileFacts; window?: number },
+): AsyncGenerator<number, void> {
+  const handle = await open(file)
+  const cursor: Cursor = { bytes: Buffer.allocUnsafeSlow(window + 1), at: 0, end: 0, isLast: false }
+  try {
+    const { size } = await handle.stat()
+    const state: State = { cursor, feature, place: 'outside', isFirst: true, facts, visit }
+    let position = 0
+    while (!cursor.isLast) {
+      signal.throwIfAborted()
+      makeRoom(cursor)
+      // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
+      const bytesRead = readSync(handle.fd, cursor.bytes, cursor.end, cursor.bytes.length - 1 - cursor.end, position)
+      if (position === 0 && cursor.bytes.readUIntBE(0, 3) === 0xefbbbf && bytesRead >= 3) cursor.at = 3
+      position += bytesRead
+      cursor.end += bytesRead
+      cursor.bytes[cursor.end] = 0
+      cursor.isLast = bytesRead === 0 || position >= size
+      readWindow(state)
+      yield Math.min(1, position / (size || 1))
+    }
+  } finally {
+    // A large feature may have made both large.
+    release(cursor)
+    release(feature.geometry)
+    await handle.close()
+  }
+}
+
+function readWindow(state: State): void {
+  const { cursor } = state
+  let start = cursor.at
+  try {
+    while (readUnit(state)) start = cursor.at
+  } catch (error) {
+    if (error === incomplete) cursor.at = start
+    else if (error instanceof ReadFault && error.place.feature === undefined) {
+      throw new ReadFault(error.code, error.message, { feature: state.facts.count + 1 }, error)
+    } else throw error
+  }
+}
+
+/** Reads on by one feature, member or bracket. False at the end of the file. */
+function readUnit(state: State): boolean {
+  if (state.place === 'outside') return readOutside(state)
+  if (state.place === 'members') readMember(state)
+  else readListed(state)
+  return true
+}
+
+/** Blanks between whole values; a sequence of RFC 8142 has record separators there. */
+function readOutside(state: State): boolean {
+  const { cursor } = state
+  while (peek(cursor) === 30) cursor.at++
+  if (cursor.at >= cursor.end) {
+    if (cursor.isLast) return false
+    throw incomplete
+  }
+  if (peek(cursor) === 91) {
+    cursor.at++
+    moveTo(state, 'array')
+  } else readObject(state)
+  return true
+}
+
+function moveTo(state: State, place: Place): void {
+  state.place = place
+  state.isFirst = true
+}
+
+function readListed(state: State): void {
+  const { cursor } = state
+  const after = state.place === 'array' ? 'outside' : 'members'
+  const isEmpty = state.isFirst && peek(cursor) === 93
+  if (isEmpty) cursor.at++
+  if (isEmpty || !(state.isFirst || hasNext(cursor, 93))) {
+    moveTo(state, after)
+    state.isFirst = false
+    return
+  }
+  readOne(state)
+  state.isFirst = false
+}
+
+function readOne(state: State): void {
+  if (!readFeature(state.cursor, state.feature)) {
+    throw new ReadFault(
+      'wrong_format',
+      'The JSON is not GeoJSON: there is an object that is neither feature nor geometry.',
+    )
+  }
+  state.facts.count++
+  state.visit(state.cursor.bytes)
+}
+
+/** A collection is entered, so that its features are read one by one; all else is one feature. */
+function readObject(state: State): void {
+  const { cursor } = state
+  const start = cursor.at
+  take(cursor, 123)
+  const isCollection = isCollectionHere(cursor)
+  cursor.at = start
+  if (isCollection) {
+    cursor.at++
+    moveTo(state, 'members')
+  } else readOne(state)
+}
+
+function isCollectionHere(cursor: Cursor): boolean {
+  if (peek(cursor) === 125) return false
+  do {
+    const key = readKey(cursor)
+    if (key === 'features') return true
+    if (['properties', 'geometry', 'coordinates', 'geometries'].includes(key)) return false
+    const start = cursor.at
+    const kind = skipValue(cursor)
+    if (key === 'type' && cursor.bytes[start] === 34)
+      return isCollectionType(textIn(cursor.bytes, start, cursor.at, kind))
+  } while (hasNext(cursor, 125))
+  return false
+}
+
+function isCollectionType(type: string): boolean {
+  if (type === 'Topology') throw new ReadFault('wrong_format', 'The file is TopoJSON with its type at the end.')
+  return type === 'FeatureCollection'
+}
+
+function readKey(cursor: Cursor): string {
+  peek(cursor)
+  const start = cursor.at
+  const kind = skipString(cursor)
+  const key = textIn(cursor.bytes, start, cursor.at, kind)
+  take(cursor, 58)
+  peek(cursor)
+  return key
+}
+
+function readMember(state: State): void {
+  const { cursor } = state
+  const isEnd = state.isFirst ? peek(cursor) === 125 : !hasNext(cursor, 125)
+  if (isEnd) {
+    if (state.isFirst) cursor.at++
+    moveTo(state, 'outside')
+    return
+  }
+  const key = readKey(cursor)
+  if (key === 'features') {
+    if (peek(cursor) !== 91) fail(cursor, 'a list of features')
+    cursor.at++
+    moveTo(state, 'features')
+    return
+  }
+  const start = cursor.at
+  skipValue(cursor)
+  if (key === 'crs') state.facts.crs = JSON.parse(cursor.bytes.toString('utf8', start, cursor.at))
+  state.isFirst = false
+}

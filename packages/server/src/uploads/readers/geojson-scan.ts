@@ -1,0 +1,127 @@
+import { numberIn, textIn, token } from './geojson-cursor.ts'
+import { type Feature, idPlace } from './geojson-feature.ts'
+import { geometryWarnings } from './geometry-warnings.ts'
+import { type Extent, type GeometryType, maxFields, type ScannedField, type Warning } from './reader.ts'
+import { daysIn } from './temporal.ts'
+import { fieldTypeOf, kind, kindsOfInteger, kindsOfString } from './type-inference.ts'
+import { widenExtent } from './wkb.ts'
+
+/** What is known of the features seen so far. */
+export type Findings = {
+  /** The kinds of values per field; the last place is that of the ids. */
+  kinds: Uint16Array
+  valueCounts: Float64Array
+  featureCount: number
+  invalidCount: number
+  missingCount: number
+  geometryTypes: Set<GeometryType>
+  hasZ: boolean
+  extent: Extent | undefined
+  /** How many fields there were when it was last looked. */
+  fieldCount: number
+  /** Something was seen that may change the table; whoever cares takes it back. */
+  isNews: boolean
+}
+
+/** What was learned of the table before, in the same file, need not be learned again. */
+export function createFindings(before?: Findings): Findings {
+  return {
+    kinds: before ? before.kinds.slice() : new Uint16Array(maxFields + 1),
+    valueCounts: new Float64Array(maxFields + 1),
+    featureCount: 0,
+    invalidCount: 0,
+    missingCount: 0,
+    geometryTypes: new Set(before?.geometryTypes),
+    hasZ: before?.hasZ ?? false,
+    extent: undefined,
+    fieldCount: before?.fieldCount ?? 0,
+    isNews: false,
+  }
+}
+
+/** Takes the feature in the window into account. */
+export function observe(findings: Findings, feature: Feature, bytes: Buffer): void {
+  findings.featureCount++
+  const count = feature.fields.names.length
+  if (count !== findings.fieldCount) {
+    findings.fieldCount = count
+    findings.isNews = true
+  }
+  for (let field = 0; field < count; field++) observeValue(findings, feature, bytes, field)
+  observeValue(findings, feature, bytes, idPlace)
+  if (feature.geometryType === undefined) {
+    if (feature.geometryState === 'invalid') findings.invalidCount++
+    else findings.missingCount++
+    return
+  }
+  observeShape(findings, feature.geometryType, feature.geometry.sawZ)
+  findings.extent = widenExtent(findings.extent, feature.geometry.box)
+}
+
+function observeShape(findings: Findings, type: GeometryType, sawZ: boolean): void {
+  if (findings.geometryTypes.has(type) && (findings.hasZ || !sawZ)) return
+  findings.geometryTypes.add(type)
+  findings.hasZ ||= sawZ
+  findings.isNews = true
+}
+
+function observeValue(findings: Findings, feature: Feature, bytes: Buffer, place: number): void {
+  const found = feature.kinds[place] as number
+  if (found === token.null) return
+  findings.valueCounts[place] = (findings.valueCounts[place] as number) + 1
+  const known = findings.kinds[place] as number
+  const kinds = kindsOfToken(bytes, feature.starts[place] as number, feature.ends[place] as number, found, known)
+  if ((known | kinds) === known) return
+  findings.kinds[place] = known | kinds
+  findings.isNews = true
+}
+
+/** The cheap questions first: most values tell nothing new of their field. */
+function kindsOfToken(bytes: Buffer, start: number, end: number, found: number, known: number): number {
+  switch (found) {
+    case token.integer:
+      return end - start < 10 ? kind.int4 : kindsOfInteger(bytes.toString('latin1', start, end))
+    case token.float:
+      return end - start < 300 ? kind.float : kindsOfFloat(bytes, start, end)
+    case token.exponent:
+      return kindsOfFloat(bytes, start, end)
+    case token.text:
+      return known & kind.text ? kind.text : kindsOfPlainText(bytes, start + 1, end - 1)
+    case token.escaped:
+      return known & kind.text ? kind.text : kindsOfString(textIn(bytes, start, end, found))
+    case token.nested:
+      return kind.json
+    default:
+      return kind.boolean
+  }
+}
+
+function kindsOfPlainText(bytes: Buffer, start: number, end: number): number {
+  const first = bytes[start] as number
+  if (first < 48 || first > 57 || end - start > 40) return kind.text
+  return daysIn(bytes, start, end) === undefined ? kindsOfString(bytes.toString('latin1', start, end)) : kind.date
+}
+
+function kindsOfFloat(bytes: Buffer, start: number, end: number): number {
+  return Number.isFinite(numberIn(bytes, start, end)) ? kind.float : kind.text
+}
+
+/** The fields found, and the ids of the features as one more when no property has that name. */
+export function foundFields(
+  findings: Findings,
+  names: readonly string[],
+): { fields: ScannedField[]; places: number[] } {
+  const places = names.map((_, index) => index)
+  const hasIds = findings.kinds[idPlace] !== kind.none && !names.some((name) => name.toLowerCase() === 'id')
+  if (hasIds) places.push(idPlace)
+  const fields = places.map((place) => ({
+    name: place === idPlace ? 'id' : (names[place] ?? ''),
+    type: fieldTypeOf(findings.kinds[place] ?? 0),
+    nullable: findings.valueCounts[place] !== findings.featureCount,
+  }))
+  return { fields, places }
+}
+
+export function foundWarnings({ geometryTypes, invalidCount, missingCount }: Findings): Warning[] {
+  return geometryWarnings({ invalidCount, missingCount, hasGeometry: geometryTypes.size > 0 })
+}

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto'
+import type { SQLOutputValue } from 'node:sqlite'
+import { type RowWriter, writeBoolean, writeNull, writeValue } from './copy-binary.ts'
+import { type FieldType, ReadFault } from './reader.ts'
+import { fieldTypeOf, kind, kindsOfString, kindsOfValue } from './type-inference.ts'
+
+/** Stands for a value that was not read. */
+export const tooLarge = `too large ${randomUUID()}`
+
+/** Bytes: a kind that text files do not know. */
+const bytesKind = 1 << 20
+
+/** The kinds of a value: SQLite lets any column hold anything, so what is declared only decides between like ones. */
+export function kindsOfCell(value: Exclude<SQLOutputValue, null>, declared: string): number {
+  if (value instanceof Uint8Array) return bytesKind
+  if (typeof value === 'string') {
+    if (value === tooLarge) throw new ReadFault('row_too_large', 'A value is too large.')
+    if (!/^(DATE|TIME)/.test(declared)) return kind.text
+    return value === '' ? kind.none : kindsOfString(value)
+  }
+  if (/^BOOL/.test(declared) && (value === 0n || value === 1n)) return kind.boolean
+  return /REAL|FLOA|DOUB/.test(declared) ? kind.float : kindsOfValue(value)
+}
+
+/** The type of a column; one without values has the type that it declares. */
+export function columnType(kinds: number, declared: string): FieldType {
+  if (kinds === bytesKind) return 'binary'
+  if (kinds & bytesKind) return 'text'
+  if (kinds !== kind.none) return fieldTypeOf(kinds)
+  return declaredTypes.find(([pattern]) => pattern.test(declared))?.[1] ?? 'text'
+}
+
+const declaredTypes: readonly (readonly [RegExp, FieldType])[] = [
+  [/^BOOL/, 'boolean'],
+  [/^(TINY|SMALL|MEDIUM)INT/, 'integer'],
+  [/INT/, 'bigint'],
+  [/REAL|FLOA|DOUB/, 'number'],
+  [/^DATETIME/, 'timestamptz'],
+  [/^DATE/, 'date'],
+  [/BLOB/, 'binary'],
+]
+
+export function writeCell(writer: RowWriter, type: FieldType, value: SQLOutputValue): void {
+  if (value === null) writeNull(writer)
+  else if (type === 'boolean') writeBoolean(writer, value === 1n)
+  else writeValue(writer, type, value)
+}

@@ -1,0 +1,298 @@
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { beginRow, createRowWriter, type RowWriter, takeChunk, writeInt8, writeNull } from './copy-binary.ts'
+import {
+  createFlatGeometry,
+  createGeometrySummary,
+  type FlatGeometry,
+  type GeometrySummary,
+  geometryFindings,
+  summarise,
+} from './flat-geometry.ts'
+import { mended } from './flat-geometry-mend.ts'
+import { writeGeometry } from './flat-geometry-write.ts'
+import { readPackedGeometry } from './geopackage-geometry.ts'
+import { type PackageColumn, type PackageTable, packageTables } from './geopackage-tables.ts'
+import { columnType, kindsOfCell, tooLarge, writeCell } from './geopackage-values.ts'
+import {
+  type EncodedColumn,
+  type FieldType,
+  type Loaded,
+  maxFeatureBytes,
+  type PassOptions,
+  type Reader,
+  ReadFault,
+  type ScannedLayer,
+} from './reader.ts'
+
+/** Few at a time: rows that are gone soon cost next to nothing. */
+const rowsAtOnce = 200
+const guessedRows = 2_000
+
+/** A GeoPackage: its feature tables, then its tables without geometry. It is never written to, nor are views run. */
+export async function openGeoPackage(file: string): Promise<Reader> {
+  const database = openReadOnly(file)
+  try {
+    const tables = guarded(() => packageTables(database))
+    if (tables.length === 0) throw new ReadFault('no_features', 'The GeoPackage holds no table with data.')
+    return readerOf(database, tables)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function openReadOnly(file: string): DatabaseSync {
+  return guarded(() => {
+    const url = pathToFileURL(file)
+    // So nobody makes a journal beside the file, or believes one.
+    url.search = '?mode=ro&immutable=1'
+    const database = new DatabaseSync(url, { readOnly: true, allowExtension: false })
+    database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000')
+    return database
+  })
+}
+
+function guarded<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw asFault(error)
+  }
+}
+
+function asFault(error: unknown): unknown {
+  const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+  return isSqlite ? new ReadFault('invalid_file', `The GeoPackage is damaged: ${error.message}.`, {}, error) : error
+}
+
+function readerOf(database: DatabaseSync, tables: readonly PackageTable[]): Reader {
+  const tableOf = (name: string) => {
+    const table = tables.find((known) => known.name === name)
+    if (!table) throw new ReadFault('layer_not_found', `There is no layer "${name}".`)
+    return table
+  }
+  const guesses = new Map<string, TableFindings>()
+  return {
+    format: 'gpkg',
+    layers: async () => tables.map(({ name }) => name),
+    async scan(name, options) {
+      const table = tableOf(name)
+      return layerOf(table, await lookAt(database, table, options))
+    },
+    encode: (name, columns, options) => encodeTable(database, tableOf(name), columns, options),
+    async guess(name, options) {
+      const table = tableOf(name)
+      const found = await lookAt(database, table, options, guessedRows)
+      guesses.set(name, found)
+      return found.featureCount === 0 ? undefined : layerOf(table, found)
+    },
+    load(name, columns, options) {
+      const guessed = guesses.get(name)
+      if (!guessed) throw new Error('The layer was not guessed.')
+      return loadTable(database, tableOf(name), columns, guessed, options)
+    },
+    close: async () => database.close(),
+  }
+}
+
+type Row = readonly SQLOutputValue[]
+
+/** All rows in order: the row's number, the geometry, the fields. In a sound file the numbers grow. */
+async function* rowsOf(
+  database: DatabaseSync,
+  { name, geometry, columns, aliases }: PackageTable,
+  { signal, onProgress }: PassOptions,
+): AsyncGenerator<Row[]> {
+  const values = columns.map(({ alias, isBulky }) => (isBulky ? limited(alias) : alias))
+  const all = ['number', geometry === undefined ? 'NULL' : limited(geometry), ...values]
+  const source = `WITH source (number, ${aliases.join(', ')}) AS (SELECT rowid, * FROM ${quoted(name)})`
+  try {
+    const last = Number(database.prepare(`SELECT max(rowid) AS last FROM ${quoted(name)}`).get()?.last ?? 0)
+    const statement = database.prepare(`${source} SELECT ${all.join(', ')} FROM source ORDER BY number`)
+    statement.setReadBigInts(true)
+    statement.setReturnArrays(true)
+    let before: bigint | undefined
+    let batch: Row[] = []
+    for (const row of statement.iterate() as Iterable<unknown> as Iterable<Row>) {
+      const number = row[0] as bigint
+      if (before !== undefined && number <= before) throw new ReadFault('invalid_file', 'The GeoPackage repeats rows.')
+      before = number
+      if (batch.push(row) < rowsAtOnce) continue
+      yield batch
+      batch = []
+      await setImmediate()
+      signal.throwIfAborted()
+      onProgress?.(Math.min(Math.max(Number(number) / last, 0), 1))
+    }
+    yield batch
+  } catch (error) {
+    throw asFault(error)
+  }
+}
+
+/** What is too large never comes into memory: a word that no file can know takes its place. */
+function limited(alias: string): string {
+  return `iif(octet_length(${alias}) > ${maxFeatureBytes}, '${tooLarge}', ${alias})`
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+type FieldFindings = { readonly column: PackageColumn; kinds: number; isNull: boolean }
+type TableFindings = {
+  readonly fields: readonly FieldFindings[]
+  readonly summary: GeometrySummary
+  readonly geometry: FlatGeometry
+  featureCount: number
+  /** Something was seen that may change the table; whoever cares takes it back. */
+  isNews: boolean
+}
+
+/** What was learned of the table before need not be learned again. */
+function createTableFindings({ columns }: PackageTable, before?: TableFindings): TableFindings {
+  const summary = createGeometrySummary()
+  for (const type of before?.summary.types ?? []) summary.types.add(type)
+  summary.hasZ = before?.summary.hasZ ?? false
+  const fields = columns.map((column, index) => ({ column, kinds: before?.fields[index]?.kinds ?? 0, isNull: false }))
+  return { fields, summary, geometry: createFlatGeometry(), featureCount: 0, isNews: false }
+}
+
+/** Looks at the rows, all or so many. */
+async function lookAt(
+  database: DatabaseSync,
+  table: PackageTable,
+  options: PassOptions,
+  enough = Number.POSITIVE_INFINITY,
+): Promise<TableFindings> {
+  const found = createTableFindings(table)
+  for await (const rows of rowsOf(database, table, options)) {
+    for (const row of rows) observe(found, row)
+    if (found.featureCount >= enough) break
+  }
+  return found
+}
+
+/** Answers the geometry of the row, where there is one that can be loaded. */
+function observe(found: TableFindings, row: Row): FlatGeometry | undefined {
+  const { summary, geometry, fields } = found
+  found.featureCount++
+  const isThere = readPackedGeometry(row[1], geometry, found.featureCount)
+  const sound = isThere ? mended(geometry, summary) : undefined
+  if (sound) {
+    const before = summary.types.size + (summary.hasZ ? 100 : 0)
+    summarise(summary, sound)
+    if (before !== summary.types.size + (summary.hasZ ? 100 : 0)) found.isNews = true
+  }
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index]
+    if (field && noteValue(field, row[index + 2] ?? null)) found.isNews = true
+  }
+  return sound
+}
+
+/** Answers whether it is the first of its kind. */
+function noteValue(field: FieldFindings, value: SQLOutputValue): boolean {
+  if (value === null) {
+    field.isNull = true
+    return false
+  }
+  const kinds = field.kinds | kindsOfCell(value, field.column.declared)
+  if (kinds === field.kinds) return false
+  field.kinds = kinds
+  return true
+}
+
+const typeOfField = ({ kinds, column }: FieldFindings): FieldType => columnType(kinds, column.declared)
+
+function layerOf({ name, srid, wkt }: PackageTable, { fields, summary, featureCount }: TableFindings): ScannedLayer {
+  return {
+    name,
+    fields: fields.map((field) => {
+      const type = typeOfField(field)
+      const nullable = field.isNull || !['text', 'binary', 'integer', 'bigint'].includes(type)
+      return { name: field.column.name, type, nullable }
+    }),
+    featureCount,
+    ...geometryFindings(summary, featureCount),
+    ...(srid === undefined ? {} : { srid }),
+    ...(wkt === undefined ? {} : { wkt }),
+  }
+}
+
+/** Whether rows for what was known before are right for what is known now. */
+function isStill(before: TableFindings, now: TableFindings): boolean {
+  if (!now.isNews) return true
+  now.isNews = false
+  if (before.summary.types.size !== now.summary.types.size || before.summary.hasZ !== now.summary.hasZ) return false
+  return now.fields.every((field, index) => {
+    const known = before.fields[index]
+    return known !== undefined && typeOfField(known) === typeOfField(field)
+  })
+}
+
+async function* loadTable(
+  database: DatabaseSync,
+  table: PackageTable,
+  columns: readonly EncodedColumn[],
+  guessed: TableFindings,
+  options: PassOptions,
+): AsyncGenerator<Buffer, Loaded> {
+  const writer = createRowWriter()
+  const found = createTableFindings(table, guessed)
+  let isAsGuessed = true
+  for await (const rows of rowsOf(database, table, options)) {
+    for (const row of rows) {
+      const geometry = observe(found, row)
+      isAsGuessed &&= isStill(guessed, found)
+      if (!isAsGuessed) continue
+      writeRow(writer, columns, row, found.featureCount, geometry)
+      const chunk = takeChunk(writer)
+      if (chunk) yield chunk
+    }
+  }
+  const rest = takeChunk(writer, true)
+  if (rest) yield rest
+  return { layer: layerOf(table, found), isAsGuessed }
+}
+
+async function* encodeTable(
+  database: DatabaseSync,
+  table: PackageTable,
+  columns: readonly EncodedColumn[],
+  options: PassOptions,
+): AsyncIterable<Buffer> {
+  const writer = createRowWriter()
+  const geometry = createFlatGeometry()
+  const counts = { dropped: 0, closed: 0 }
+  let ordinal = 0
+  for await (const rows of rowsOf(database, table, options)) {
+    for (const row of rows) {
+      ordinal++
+      const sound = readPackedGeometry(row[1], geometry, ordinal) ? mended(geometry, counts) : undefined
+      writeRow(writer, columns, row, ordinal, sound)
+      const chunk = takeChunk(writer)
+      if (chunk) yield chunk
+    }
+  }
+  const rest = takeChunk(writer, true)
+  if (rest) yield rest
+}
+
+function writeRow(
+  writer: RowWriter,
+  columns: readonly EncodedColumn[],
+  row: Row,
+  ordinal: number,
+  geometry: FlatGeometry | undefined,
+): void {
+  beginRow(writer, columns.length)
+  for (const column of columns) {
+    if (column.kind === 'fid') writeInt8(writer, ordinal)
+    else if (column.kind === 'field') writeCell(writer, column.type, row[column.field + 2] ?? null)
+    else if (geometry) writeGeometry(writer, geometry, column)
+    else writeNull(writer)
+  }
+}

@@ -1,0 +1,60 @@
+import { createDbfFindings, type Dbf, type DbfFindings, type DbfText, dbfFieldType } from './dbf.ts'
+import { noteValue } from './dbf-values.ts'
+import { createGeometrySummary, type GeometrySummary } from './flat-geometry.ts'
+import type { ScannedField } from './reader.ts'
+import type { ShapefileRecords } from './shapefile-records.ts'
+
+/** What is known of the records read so far. */
+export type ShapefileFindings = {
+  readonly columns: DbfFindings[]
+  readonly summary: GeometrySummary
+  isAllUtf8: boolean
+  missingRows: number
+  featureCount: number
+}
+
+/** What was learned of the table before need not be learned again. */
+export function createFindings(dbf: Dbf | undefined, before?: ShapefileFindings): ShapefileFindings {
+  const summary = createGeometrySummary()
+  for (const type of before?.summary.types ?? []) summary.types.add(type)
+  summary.hasZ = before?.summary.hasZ ?? false
+  const columns = (dbf?.fields ?? []).map((_, index) => ({
+    ...(before?.columns[index] ?? createDbfFindings()),
+    isNull: false,
+  }))
+  return { columns, summary, isAllUtf8: true, missingRows: 0, featureCount: 0 }
+}
+
+/** Takes the row of the record into account. */
+export function noteRow({ dbf, rowAt }: ShapefileRecords, found: ShapefileFindings): void {
+  if (!dbf || rowAt < 0) {
+    found.missingRows++
+    return
+  }
+  for (let index = 0; index < dbf.fields.length; index++) {
+    const [field, findings] = [dbf.fields[index], found.columns[index]]
+    if (field && findings && !noteValue(dbf, field, rowAt, findings)) found.isAllUtf8 = false
+  }
+}
+
+export function fieldsOf(
+  dbf: Dbf | undefined,
+  { columns, missingRows }: ShapefileFindings,
+  text: DbfText,
+): ScannedField[] {
+  return (dbf?.fields ?? []).map((field, index) => {
+    const findings = columns[index] ?? createDbfFindings()
+    const nullable = missingRows > 0 || findings.isNull || !'CN'.includes(field.letter)
+    return { name: text.decode(field.rawName), type: dbfFieldType(field, findings), nullable }
+  })
+}
+
+/** Whether rows for what was known before are right for what is known now. */
+export function isStill(before: ShapefileFindings, now: ShapefileFindings, dbf: Dbf | undefined): boolean {
+  if (before.summary.types.size !== now.summary.types.size || before.summary.hasZ !== now.summary.hasZ) return false
+  for (let index = 0; index < now.columns.length; index++) {
+    const [field, then, since] = [dbf?.fields[index], before.columns[index], now.columns[index]]
+    if (field && then && since && dbfFieldType(field, then) !== dbfFieldType(field, since)) return false
+  }
+  return true
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import readWorkbook from 'read-excel-file/node'
+import { createTableSource } from './csv.ts'
+import { layoutOf } from './csv-layout.ts'
+import type { Cell } from './csv-rows.ts'
+import { type OpenOptions, type Reader, ReadFault } from './reader.ts'
+import { createRecordReader, type RecordSource } from './record-reader.ts'
+import { kindsOfValue } from './type-inference.ts'
+import { unzip, zipLimits } from './zip.ts'
+
+/** The workbook lies in memory as a whole. */
+const limits = { ...zipLimits, expandedBytes: 64 * 1024 * 1024 }
+
+type Rows = unknown[][]
+
+/** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
+export async function openXlsx(file: string, { directory, signal }: OpenOptions): Promise<Reader> {
+  await refuseTricks(file, directory, signal)
+  const sheets = await sheetsOf(file)
+  const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
+  if (filled.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
+  return createRecordReader('xlsx', [...filled.keys()], (layer) => createSheetSource(filled.get(layer) ?? []))
+}
+
+/** Unpacks it once by our own rules: sizes that lie, bombs and entities never reach the library. */
+async function refuseTricks(file: string, directory: string, signal: AbortSignal): Promise<void> {
+  const own = await mkdtemp(join(directory, 'xlsx-'))
+  for (const { path, name } of await unzip(file, own, { limits, signal })) {
+    if (!/\.(xml|rels)$/i.test(name)) continue
+    const text = await readFile(path, 'latin1')
+    if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new ReadFault('invalid_xml', 'XML with a document type is not read.')
+  }
+}
+
+async function sheetsOf(file: string): Promise<Map<string, Rows>> {
+  try {
+    const sheets = await readWorkbook(file, { trim: false })
+    return new Map(sheets.map(({ sheet, data }) => [sheet, (data as Rows).map((row) => row.map(withoutZone))]))
+  } catch (error) {
+    throw new ReadFault('invalid_file', 'The workbook cannot be read.', {}, error)
+  }
+}
+
+/** Dates of a workbook have no time zone, and whole seconds are a millisecond off: days are counted in fractions. */
+function withoutZone(value: unknown): unknown {
+  if (!(value instanceof Date)) return value
+  if (Number.isNaN(value.getTime())) return null
+  const seconds = Math.round(value.getTime() / 1000) * 1000
+  const moment = Math.abs(seconds - value.getTime()) <= 2 ? new Date(seconds) : value
+  return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
+}
+
+function createSheetSource(rows: Rows): RecordSource {
+  const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
+  return createTableSource(layoutOf(sample), () => batches(rows), { kindsOf: kindsOfValue, warnings: [] })
+}
+
+function cellOf(value: unknown): Cell {
+  return value === null || value === undefined ? null : String(value)
+}
+
+async function* batches(rows: Rows): AsyncGenerator<{ rows: Rows; fraction: number }> {
+  for (let index = 0; index < rows.length; index += 1_000) {
+    yield { rows: rows.slice(index, index + 1_000), fraction: Math.min(1, (index + 1_000) / rows.length) }
+  }
+}

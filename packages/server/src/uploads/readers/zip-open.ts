@@ -1,0 +1,91 @@
+import { openByGdal, openFolderByGdal } from './gdal.ts'
+import { openLayersOf } from './layers-of.ts'
+import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
+import { openShapefiles } from './shapefile.ts'
+import type { ShapefileParts } from './shapefile-records.ts'
+import { listZip, type UnzippedFile, unzip } from './zip.ts'
+
+/**
+ * Opens what is in an archive: shapefiles, a FileGDB, MapInfo's files, the document of a KMZ, a spreadsheet, or files of
+ * any other format, which `openFile` opens. Several are several layers.
+ */
+export async function openZip(file: string, options: OpenOptions, openFile: OpenReader): Promise<Reader> {
+  const names = await listZip(file)
+  if (names.length === 0) throw new ReadFault('empty_file', 'The archive is empty.')
+  if (names.includes('content.xml') && names.includes('mimetype')) return openByGdal(file, 'ods', options)
+  const files = await unzip(file, options.directory, { signal: options.signal })
+  const shapefiles = shapefilesOf(files)
+  if (shapefiles.length) return openShapefiles(shapefiles)
+  const database = files.filter(({ name }) => /\.gdb\/[^/]+$/i.test(name) || /(^|\/)a[0-9a-f]{8}\.gdb\w+$/i.test(name))
+  if (database.length) return openDatabase(database, options)
+  const mapInfo = files.filter(({ name }) => /\.(tab|dat|map|id|ind|mif|mid)$/i.test(name))
+  if (mapInfo.some(({ name }) => /\.(tab|mif)$/i.test(name))) return openMapInfo(mapInfo, options)
+  return openOthers(files, options, openFile)
+}
+
+/** All layers of one geodatabase; a second is not looked at. */
+function openDatabase(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
+  const folderOf = (name: string) => name.slice(0, name.lastIndexOf('/') + 1)
+  const folder = folderOf(files[0]?.name ?? '')
+  const own = files.filter(({ name }) => folderOf(name) === folder)
+  return openFolderByGdal(
+    own.map(({ path, name }) => ({ path, name: name.slice(folder.length) })),
+    'filegdb',
+    options,
+  )
+}
+
+/** GDAL names a layer by its file, so that the names are kept where they can be. */
+function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
+  const bases = new Map<string, string>()
+  const named = files.map(({ path, name }) => {
+    const [, base = '', extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
+    const key = base.toLowerCase()
+    const short = base.split('/').at(-1) ?? ''
+    const isFree = /^\w[\w-]{0,60}$/.test(short) && ![...bases.values()].includes(short)
+    const safe = bases.get(key) ?? (isFree ? short : `layer_${bases.size + 1}`)
+    bases.set(key, safe)
+    return { path, name: `${safe}.${extension.toLowerCase()}` }
+  })
+  return openFolderByGdal(named, 'mapinfo', options)
+}
+
+const dataFile =
+  /\.(geojson|geojsonl|geojsons|ndjson|json|topojson|csv|tsv|gpkg|fgb|parquet|geoparquet|kml|gpx|gml|dxf|xlsx)$/i
+
+/** Files by their names only to leave out what lies beside them; what they are is sniffed. */
+function openOthers(files: readonly UnzippedFile[], options: OpenOptions, openFile: OpenReader): Promise<Reader> {
+  const root = files.find(({ name }) => name.toLowerCase() === 'doc.kml')
+  const data = files.filter(({ name }) => dataFile.test(name))
+  const chosen = root ? [root] : data.length ? data : files.length === 1 ? files : []
+  if (chosen.length === 0) throw new ReadFault('unsupported_format', 'The archive holds no data that can be read.')
+  return openLayersOf(
+    chosen.map(({ path, name }) => ({ path, name: root ? options.fileName : name })),
+    options,
+    openFile,
+  )
+}
+
+const parts = ['shp', 'shx', 'dbf', 'prj', 'cpg'] as const
+
+/** The files that belong together are called alike, whatever the case. */
+function shapefilesOf(files: readonly UnzippedFile[]): ShapefileParts[] {
+  const layers = new Map<string, { -readonly [key in keyof ShapefileParts]: ShapefileParts[key] }>()
+  for (const { name, path } of files) {
+    const match = /^(.*)\.(shp|shx|dbf|prj|cpg)$/i.exec(name)
+    if (!match) continue
+    const [, base = '', extension = ''] = match
+    const layer = layers.get(base.toLowerCase()) ?? { name: base }
+    const part = parts.find((known) => known === extension.toLowerCase())
+    if (part) layer[part] = path
+    layers.set(base.toLowerCase(), layer)
+  }
+  return withNames([...layers.values()].filter(({ shp, dbf }) => shp ?? dbf))
+}
+
+/** The last part of the path, or all of it where two folders hold the same. */
+function withNames(layers: readonly ShapefileParts[]): ShapefileParts[] {
+  const short = (name: string) => name.split('/').at(-1) || name
+  const isTwice = (name: string) => layers.filter((layer) => short(layer.name) === short(name)).length > 1
+  return layers.map((layer) => ({ ...layer, name: isTwice(layer.name) ? layer.name : short(layer.name) }))
+}

@@ -1,0 +1,110 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { dirname } from 'node:path'
+import { type Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
+import { ApiError, invalid } from '../errors.ts'
+
+export type ReceivedForm = {
+  readonly fields: Readonly<Record<string, string>>
+  readonly file: { readonly name: string; readonly size: number }
+}
+
+const fieldBytes = 64 * 1024
+const fieldCount = 20
+/** A client that sends nothing for so long has left. */
+const idleMs = 60_000
+/** For so long the rest of a body that was refused is read, so that the client hears why. */
+const lingerMs = 10_000
+
+/** Writes the file of a form down while it comes, in `path`; when anything is wrong, nothing is left there. */
+export async function receiveForm(request: IncomingMessage, path: string, maxBytes: number): Promise<ReceivedForm> {
+  const tooLarge = new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes + fieldCount * fieldBytes) throw tooLarge
+  const form = readForm(request)
+  const fields: Record<string, string> = {}
+  let file: Promise<ReceivedForm['file']> | undefined
+  let incoming: Readable | undefined
+  await mkdir(dirname(path), { recursive: true })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      form.on('field', (name, value, isNameCut, isValueCut) => {
+        if (isNameCut || isValueCut) reject(invalid(`body/${name}`, `It is longer than ${fieldBytes} bytes.`))
+        else if (Object.hasOwn(fields, name)) reject(invalid(`body/${name}`, 'It is given twice.'))
+        else fields[name] = value
+      })
+      form.on('file', (field, stream, fileName) => {
+        if (field !== 'file') return reject(invalid(`body/${field}`, 'The file belongs into the field file.'))
+        if (file) return reject(invalid('body/file', 'One file at a time: put several into a zip archive.'))
+        incoming = stream
+        file = store(stream, path, maxBytes, tooLarge).then((size) => ({ name: fileName ?? '', size }))
+        file.catch(reject)
+      })
+      for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
+        form.on(limit, () => reject(invalid('body', 'The form has too many parts.')))
+      }
+      form.on('error', (error) => reject(malformed(error)))
+      form.on('finish', resolve)
+      feed(request, form, reject)
+    })
+    if (!file) throw invalid('body/file', 'A file is required.')
+    return { fields, file: await file }
+  } catch (error) {
+    request.unpipe(form)
+    incoming?.destroy()
+    await file?.catch(() => undefined)
+    await rm(dirname(path), { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** The rest of a body that was refused is of no interest; the connection may serve another request behind it. */
+export function dismissBody(request: IncomingMessage): void {
+  request.resume()
+  setTimeout(() => request.complete || request.destroy(), lingerMs).unref()
+}
+
+function readForm(request: IncomingMessage): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: { fieldSize: fieldBytes, fieldNameSize: 200, fields: fieldCount, files: 2, headerPairs: 20 },
+    })
+  } catch (error) {
+    throw malformed(error)
+  }
+}
+
+const malformed = (cause: unknown): ApiError =>
+  new ApiError('invalid_request', 'The body is not a valid form (multipart/form-data).', { cause })
+
+function feed(request: IncomingMessage, form: BusboyInstance, reject: (error: unknown) => void): void {
+  const timer = setTimeout(
+    () => reject(new ApiError('request_timeout', 'The file did not arrive in time.')),
+    idleMs,
+  ).unref()
+  request.on('data', () => timer.refresh())
+  request.on('error', (error) => reject(malformed(error)))
+  request.on('close', () => {
+    clearTimeout(timer)
+    if (!request.complete) reject(malformed(new Error('The client has left')))
+  })
+  request.pipe(form)
+}
+
+/** Counts while it writes, and sees to it that the bytes survive a power cut. */
+async function store(stream: Readable, path: string, maxBytes: number, tooLarge: ApiError): Promise<number> {
+  let size = 0
+  const counter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      done(size > maxBytes ? tooLarge : null, chunk)
+    },
+  })
+  await pipeline(stream, counter, createWriteStream(path, { flags: 'wx', highWaterMark: 1024 * 1024 }))
+  await using handle = await open(path, 'r+')
+  await handle.sync()
+  return size
+}

@@ -1,0 +1,278 @@
+import { randomUUID } from 'node:crypto'
+import { link, mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Db, Queryable } from '../db/db.ts'
+import { loadGuessed } from './load-guessed.ts'
+import { createProgress, type Progress } from './progress.ts'
+import { type MapFacts, type Publishable, publish, publishArchive } from './publish.ts'
+import type { Opened } from './reader-messages.ts'
+import { type ReaderProcess, startReader } from './reader-process.ts'
+import { type Extent, layerNameOf, ReadFault, type ScannedLayer } from './readers/reader.ts'
+import {
+  copyRows,
+  createStaging,
+  extentOf,
+  indexTable,
+  type Staged,
+  stagingName,
+  type TableName,
+  type Target,
+  transform,
+} from './staging.ts'
+import { planTable } from './table-plan.ts'
+import { UploadFault } from './upload-fault.ts'
+import type { Claimed, LayerWarning } from './upload-state.ts'
+
+/** What loading needs of the rest of the service. */
+export type LoadingParts = {
+  readonly db: Db
+  /** DATA_DIR */
+  readonly directory: string
+  readonly allowNativeGdal: boolean
+  /** Where tables of this database are made; the default one when none is named. */
+  target(applicationId: string, databaseId: string | undefined): Promise<Target>
+  /** The dataset whose data are replaced. */
+  findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
+  /** A table as a dataset describes it. */
+  inspect(
+    applicationId: string,
+    databaseId: string,
+    table: string,
+  ): Promise<{ attributes: Attributes; bytes: number | null }>
+  mapOf(extent: Extent | undefined, rows: number): MapFacts
+  archiveMap(applicationId: string, uri: string): Promise<MapFacts>
+  cleanAttribution(text: string): string
+  /** Makes an overview of a table that is not yet a dataset; undefined when it needs none. */
+  stageOverview(
+    dataset: NewDataset,
+    rows: number,
+    table: TableName,
+    signal: AbortSignal,
+  ): Promise<InstallOverview | undefined>
+}
+
+type Attributes = readonly { readonly name: string; readonly type: string }[]
+export type Replaced = {
+  readonly databaseId: string
+  readonly type: string
+  readonly name: string
+  readonly ownerId: number | null
+  tableIn(schema: string): TableName
+}
+export type NewDataset = {
+  readonly id: string
+  readonly applicationId: string
+  readonly name: string
+  readonly attributes: Attributes
+}
+export type InstallOverview = (tx: Queryable, table: TableName) => Promise<void>
+
+const maxLayers = 100
+
+export const uploadDirectory = (directory: string, id: string): string => join(directory, 'uploads', id)
+export const sourceFile = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'source')
+/** What is unpacked lies here, and is taken away before another try. */
+const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
+
+/** Loads a file and publishes what is in it, or throws. */
+export async function runUpload(parts: LoadingParts, upload: Claimed, signal: AbortSignal, run: Run): Promise<void> {
+  const work = workDirectory(parts.directory, upload.id)
+  await rm(work, { recursive: true, force: true })
+  await mkdir(work, { recursive: true })
+  const reader = startReader(signal, join(parts.directory, 'cache'))
+  try {
+    run.progress.at('unpacking', 0)
+    const opened = await reader.open(sourceFile(parts.directory, upload.id), {
+      fileName: upload.fileName,
+      directory: work,
+      allowNativeGdal: parts.allowNativeGdal,
+      ...(upload.options.layer !== undefined && { layer: upload.options.layer }),
+    })
+    if ('archive' in opened) await runArchive(parts, upload, opened.archive)
+    else await runLayers(parts, upload, signal, run, reader, opened)
+  } finally {
+    await reader.end()
+  }
+}
+
+/** What is kept while one upload is worked on. */
+export type Run = {
+  readonly progress: Progress
+  /** Known also when it fails later. */
+  readonly warnings: LayerWarning[]
+  /** The datasets that are being made. */
+  readonly datasetIds: string[]
+}
+
+export const createRun = (db: Db, upload: Claimed, onLost: () => void): Run => ({
+  progress: createProgress(db, upload, onLost),
+  warnings: [],
+  datasetIds: [],
+})
+
+async function runArchive(parts: LoadingParts, upload: Claimed, kind: 'mbtiles' | 'pmtiles'): Promise<void> {
+  const { applicationId, id, options } = upload
+  if (options.datasetId !== undefined) {
+    throw new UploadFault('unsupported_format', 'An archive of tiles cannot replace the data of a dataset.')
+  }
+  const files = join(parts.directory, 'files', applicationId)
+  const name = `${id}.${kind}`
+  const file = join(files, name)
+  await mkdir(files, { recursive: true })
+  await rm(file, { force: true })
+  // Not moved: should this try fail half-way, the next one finds the file where it was.
+  await link(sourceFile(parts.directory, id), file)
+  try {
+    const found = await parts.archiveMap(applicationId, `${kind}://${name}`).catch((error) => {
+      throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
+    })
+    const attribution = parts.cleanAttribution(options.attribution ?? found.attribution ?? '')
+    await publishArchive(parts.db, upload, layerNameOf(upload.fileName), `${kind}://${name}`, { ...found, attribution })
+  } catch (error) {
+    await rm(file, { force: true })
+    throw error
+  }
+}
+
+async function runLayers(
+  parts: LoadingParts,
+  upload: Claimed,
+  signal: AbortSignal,
+  run: Run,
+  reader: ReaderProcess,
+  opened: Extract<Opened, { layers: string[] }>,
+): Promise<void> {
+  const replaced = await findReplaced(parts, upload)
+  const target = await parts.target(upload.applicationId, replaced?.databaseId)
+  const names = chosenLayers(opened.layers, upload)
+  const [only] = names
+  const guessed = names.length === 1 && only !== undefined ? await loadGuessed(upload, target, reader, run, only) : null
+  const tables = guessed ? [guessed.staged] : await planLayers(upload, target, reader, run, names)
+  const each = async (stage: Parameters<Progress['at']>[0], work: (table: Staged, at: OnProgress) => Promise<void>) => {
+    for (const [index, table] of tables.entries()) {
+      signal.throwIfAborted()
+      run.progress.at(stage, index / tables.length)
+      await work(table, (fraction) => run.progress.at(stage, (index + fraction) / tables.length))
+    }
+  }
+  if (!guessed?.isLoaded) {
+    await each('loading', async (table, at) => {
+      await createStaging(table)
+      await copyRows(table, reader.encode(table.plan.layer.name, table.plan.encoded, at))
+    })
+  }
+  await reader.end()
+  await each('transforming', transform)
+  await each('indexing', async (table) => {
+    const found = await indexTable(table)
+    run.warnings.push(...found.map((warning) => ({ ...warning, ...placed(table.plan.layer, tables.length) })))
+  })
+  const published: Publishable[] = []
+  await each('overviews', async (table) => {
+    const id = upload.options.datasetId ?? randomUUID()
+    run.datasetIds.push(id)
+    published.push(await describe(parts, upload, { staged: table, id, layers: tables.length, replaced }, signal))
+  })
+  run.progress.at('publishing', 0)
+  signal.throwIfAborted()
+  await publish(parts.db, upload, published, run.warnings)
+}
+
+type OnProgress = (fraction: number) => void
+
+async function planLayers(
+  upload: Claimed,
+  target: Target,
+  reader: ReaderProcess,
+  run: Run,
+  names: readonly string[],
+): Promise<Staged[]> {
+  const layers = await scanLayers(reader, names, run)
+  return layers.map((layer, index) => ({
+    target,
+    name: stagingName(upload.id, upload.attempt, index),
+    plan: planTable(layer, upload.options),
+  }))
+}
+
+const placed = ({ name }: ScannedLayer, layers: number): { layer?: string } => (layers > 1 ? { layer: name } : {})
+
+async function findReplaced(parts: LoadingParts, { applicationId, options }: Claimed): Promise<Replaced | undefined> {
+  if (options.datasetId === undefined) return undefined
+  const found = await parts.findReplaced(applicationId, options.datasetId)
+  if (found?.type !== 'table') throw new UploadFault('dataset_gone', 'There is no such dataset any more.')
+  return found
+}
+
+function chosenLayers(layers: readonly string[], { options }: Claimed): readonly string[] {
+  const { layer, datasetId } = options
+  const shown = layers.slice(0, 20).map((name) => JSON.stringify(name))
+  if (layer !== undefined) {
+    if (layers.includes(layer)) return [layer]
+    throw new UploadFault('layer_not_found', `There is no layer "${layer}"; there are ${shown.join(', ')}.`)
+  }
+  const isTooMany = layers.length > (datasetId === undefined ? maxLayers : 1)
+  if (!isTooMany) return layers
+  throw new UploadFault(
+    'layer_required',
+    `The file has ${layers.length} layers; say in the field layer which one is meant: ${shown.join(', ')}.`,
+  )
+}
+
+/** Layers with nothing in them are left out, unless there is no other. */
+async function scanLayers(reader: ReaderProcess, names: readonly string[], run: Run): Promise<ScannedLayer[]> {
+  const layers: ScannedLayer[] = []
+  for (const [index, name] of names.entries()) {
+    run.progress.at('scanning', index / names.length)
+    const onProgress = (fraction: number) => run.progress.at('scanning', (index + fraction) / names.length)
+    const layer = await reader.scan(name, onProgress).catch((error) => {
+      if (names.length > 1 && error instanceof ReadFault && error.code === 'no_features') return undefined
+      throw error
+    })
+    if (layer && layer.featureCount > 0) {
+      layers.push(layer)
+      run.warnings.push(...layer.warnings.map((warning) => ({ ...warning, ...placed(layer, names.length) })))
+    } else if (names.length > 1) {
+      run.warnings.push({ code: 'empty_layer', message: 'The layer has no features, so it was left out.', layer: name })
+    }
+  }
+  if (layers.length === 0) throw new UploadFault('no_features', 'There is nothing in the file.')
+  return layers
+}
+
+async function describe(
+  parts: LoadingParts,
+  upload: Claimed,
+  { staged, id, layers, replaced }: { staged: Staged; id: string; layers: number; replaced: Replaced | undefined },
+  signal: AbortSignal,
+): Promise<Publishable> {
+  const { applicationId, options } = upload
+  const { target, plan } = staged
+  const { attributes, bytes } = await parts.inspect(applicationId, target.databaseId, staged.name)
+  const name = replaced?.name ?? nameOf(options.name, plan.layer.name, layers)
+  const attribution =
+    options.attribution === undefined ? {} : { attribution: parts.cleanAttribution(options.attribution) }
+  const map = plan.geometry && { ...parts.mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
+  const installOverview =
+    map && target.isOwn
+      ? await parts.stageOverview(
+          { id, applicationId, name, attributes },
+          plan.layer.featureCount,
+          { schema: target.schema, name: staged.name },
+          signal,
+        )
+      : undefined
+  return {
+    ...{ staged, id, name, attributes, bytes },
+    ...(map && { map }),
+    ...(replaced && { replaces: { table: replaced.tableIn(target.schema) } }),
+    ...(installOverview && { installOverview }),
+  }
+}
+
+const maxNameLength = 255
+
+function nameOf(given: string | undefined, layer: string, layers: number): string {
+  const name = given === undefined ? layer : layers > 1 ? `${given}: ${layer}` : given
+  return name.toWellFormed().replaceAll('\0', '').slice(0, maxNameLength) || 'Upload'
+}

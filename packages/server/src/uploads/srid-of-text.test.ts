@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sridOfText } from './srid-of-text.ts'
+
+const degrees =
+  'GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]]'
+const lambert = `PROJCS["RGF93_Lambert_93",GEOGCS["GCS_RGF_1993",DATUM["D_RGF_1993",SPHEROID["GRS_1980",6378137.0,298.257222101]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Lambert_Conformal_Conic"],UNIT["Meter",1.0]]`
+
+test('a reference system is known by its text only where there is no doubt', () => {
+  assert.equal(sridOfText(degrees), 4326)
+  assert.equal(sridOfText(degrees.replaceAll(',', ', ')), 4326)
+  assert.equal(sridOfText(`PROJCS["WGS_1984_UTM_Zone_33N",${degrees},UNIT["Meter",1.0]]`), 32_633)
+  assert.equal(sridOfText(`PROJCS["WGS_1984_UTM_Zone_5S",${degrees},UNIT["Meter",1.0]]`), 32_705)
+  assert.equal(sridOfText(`PROJCS["x",${degrees},AUTHORITY["EPSG","2056"]]`), 2056)
+  assert.equal(sridOfText(`PROJCS["x",GEOGCS["y",AUTHORITY["EPSG","4326"]],UNIT["Meter",1.0]]`), undefined)
+  assert.equal(sridOfText(lambert), undefined)
+  assert.equal(sridOfText(degrees.replace('298.257223563', '298.25')), undefined)
+  assert.equal(sridOfText(degrees.replace('Greenwich",0.0', 'Paris",2.337')), undefined)
+})

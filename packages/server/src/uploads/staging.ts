@@ -1,0 +1,207 @@
+import type { Db, Queryable } from '../db/db.ts'
+import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
+import { geometryColumn, keyColumn } from './column-names.ts'
+import type { Extent, Warning } from './readers/reader.ts'
+import type { TablePlan } from './table-plan.ts'
+import { codeOf, UploadFault } from './upload-fault.ts'
+
+/** Where tables are made: the application's schema in the platform's database, or a database of its own. */
+export type Target = {
+  readonly db: Db
+  readonly schema: string
+  readonly databaseId: string
+  /** In the platform's database, so that everything can be published in one transaction. */
+  readonly isOwn: boolean
+}
+
+/** A table that nobody knows of yet. */
+export type Staged = { readonly target: Target; readonly name: string; readonly plan: TablePlan }
+
+const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-', '')}_`
+
+/** The attempt is part of the name: two workers that both believe the upload theirs never meet. */
+export const stagingName = (uploadId: string, attempt: number, layer: number): string =>
+  `${prefixOf(uploadId)}${attempt}_${layer}`
+
+const tableOf = ({ target, name }: Staged): Sql => ident(target.schema, name)
+
+export async function createStaging(staged: Staged): Promise<void> {
+  const { plan } = staged
+  const columns = plan.columns.map(
+    ({ name, type }) => sql`${ident(name)} ${raw(name === keyColumn ? `${type} NOT NULL` : type)}`,
+  )
+  if (plan.geometry) await checkSrids(staged)
+  await staged.target.db.query(sql`CREATE TABLE ${tableOf(staged)} (${joinSql(columns, ', ')})`)
+  for (const { name, original } of plan.columns) {
+    if (original !== undefined) await comment(staged, name, original)
+  }
+}
+
+async function comment(staged: Staged, column: string, text: string): Promise<void> {
+  await staged.target.db.query(sql`COMMENT ON COLUMN ${tableOf(staged)}.${ident(column)} IS ${literal(text)}`)
+}
+
+async function checkSrids({ target, plan }: Staged): Promise<void> {
+  const places = plan.geometry?.places
+  const wanted = [...new Set([places?.source, places?.target])].filter((srid) => srid !== undefined && srid !== 0)
+  const found = await target.db.query<{ srid: number }>(
+    sql`SELECT srid FROM spatial_ref_sys WHERE srid = ANY(${wanted as number[]}::int4[])`,
+  )
+  const unknown = wanted.find((srid) => !found.some((row) => row.srid === srid))
+  if (unknown !== undefined) {
+    throw new UploadFault('srid_unknown', `There is no reference system ${unknown}.`, { layer: plan.layer.name })
+  }
+}
+
+export async function copyRows(staged: Staged, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  return staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, chunks)
+}
+
+/** Moves the coordinates where they belong. */
+export async function transform(staged: Staged): Promise<void> {
+  const { geometry, layer } = staged.plan
+  if (!geometry || geometry.places.source === geometry.places.target) return
+  const { text, target } = geometry.places
+  const value = ident(geometryColumn)
+  const from = text === undefined ? raw('') : sql`${literal(text)}, `
+  const type = raw(`geometry(${geometry.type},${target})`)
+  await staged.target.db
+    .query(
+      sql`ALTER TABLE ${tableOf(staged)} ALTER COLUMN ${value} TYPE ${type}
+        USING ST_Transform(${value}, ${from}${raw(String(target))})`,
+    )
+    .catch((error) => {
+      if (codeOf(error) !== 'XX000' && codeOf(error) !== '22023') throw error
+      const message = error instanceof Error ? error.message : String(error)
+      const isUnknown = /proj|srid|could not (parse|form)/i.test(message)
+      throw new UploadFault(
+        isUnknown ? 'srid_unknown' : 'invalid_coordinates',
+        `The coordinates cannot be brought into the reference system ${target}: ${message}`,
+        { layer: layer.name },
+        error,
+      )
+    })
+}
+
+/** Definitions take no values, so the text is put in: quoted, and without what could end it. */
+const literal = (text: string): Sql =>
+  raw(`E'${text.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll("'", "''")}'`)
+
+/** Key, index and statistics; meanwhile, where there are several connections, geometries are looked at. */
+export async function indexTable(staged: Staged): Promise<Warning[]> {
+  const { target, plan, name } = staged
+  const table = tableOf(staged)
+  const key = ident(`${name}_pkey`)
+  const build = async (): Promise<void> => {
+    await target.db.transaction(async (tx) => {
+      if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
+      // Not a key at once: that would keep out whoever looks at the geometries.
+      await tx.query(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
+      if (plan.geometry) {
+        await tx.query(sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`)
+      }
+    })
+    await target.db.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)
+    await target.db.query(sql`ANALYZE ${table}`)
+  }
+  const counting = plan.geometry?.isAreal ? countInvalid(staged) : Promise.resolve(0)
+  counting.catch(() => undefined)
+  await build()
+  const count = await counting
+  if (count === 0) return []
+  const message = 'Some areas are not valid (they cross themselves, for instance); they were loaded as they are.'
+  return [{ code: 'invalid_geometry', message, count }]
+}
+
+async function countInvalid(staged: Staged): Promise<number> {
+  const [row] = await staged.target.db.query<{ count: number }>(sql`
+    SELECT count(*)::int4 AS count FROM ${tableOf(staged)} WHERE ST_IsValidReason(${ident(geometryColumn)}) <> 'Valid Geometry'`)
+  return row?.count ?? 0
+}
+
+/** In degrees; undefined when there is nothing to see. */
+export async function extentOf(staged: Staged): Promise<Extent | undefined> {
+  const { geometry, layer } = staged.plan
+  if (!geometry) return undefined
+  const { source, target } = geometry.places
+  if (source === target && target === 4326 && layer.extent) return layer.extent
+  const box = sql`ST_SetSRID(ST_Extent(${ident(geometryColumn)})::geometry, ${raw(String(target))})`
+  const dense = sql`ST_Segmentize(box, greatest(ST_XMax(box) - ST_XMin(box), ST_YMax(box) - ST_YMin(box)) / 20 + 1e-9)`
+  const degrees = target === 4326 ? raw('box') : sql`ST_Transform(${dense}, 4326)`
+  const [row] = await staged.target.db.query<{ w: number | null; s: number; e: number; n: number }>(sql`
+    SELECT ST_XMin(box) AS w, ST_YMin(box) AS s, ST_XMax(box) AS e, ST_YMax(box) AS n
+    FROM (SELECT ${degrees} AS box FROM (SELECT ${box} AS box FROM ${tableOf(staged)}) AS q) AS q`)
+  return row && row.w !== null ? [row.w, row.s, row.e, row.n] : undefined
+}
+
+/** Takes away what an upload has left, of this attempt or of any. */
+export async function dropStaging(target: Target, uploadId: string): Promise<void> {
+  const tables = await target.db.query<{ name: string }>(sql`
+    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${target.schema} AND c.relkind = 'r' AND starts_with(c.relname, ${prefixOf(uploadId)})`)
+  for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
+}
+
+/** Takes away the parts of an overview whose dataset never came to be. */
+export async function dropOverviewParts(target: Target, datasetId: string): Promise<void> {
+  if (!target.isOwn) return
+  const tables = await target.db.query<{ name: string }>(sql`
+    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${target.schema} AND c.relkind = 'r'
+      AND starts_with(c.relname, ${`svc_ov_${datasetId.replaceAll('-', '')}_`})
+      AND NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = ${datasetId}::uuid)`)
+  for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
+}
+
+/** Ends the statements that work on the tables of an upload. Embedded there is no way to. */
+export async function cancelStatements({ db }: Target, uploadId: string): Promise<void> {
+  if (db.kind !== 'postgres') return
+  await db.query(sql`
+    SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND state = 'active' AND usename = current_user AND datname = current_database()
+      AND strpos(query, ${prefixOf(uploadId)}) > 0`)
+}
+
+/** Gives the table its name, in place of the one that has it. */
+export async function putInPlace(tx: Queryable, { target, name }: Staged, place: TableName, replaces: boolean) {
+  const table = ident(place.schema, place.name)
+  if (replaces) await dropReplaced(tx, place)
+  if (place.schema !== target.schema) {
+    await tx.query(sql`ALTER TABLE ${ident(target.schema, name)} SET SCHEMA ${ident(place.schema)}`)
+  }
+  await tx.query(sql`ALTER TABLE ${ident(place.schema, name)} RENAME TO ${ident(place.name)}`)
+  for (const suffix of ['_pkey', '_geom']) {
+    const index = freeIndexName(place.name, suffix)
+    const [free] = await tx.query<{ free: boolean }>(sql`
+      SELECT to_regclass(${`${quoted(place.schema)}.${quoted(index)}`}) IS NULL
+        AND to_regclass(${`${quoted(place.schema)}.${quoted(name + suffix)}`}) IS NOT NULL AS free`)
+    if (free?.free) {
+      await tx.query(sql`ALTER INDEX ${ident(place.schema, name + suffix)} RENAME TO ${ident(index)}`)
+    }
+  }
+  return table
+}
+
+export type TableName = { readonly schema: string; readonly name: string }
+
+const freeIndexName = (table: string, suffix: string): string => `${table.slice(0, 40)}${suffix}`
+
+async function dropReplaced(tx: Queryable, { schema, name }: TableName): Promise<void> {
+  const [found] = await tx.query<{ kind: string }>(sql`
+    SELECT c.relkind::text AS kind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind NOT IN ('i', 'I', 'S', 't')`)
+  if (!found) return
+  if (found.kind !== 'r') {
+    throw new UploadFault('dataset_in_use', 'The dataset is no plain table, so its data cannot be replaced.')
+  }
+  await tx.query(sql`DROP TABLE ${ident(schema, name)}`).catch((error) => {
+    if (codeOf(error) !== '2BP01') throw error
+    const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail.split('\n')[0]})` : ''
+    throw new UploadFault(
+      'dataset_in_use',
+      `Something is built on the table of the dataset, so it cannot be replaced${detail}.`,
+      {},
+      error,
+    )
+  })
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
+import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
+import type { Queryable } from '../db/db.ts'
+import { json, raw, sql } from '../db/sql.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { type Operation, operation } from '../http/operation.ts'
+import { crudOperations } from '../resource/crud.ts'
+import { metadataOperations } from '../resource/metadata.ts'
+import { outputSchema } from '../resource/schemas.ts'
+import { getEntity, getText, removeEntity, type Store } from '../resource/store.ts'
+import { formSchema, readFormFields } from './form-fields.ts'
+import { dismissBody, receiveForm } from './receive-file.ts'
+import type { Replaced } from './run-upload.ts'
+import { sourceFile, uploadDirectory } from './run-upload.ts'
+import type { UploadFormFields } from './upload.ts'
+import { countUnfinished, takeTurns } from './upload-state.ts'
+
+export type UploadOperationsOptions = {
+  store: Store
+  /** DATA_DIR */
+  directory: string
+  maxBytes: number
+  /** How many of an application may be unfinished. */
+  maxWaiting: number
+  findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
+  /** A file has come. */
+  begin(upload: { id: string; applicationId: string }): Promise<void>
+  /** It is no longer wanted. */
+  stop(upload: { id: string; applicationId: string }): Promise<void>
+  isStopping(): boolean
+}
+
+export function uploadOperations(options: UploadOperationsOptions): Operation[] {
+  const { store } = options
+  const standard = crudOperations(store).map((one) => (one.id === 'uploads.get' ? waitingGet(options, one) : one))
+  return [create(options), ...standard, remove(options), ...metadataOperations(store)]
+}
+
+function create(options: UploadOperationsOptions): Operation {
+  const { store, directory, maxBytes } = options
+  return operation({
+    id: 'uploads.create',
+    method: 'POST',
+    path: '/api/v1/uploads',
+    summary: 'Send a file that becomes a dataset and a map',
+    description: 'Answers as soon as the file is stored; the record tells what becomes of it.',
+    access: { class: 'uploads', level: 'execute' },
+    multipart: formSchema,
+    success: {
+      status: 200,
+      description: 'The upload',
+      schema: outputSchema(store.resource),
+      headers: ['ETag', 'Location'],
+    },
+    failures: [404, 408, 429],
+    async handle({ request, caller, scope }) {
+      const id = randomUUID()
+      try {
+        demandAnyId(scope)
+        // Before the file comes, which may take long, and again when its record is written.
+        await demandRoom(store.db, caller.applicationId, options.maxWaiting)
+        const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), maxBytes)
+        const form = readFormFields(fields)
+        if (form.datasetId !== undefined) await checkReplaced(options, caller, form.datasetId)
+        await insert(options, caller, scope, id, file, form)
+      } catch (error) {
+        dismissBody(request.raw)
+        await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+        throw error
+      }
+      await options.begin({ id, applicationId: caller.applicationId })
+      const { json: body, revision } = await getText(store, scope, id)
+      return { headers: { etag: `"${revision}"`, location: `/api/v1/uploads/${id}` }, json: body }
+    },
+  })
+}
+
+async function insert(
+  { store: { db }, maxWaiting }: UploadOperationsOptions,
+  { applicationId }: Caller,
+  { ownerId }: Scope,
+  id: string,
+  { name, size }: { name: string; size: number },
+  form: UploadFormFields,
+): Promise<void> {
+  const fileName = name.toWellFormed().replaceAll('\0', '').slice(0, 255) || 'upload'
+  await db.transaction(async (tx) => {
+    await takeTurns(tx, applicationId)
+    await demandRoom(tx, applicationId, maxWaiting)
+    await tx.query(sql`
+      INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, size)
+      VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${fileName}, ${`uploads/${id}`}, ${json(form)}, ${size})`)
+  })
+}
+
+async function demandRoom(db: Queryable, applicationId: string, maxWaiting: number): Promise<void> {
+  if ((await countUnfinished(db, applicationId)) < maxWaiting) return
+  const detail = `The application has ${maxWaiting} unfinished uploads, and may have no more; send this one when some have ended.`
+  throw new ApiError('busy', detail, { headers: { 'Retry-After': '10' } })
+}
+
+/** Its data may be replaced by whoever may write it. */
+async function checkReplaced({ findReplaced }: UploadOperationsOptions, caller: Caller, id: string): Promise<void> {
+  const scope = scopeOf(caller, 'datasets', 'write')
+  if (!scope || (scope.ids !== 'any' && !scope.ids.includes(id))) {
+    throw denied('The key does not grant write access to this dataset.')
+  }
+  const found = await findReplaced(caller.applicationId, id)
+  const isOwned = scope.ownerId === null || found?.ownerId === scope.ownerId
+  if (!found || !isOwned) throw new ApiError('not_found', 'There is no Dataset with this id.')
+  if (found.type !== 'table') throw invalid('body/datasetId', 'Only the data of a table can be replaced.')
+}
+
+const longestWaitSeconds = 60
+const lookMs = 200
+
+/** `Prefer: wait=20` answers when the status changes, or after that time. */
+function waitingGet({ store, isStopping }: UploadOperationsOptions, get: Operation): Operation {
+  return {
+    ...get,
+    description: `With \`Prefer: wait=N\` it answers at the next change of status, or after N seconds (at most ${longestWaitSeconds}).`,
+    async handle(context, input) {
+      const seconds = waitOf(context.request)
+      if (seconds === 0 || !('scope' in context)) return get.handle(context, input)
+      const { scope } = context as { scope: Scope }
+      const statusOf = async () => (await getEntity(store, scope, input.params.id ?? '', ['status'])).entity.status
+      const first = await statusOf()
+      const end = performance.now() + seconds * 1000
+      const isOver = () => performance.now() >= end || isStopping() || context.request.raw.socket.destroyed
+      if (first === 'pending' || first === 'processing') {
+        while (!isOver() && (await statusOf()) === first) await sleep(lookMs)
+      }
+      const answer = await get.handle(context, input)
+      return { ...answer, headers: { ...answer.headers, 'preference-applied': `wait=${seconds}` } }
+    },
+  }
+}
+
+function waitOf({ headers }: FastifyRequest): number {
+  const [, seconds] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})/i.exec(String(headers.prefer ?? '')) ?? []
+  return Math.min(longestWaitSeconds, Number(seconds ?? 0))
+}
+
+/** Of one that has not ended: it is cancelled. Of one that has: its record goes, and what it made stays. */
+function remove(options: UploadOperationsOptions): Operation {
+  const { store } = options
+  return operation({
+    id: 'uploads.delete',
+    method: 'DELETE',
+    path: '/api/v1/uploads/{id}',
+    summary: 'Cancel an upload, or delete the record of one that has ended',
+    description: 'What a completed upload has made stays.',
+    access: { class: 'uploads', level: 'write' },
+    success: { status: 200, description: 'Cancelled or deleted; no body' },
+    failures: [409],
+    async handle({ scope }, { params }) {
+      const id = params.id ?? ''
+      const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
+      const [cancelled] = await store.db.query(sql`
+        UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, updated_at = ${now}, revision = revision + 1
+        WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing') RETURNING id`)
+      if (!cancelled) {
+        await removeEntity(store, scope, id, 'any')
+        return {}
+      }
+      await options.stop({ id: String(entity.id), applicationId: String(entity.applicationId) })
+      return {}
+    },
+  })
+}
+
+const now = raw("date_trunc('milliseconds', clock_timestamp())")

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import type { Db, Queryable } from '../db/db.ts'
+import { json, raw, sql } from '../db/sql.ts'
+import type { Warning } from './readers/reader.ts'
+import type { Result, Stage, UploadFormFields } from './upload.ts'
+import { type FaultDto, UploadLost } from './upload-fault.ts'
+
+/** An upload that this process works on. */
+export type Claimed = {
+  readonly id: string
+  readonly applicationId: string
+  readonly ownerId: number | null
+  readonly fileName: string
+  readonly options: UploadFormFields
+  readonly attempt: number
+  /** Only while the record names it may anything be published. */
+  readonly worker: string
+}
+
+export type LayerWarning = Warning & { layer?: string }
+
+export const maxAttempts = 3
+/** A worker that says nothing for so long is dead. */
+const silenceSeconds = 15
+
+const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
+const now = raw("date_trunc('milliseconds', clock_timestamp())")
+/** After a failure it is left alone for a while. */
+const isDue = raw(
+  "(status = 'pending' AND (heard_at IS NULL OR heard_at < clock_timestamp() - attempts * interval '4 seconds'))",
+)
+const isLeft = raw(
+  `(status = 'processing' AND (heard_at IS NULL OR heard_at < clock_timestamp() - interval '${silenceSeconds} seconds'))`,
+)
+
+/** What counts the uploads of one application takes turns, so that no more run or wait than may. */
+export async function takeTurns(tx: Queryable, applicationId: string): Promise<void> {
+  await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads ' || ${applicationId}::text, 0))`)
+}
+
+/** The oldest upload of the application that nobody works on, if one more may run. */
+export async function claim(db: Db, applicationId: string, limit: number): Promise<Claimed | undefined> {
+  const worker = randomUUID()
+  return db.transaction(async (tx) => {
+    await takeTurns(tx, applicationId)
+    const [row] = await tx.query<{
+      id: string
+      ownerId: number | null
+      fileName: string
+      options: UploadFormFields
+      attempt: number
+    }>(sql`
+      UPDATE svc.uploads SET status = 'processing', worker = ${worker}::uuid, attempts = attempts + 1,
+        heard_at = clock_timestamp(), started_at = coalesce(started_at, ${now}), ${touched}
+      WHERE id = (
+        SELECT id FROM svc.uploads
+        WHERE application_id = ${applicationId}::uuid AND (${isDue} OR ${isLeft}) AND attempts < ${maxAttempts}
+        ORDER BY created_at, id LIMIT 1)
+      AND (SELECT count(*) FROM svc.uploads
+           WHERE application_id = ${applicationId}::uuid AND status = 'processing' AND NOT ${isLeft}) < ${limit}
+      RETURNING id, owner_id AS "ownerId", file_name AS "fileName", options, attempts AS attempt`)
+    return row && { ...row, applicationId, worker }
+  })
+}
+
+export async function countUnfinished(db: Queryable, applicationId: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    SELECT count(*)::int4 AS count FROM svc.uploads
+    WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing')`)
+  return row?.count ?? 0
+}
+
+/** Those that were tried often enough end here; answers which they were. */
+export async function giveUp(db: Db): Promise<{ id: string; applicationId: string; options: UploadFormFields }[]> {
+  const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and never came to an end.` }
+  return db.query(sql`
+    UPDATE svc.uploads SET status = 'failed', error = ${json(error)}, worker = NULL, finished_at = ${now}, ${touched}
+    WHERE (status = 'pending' OR ${isLeft}) AND attempts >= ${maxAttempts}
+    RETURNING id, application_id AS "applicationId", options`)
+}
+
+/** One upload of each application that has something to do. */
+export async function waiting(db: Db): Promise<{ id: string; applicationId: string }[]> {
+  return db.query(sql`
+    SELECT DISTINCT ON (application_id) id, application_id AS "applicationId" FROM svc.uploads
+    WHERE ${isDue} OR ${isLeft} ORDER BY application_id, created_at, id`)
+}
+
+/** Nobody else has the embedded database: whoever worked when it was closed is dead. */
+export async function forgetWorkers(db: Db): Promise<void> {
+  await db.query(sql`UPDATE svc.uploads SET heard_at = NULL WHERE status = 'processing'`)
+}
+
+/** Says that work goes on, and how far it is. False when the upload is no longer ours. */
+export async function report(db: Db, { id, worker }: Claimed, stage: Stage | null, progress: number): Promise<boolean> {
+  const rows = await db.query(sql`
+    UPDATE svc.uploads SET stage = ${stage}, progress = greatest(progress, ${progress}::float8),
+      heard_at = clock_timestamp(), ${touched}
+    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing' RETURNING id`)
+  return rows.length > 0
+}
+
+/** For somebody else, or for another try. A try that the server itself broke off does not count. */
+export async function putBack(db: Db, { id, worker }: Claimed, counts: boolean): Promise<void> {
+  await db.query(sql`
+    UPDATE svc.uploads SET status = 'pending', worker = NULL, attempts = attempts - ${counts ? 0 : 1},
+      heard_at = CASE WHEN ${counts} THEN clock_timestamp() END, ${touched}
+    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing'`)
+}
+
+export async function fail(db: Db, { id, worker }: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
+  await db.query(sql`
+    UPDATE svc.uploads SET status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)},
+      finished_at = ${now}, ${touched}
+    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing'`)
+}
+
+/** In the transaction that publishes: from here on nobody else can end it differently. */
+export async function complete(
+  tx: Queryable,
+  { id, worker }: Claimed,
+  results: readonly Result[],
+  warnings: readonly LayerWarning[],
+): Promise<void> {
+  const [first] = results
+  const counts = results.flatMap(({ featureCount }) => featureCount ?? [])
+  const total = counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null
+  const rows = await tx.query(sql`
+    UPDATE svc.uploads SET status = 'completed', worker = NULL, stage = 'publishing', progress = 1,
+      results = ${json(results)}, warnings = ${json(warnings)}, dataset_id = ${first?.datasetId ?? null}::uuid,
+      tile_source_id = ${first?.tileSourceId ?? null}::uuid, feature_count = ${total}::bigint, finished_at = ${now}, ${touched}
+    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing' RETURNING id`)
+  if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
+}
+
+/** It has not ended. */
+export async function isWanted(db: Db, id: string): Promise<boolean> {
+  const rows = await db.query(
+    sql`SELECT id FROM svc.uploads WHERE id = ${id}::uuid AND status IN ('pending', 'processing')`,
+  )
+  return rows.length > 0
+}
+
+export async function optionsOf(db: Db, id: string): Promise<UploadFormFields> {
+  const [row] = await db.query<{ options: UploadFormFields }>(
+    sql`SELECT options FROM svc.uploads WHERE id = ${id}::uuid`,
+  )
+  return row?.options ?? {}
+}

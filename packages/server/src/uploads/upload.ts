@@ -1,0 +1,94 @@
+import Type from 'typebox'
+import { defineResource, field, type Resource } from '../resource/resource.ts'
+
+const statuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
+
+export const stages = [
+  'unpacking',
+  'scanning',
+  'loading',
+  'transforming',
+  'indexing',
+  'overviews',
+  'publishing',
+] as const
+export type Stage = (typeof stages)[number]
+
+/** What the client said besides the file. */
+export type UploadFormFields = {
+  readonly datasetId?: string
+  readonly name?: string
+  readonly description?: string
+  readonly attribution?: string
+  readonly sourceSrid?: number
+  readonly targetSrid?: number
+  readonly layer?: string
+}
+
+/** What became of one layer. */
+export type Result = {
+  readonly layer: string
+  readonly datasetId: string | null
+  readonly tileSourceId: string | null
+  readonly featureCount: number | null
+}
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+const id = Type.String({ format: 'uuid' })
+const time = Type.String({ format: 'date-time' })
+const count = Type.Integer({ minimum: 0 })
+const readOnly = { mode: 'readOnly' } as const
+const unsorted = { mode: 'readOnly', queryable: false } as const
+
+const errorSchema = Type.Object(
+  {
+    code: Type.Optional(Type.String()),
+    message: Type.Optional(Type.String()),
+    feature: Type.Optional(Type.Integer({ description: 'The number of the feature, from 1' })),
+    line: Type.Optional(Type.Integer()),
+    layer: Type.Optional(Type.String()),
+  },
+  { description: 'Empty until the upload has failed' },
+)
+const warningSchema = Type.Object({
+  code: Type.String(),
+  message: Type.String(),
+  count: Type.Optional(Type.Integer({ description: 'The number of features it is true of' })),
+  layer: Type.Optional(Type.String()),
+})
+const resultSchema = Type.Object({
+  layer: Type.String(),
+  datasetId: nullable(id),
+  tileSourceId: nullable(id),
+  featureCount: nullable(count),
+})
+
+/** Files on their way to being datasets and maps. Records are made by sending a file, and changed by what becomes of it. */
+export const uploads = (applications: () => Resource): Resource =>
+  defineResource({
+    name: 'uploads',
+    title: 'Upload',
+    acl: 'uploads',
+    ownerColumn: 'owner_id',
+    verbs: ['list', 'get'],
+    example: {},
+    fields: {
+      ownerId: field('integer', nullable(Type.Integer()), readOnly),
+      fileName: field('string', Type.String({ description: 'As the client called it' }), readOnly),
+      path: field('string', Type.String({ description: 'An opaque name' }), readOnly),
+      options: field('json', Type.Record(Type.String(), Type.Unknown()), unsorted),
+      size: field('integer', Type.Integer({ description: 'In bytes' }), readOnly),
+      status: field('string', Type.Enum([...statuses]), readOnly),
+      stage: field('string', nullable(Type.Enum([...stages])), readOnly),
+      progress: field('number', Type.Number({ minimum: 0, maximum: 1 }), readOnly),
+      error: field('json', errorSchema, unsorted),
+      warnings: field('json', Type.Array(warningSchema), unsorted),
+      results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), unsorted),
+      datasetId: field('uuid', nullable(id), readOnly),
+      tileSourceId: field('uuid', nullable(id), readOnly),
+      featureCount: field('integer', nullable(count), readOnly),
+      startedAt: field('datetime', nullable(time), readOnly),
+      finishedAt: field('datetime', nullable(time), readOnly),
+    },
+    joins: { application: { one: applications, field: 'applicationId' } },
+  })

@@ -1,0 +1,111 @@
+import { rm } from 'node:fs/promises'
+import { tidy } from './janitor.ts'
+import { type LoadingParts, uploadDirectory } from './run-upload.ts'
+import { cancelStatements } from './staging.ts'
+import { attempt, removeTables, targetOf } from './upload-attempt.ts'
+import { claim, forgetWorkers, giveUp, optionsOf, waiting } from './upload-state.ts'
+
+/** What uploads need of jobs. */
+export type UploadJobs = {
+  work(
+    queue: string,
+    options: { concurrency: number; expireSeconds: number },
+    handler: (job: { data: UploadJob }, signal: AbortSignal) => Promise<void>,
+  ): void
+  send(
+    queue: string,
+    data: UploadJob,
+    options: { singletonKey: string; startAfterSeconds?: number },
+  ): Promise<string | undefined>
+}
+
+/** Some upload of the application is to be taken on: the oldest that waits. */
+export type UploadJob = { readonly applicationId: string }
+
+export type UploadsOptions = LoadingParts & {
+  readonly jobs: UploadJobs
+  /** How many of an application are worked on at once. */
+  readonly perApplication: number
+  onError(error: unknown): void
+}
+
+export type Uploads = {
+  begin(upload: { id: string; applicationId: string }): Promise<void>
+  stop(upload: { id: string; applicationId: string }): Promise<void>
+  /** Looks after what others have left, from now on. */
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+const queue = 'uploads'
+const concurrency = 4
+const expireSeconds = 6 * 3600
+/** How often it is looked for uploads that nobody works on. */
+const sweepMs = 5_000
+const tidyMs = 3_600_000
+
+export function createUploads(options: UploadsOptions): Uploads {
+  const { db, jobs, perApplication, directory, onError } = options
+  const running = new Map<string, { controller: AbortController; ended: Promise<void> }>()
+  let isClosing = false
+  const attempts = { ...options, isClosing: () => isClosing }
+
+  const order = async (applicationId: string, key: string, startAfterSeconds?: number): Promise<void> => {
+    const later = startAfterSeconds === undefined ? {} : { startAfterSeconds }
+    await jobs.send(queue, { applicationId }, { singletonKey: key, ...later })
+  }
+
+  async function work(applicationId: string, signal: AbortSignal): Promise<void> {
+    if (isClosing) return
+    const upload = await claim(db, applicationId, perApplication)
+    if (!upload) return
+    const controller = new AbortController()
+    const ended = attempt(attempts, upload, AbortSignal.any([signal, controller.signal]), () => controller.abort())
+    running.set(upload.id, { controller, ended })
+    await ended.finally(() => running.delete(upload.id))
+    if (!isClosing) await sweep()
+  }
+
+  async function sweep(): Promise<void> {
+    for (const upload of await giveUp(db)) {
+      await removeTables(options, upload)
+      await rm(uploadDirectory(directory, upload.id), { recursive: true, force: true })
+    }
+    for (const { id, applicationId } of await waiting(db)) await order(applicationId, id)
+  }
+
+  let isSweeping = false
+  async function look(): Promise<void> {
+    if (isSweeping) return
+    isSweeping = true
+    await sweep().catch(onError)
+    isSweeping = false
+  }
+
+  const timers: NodeJS.Timeout[] = []
+  jobs.work(queue, { concurrency, expireSeconds }, ({ data }, signal) => work(data.applicationId, signal))
+
+  return {
+    begin: ({ id, applicationId }) => order(applicationId, id).catch(onError),
+    async stop({ id, applicationId }) {
+      const here = running.get(id)
+      here?.controller.abort()
+      const record = await optionsOf(db, id)
+      const target = await targetOf(options, { applicationId, options: record }).catch(() => undefined)
+      if (target) await cancelStatements(target, id).catch(onError)
+      if (!here) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+    },
+    async start() {
+      if (db.kind === 'embedded') await forgetWorkers(db)
+      await tidy(options)
+      timers.push(setInterval(look, sweepMs).unref(), setInterval(() => tidy(options).catch(onError), tidyMs).unref())
+      await look()
+    },
+    async close() {
+      isClosing = true
+      for (const timer of timers) clearInterval(timer)
+      for (const { controller } of running.values()) controller.abort()
+      await Promise.allSettled([...running.values()].map(({ ended }) => ended))
+    },
+  }
+}
