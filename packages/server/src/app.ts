@@ -28,7 +28,7 @@ import { ApiError } from './errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import type { Operation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
-import { createJobs, type Jobs } from './jobs/jobs.ts'
+import { createJobs } from './jobs/jobs.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createFonts } from './maps/fonts.ts'
 import { createSprites } from './maps/sprites.ts'
@@ -83,7 +83,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const maps = await createMaps({ db, config, connections, sources, fetch: egress.fetch, jobs, onError: onJobError })
   const { tiling } = maps
   const uploading = createUploading({ db, connections, sources, tiling, jobs, config, onError: onJobError })
-  const messages = createMessages({ db, secrets, logger, config, egress, jobs })
+  const messages = createMessages({ db, secrets, logger, config, egress })
   const { mailer, deliveries } = messages
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl }
   const operations = allOperations({
@@ -198,17 +198,10 @@ async function createMaps({ config, ...parts }: MapParts) {
   }
 }
 
-/** Mail and messages to contact points: rows of the database, which jobs send. */
-function createMessages({
-  db,
-  secrets,
-  logger,
-  config,
-  egress,
-  jobs,
-}: Omit<AppOptions, 'about'> & { egress: Egress; jobs: Jobs }) {
+/** Mail and messages to contact points: rows of the database, which are sent in the background. */
+function createMessages({ db, secrets, logger, config, egress }: Omit<AppOptions, 'about'> & { egress: Egress }) {
   const onError = (error: unknown) => logger.warn({ err: error }, 'sending')
-  const sending = createSending({ db, jobs, onError })
+  const sending = createSending({ db, onError })
   const register = sending.add
   const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
   const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register })

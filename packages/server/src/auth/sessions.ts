@@ -47,6 +47,8 @@ export async function rotateSession(
   if (!claims) return undefined
   const next = newRefreshToken()
   const isDone = await db.transaction(async (tx) => {
+    // First, as whoever changes the user does: two that lock in another order each wait for the other.
+    await tx.query(sql`SELECT FROM svc.users WHERE id = ${claims.userId} FOR KEY SHARE`)
     const taken = await tx.query(sql`
       UPDATE svc.sessions SET rotated_at = clock_timestamp()
       WHERE hash = ${credentialHash(refreshToken)} AND rotated_at IS NULL AND revoked_at IS NULL RETURNING 1`)
@@ -73,9 +75,11 @@ async function hold(db: Queryable, refreshToken: string, applicationId: string):
   return held
 }
 
+/** One row that is revoked ends them all; to lock several would be to wait for those who lock them in another order. */
 const endFamily = (db: Queryable, family: string) =>
   db.query(sql`
-    UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE family = ${family}::uuid AND revoked_at IS NULL`)
+    UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
+      AND hash = (SELECT hash FROM svc.sessions WHERE family = ${family}::uuid ORDER BY created_at, hash LIMIT 1)`)
 
 /** Ends the session of a refresh token, if it is this user's. */
 export async function endSession(db: Db, refreshToken: string, { userId, applicationId }: Omit<Claims, 'sessionId'>) {

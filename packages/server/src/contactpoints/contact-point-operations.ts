@@ -66,7 +66,7 @@ function send(db: Db, resource: Resource, deliveries: Deliveries): Operation {
       description: 'The message will be delivered',
       schema: Type.Object({ id: Type.String({ format: 'uuid' }), status: Type.Enum(['accepted']) }),
     },
-    failures: [409],
+    failures: [409, 429],
     async handle({ request, scope }, { params: { id = '' }, body }) {
       const { entity } = await getEntity({ db, resource }, scope, id)
       const message = readMessage(body)

@@ -7,10 +7,10 @@ import { migrate } from '../db/migrate.ts'
 import { json, sql } from '../db/sql.ts'
 import { createEgress } from '../egress/guard.ts'
 import { setUp } from '../first-start.ts'
-import { createJobs } from '../jobs/jobs.ts'
 import { createSending } from '../sending/sending.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { type HttpSink, httpSink, type SunkRequest } from '../testing/http-sink.ts'
+import { inParallel } from '../testing/in-parallel.ts'
 import { until } from '../testing/until.ts'
 import { createDeliveries, type Fetcher } from './deliveries.ts'
 import type { Settings } from './driver.ts'
@@ -46,16 +46,17 @@ function stack({
   delaysSeconds = quick,
   fetcher,
   leaseSeconds = 60,
+  maxWaiting = 1_000,
 }: {
   delaysSeconds?: number[]
   fetcher?: Fetcher
   leaseSeconds?: number
+  maxWaiting?: number
 } = {}) {
   const { db } = database
   const onError = (error: unknown) => void errors.push(error)
   const egress = createEgress({ allow: '', isProduction: false })
-  const jobs = createJobs({ db, onError })
-  const sending = createSending({ db, jobs, onError, leaseSeconds })
+  const sending = createSending({ db, onError, leaseSeconds })
   const sendMail = async () => ({ error: 'no mail here', isFinal: true })
   const deliveries = createDeliveries({
     db,
@@ -64,13 +65,13 @@ function stack({
     sendMail,
     register: sending.add,
     delaysSeconds,
+    maxWaiting,
   })
   let isOpen = true
   const close = async () => {
     if (!isOpen) return
     isOpen = false
     await sending.close()
-    await jobs.close()
     await egress.close()
   }
   closers.push(close)
@@ -90,13 +91,13 @@ async function sink(...parameters: Parameters<typeof httpSink>): Promise<HttpSin
   return made
 }
 
-async function point(type: string, plain: Settings, secret: Settings = {}) {
+async function point(type: string, plain: Settings, secret: Settings = {}, application = applicationId) {
   const id = randomUUID()
-  const sealed = sealSettings(secrets, secret, settingsPlace(applicationId, type))
+  const sealed = sealSettings(secrets, secret, settingsPlace(application, type))
   await database.db.query(sql`
     INSERT INTO svc.contactpoints
       (id, application_id, name, description, type, settings, secrets, secure_fields, enabled)
-    VALUES (${id}::uuid, ${applicationId}::uuid, 'point', '', ${type}, ${json(plain)}, ${sealed}, '{}', true)`)
+    VALUES (${id}::uuid, ${application}::uuid, 'point', '', ${type}, ${json(plain)}, ${sealed}, '{}', true)`)
   return { id, isEnabled: true }
 }
 
@@ -423,4 +424,41 @@ test('Slack with a token and Telegram are called where they are, and their own w
   assert.equal(calls.at(-1)?.url, `https://api.telegram.org/bot${botToken}/sendMessage`)
   assert.equal(calls.at(-1)?.body.chat_id, -100123)
   await own.close()
+})
+
+async function newApplication(): Promise<string> {
+  const id = randomUUID()
+  await database.db.query(
+    sql`INSERT INTO svc.applications (id, name, description, contact) VALUES (${id}::uuid, 'another', '', '')`,
+  )
+  return id
+}
+
+test('hundreds of messages to services that hang do not delay the message of another application', async () => {
+  const { db } = database
+  const own = stack()
+  const held: (() => void)[] = []
+  const stuck = await sink(() => new Promise((resolve) => held.push(() => resolve({ status: 200 }))))
+  const quick = await sink()
+  const flooding = await point('webhook', { url: stuck.url }, {}, await newApplication())
+  await inParallel(Array(300).fill(hello), async (message) => void (await own.accept(flooding, message, undefined)))
+  await until(() => held.length > 0)
+  const quiet = await point('webhook', { url: quick.url }, {}, await newApplication())
+  assert.equal((await ended(await own.accept(quiet, hello, undefined))).status, 'delivered')
+  await db.query(sql`DELETE FROM svc.contactpoints WHERE id = ${flooding.id}::uuid`)
+  for (const release of held) release()
+  await own.close()
+})
+
+test('an application that sends faster than its services take it is told to wait, another is not', async () => {
+  const own = stack({ maxWaiting: 3 })
+  const [flooding, quiet] = [await newApplication(), await newApplication()]
+  const points = [await point('webhook', {}, {}, flooding), await point('webhook', {}, {}, flooding)] as const
+  await own.close()
+  for (const target of [points[0], points[1], points[0]]) await own.accept(target, hello, 'the same')
+  await own.accept(points[0], hello, 'the third')
+  await assert.rejects(own.accept(points[1], hello, undefined), { code: 'busy', headers: { 'Retry-After': '30' } })
+  await own.accept(points[1], hello, 'the same')
+  await own.accept(await point('webhook', {}, {}, quiet), hello, undefined)
+  await database.db.query(sql`DELETE FROM svc.applications WHERE id IN (${flooding}::uuid, ${quiet}::uuid)`)
 })

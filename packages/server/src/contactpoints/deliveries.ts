@@ -44,6 +44,7 @@ type Register = (outgoing: {
   table: 'deliveries'
   delaysSeconds: readonly number[]
   concurrency: number
+  perApplication: number
   attempt(id: string, signal: AbortSignal): Promise<Attempt>
   settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
 }) => { announce(): void }
@@ -55,6 +56,8 @@ export type DeliveriesOptions = {
   sendMail: SendMail
   register: Register
   delaysSeconds?: readonly number[]
+  /** How many messages of one application may wait. */
+  maxWaiting?: number
 }
 
 type Point = { readonly id: string; readonly isEnabled: boolean }
@@ -76,32 +79,40 @@ type Job = {
 }
 
 const defaultDelays = [1, 5, 25, 120, 600]
+const defaultMaxWaiting = 10_000
 const timeoutMs = 10_000
 const maxAnswerBytes = 65_536
 
 export function createDeliveries(options: DeliveriesOptions): Deliveries {
-  const { db, register, delaysSeconds = defaultDelays } = options
+  const { db, register, delaysSeconds = defaultDelays, maxWaiting = defaultMaxWaiting } = options
   const { announce } = register({
     table: 'deliveries',
     delaysSeconds,
-    concurrency: 8,
+    concurrency: 16,
+    perApplication: 4,
     attempt: (id, signal) => attempt(options, id, signal),
     settle,
   })
   return {
     async accept(point, message, idempotencyKey) {
-      const id = await insert(db, point, message, idempotencyKey)
+      const id = await insert({ db, maxWaiting }, point, message, idempotencyKey)
       announce()
       return id
     },
   }
 }
 
-async function insert(db: Db, { id: pointId, isEnabled }: Point, message: Message, key: string | undefined) {
+async function insert(
+  { db, maxWaiting }: { db: Db; maxWaiting: number },
+  { id: pointId, isEnabled }: Point,
+  message: Message,
+  key: string | undefined,
+): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(message)).digest('base64')
   const known = await findSame(db, pointId, key, hash)
   if (known) return known
   if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled.')
+  await refuseFlood(db, pointId, maxWaiting)
   const [row] = await db.query<{ id: string }>(sql`
     INSERT INTO svc.deliveries (id, contact_point_id, idempotency_key, message_hash, message, status)
     SELECT ${randomUUID()}::uuid, id, ${key ?? null}, ${hash}, ${json(message)}, 'pending'
@@ -110,6 +121,20 @@ async function insert(db: Db, { id: pointId, isEnabled }: Point, message: Messag
   const id = row?.id ?? (await findSame(db, pointId, key, hash))
   if (!id) throw new ApiError('not_found', 'There is no ContactPoint with this id.')
   return id
+}
+
+/** Whoever sends faster than his services take it is told so, before the list of what waits grows without end. */
+async function refuseFlood(db: Db, pointId: string, maxWaiting: number): Promise<void> {
+  const [row] = await db.query(sql`
+    SELECT count(*) AS waiting FROM (
+      SELECT FROM svc.deliveries d JOIN svc.contactpoints c ON c.id = d.contact_point_id
+      WHERE d.status = 'pending'
+        AND c.application_id = (SELECT application_id FROM svc.contactpoints WHERE id = ${pointId}::uuid)
+      LIMIT ${maxWaiting}) AS found`)
+  if (Number(row?.waiting) < maxWaiting) return
+  throw new ApiError('busy', `${maxWaiting} messages of this application wait to be sent: try again later.`, {
+    headers: { 'Retry-After': '30' },
+  })
 }
 
 /** The delivery that an equal request made before. */

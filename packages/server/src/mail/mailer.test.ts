@@ -6,7 +6,6 @@ import { createSecrets } from '../access/secrets.ts'
 import { migrate } from '../db/migrate.ts'
 import { json, sql } from '../db/sql.ts'
 import { setUp } from '../first-start.ts'
-import { createJobs } from '../jobs/jobs.ts'
 import { createSending } from '../sending/sending.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { type SmtpSink, smtpSink } from '../testing/smtp-sink.ts'
@@ -42,8 +41,7 @@ async function closeAll(): Promise<void> {
 function stack(smtpUrl?: string) {
   const { db } = database
   const onError = (error: unknown) => void errors.push(error)
-  const jobs = createJobs({ db, onError })
-  const sending = createSending({ db, jobs, onError })
+  const sending = createSending({ db, onError })
   const mailer = createMailer({
     db,
     secrets,
@@ -57,7 +55,6 @@ function stack(smtpUrl?: string) {
     if (!isOpen) return
     isOpen = false
     await sending.close()
-    await jobs.close()
     mailer.close()
   }
   closers.push(close)

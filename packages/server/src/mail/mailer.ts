@@ -23,6 +23,7 @@ type Register = (outgoing: {
   table: 'outbox'
   delaysSeconds: readonly number[]
   concurrency: number
+  perApplication: number
   attempt(id: string): Promise<MailAttempt>
   settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
 }) => { announceSoon(): void }
@@ -58,7 +59,8 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
   const { announceSoon } = register({
     table: 'outbox',
     delaysSeconds: options.delaysSeconds ?? defaultDelays,
-    concurrency: 3,
+    concurrency: 4,
+    perApplication: 2,
     attempt,
     settle: async (tx, id) => void (await tx.query(sql`UPDATE svc.outbox SET content = NULL WHERE id = ${id}::uuid`)),
   })

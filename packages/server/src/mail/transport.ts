@@ -23,7 +23,7 @@ export function createMailTransport(url: string, from: string): Transport {
     url,
     pool: true,
     // As many as are sent at once: none waits for another.
-    maxConnections: 12,
+    maxConnections: 20,
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 20_000,

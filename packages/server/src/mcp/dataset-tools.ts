@@ -3,8 +3,11 @@ import { ApiError } from '../errors.ts'
 import { boundedRows } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
+  bbox,
+  boxWords,
   type DatasetSummary,
   datasetId,
+  escapeLike,
   geometryOf,
   loadDataset,
   names,
@@ -13,6 +16,7 @@ import {
   selection,
   whereOf,
 } from './dataset.ts'
+import { idsInBox } from './in-box.ts'
 import { type GeometryDetail, shownGeometry } from './shown-geometry.ts'
 import { tool } from './tool.ts'
 
@@ -20,7 +24,6 @@ const limit = (fallback: number, maximum: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }))
 const offset = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }))
 const strict = { additionalProperties: false }
-const escapeLike = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 export const listDatasets = tool({
   name: 'list_datasets',
@@ -29,12 +32,13 @@ export const listDatasets = tool({
   input: Type.Object(
     {
       search: Type.Optional(Type.String({ maxLength: 100, description: 'A part of the name or description' })),
+      bbox: Type.Optional({ ...bbox, description: `Only those with something in ${boxWords}` }),
       limit: limit(20, 50),
       offset,
     },
     strict,
   ),
-  async run(call, { search, limit = 20, offset = 0 }) {
+  async run(call, { search, bbox, limit = 20, offset = 0 }) {
     const pattern = { $iLike: `%${escapeLike(search ?? '')}%` }
     const query = {
       ...(search && { filter: { $or: [{ name: pattern }, { description: pattern }] } }),
@@ -44,7 +48,9 @@ export const listDatasets = tool({
     }
     const found = (await call('datasets.list', { query })) as DatasetSummary[]
     const { rows, ...rest } = boundedRows(found.map(brief), limit, offset)
-    return { datasets: rows, ...rest }
+    if (!bbox) return { datasets: rows, ...rest }
+    const ids = await idsInBox(call, found.slice(0, rows.length), bbox)
+    return { datasets: rows.filter(({ id }) => ids.has(String(id))), ...rest }
   },
 })
 
@@ -64,7 +70,7 @@ export const describeDataset = tool({
   name: 'describe_dataset',
   title: 'Describe a dataset',
   description:
-    'Tells the attributes of a dataset with their types, the number of rows, the extent, and the range of each attribute. Coordinates in answers are always WGS 84.',
+    'Tells the attributes of a dataset with their types, the number of rows, the extent, and of each attribute the range and how often it is null. Coordinates in answers are always WGS 84.',
   input: Type.Object(
     { datasetId, valuesOf: names('Also tell the ten commonest values of these attributes', 5) },
     strict,
@@ -93,20 +99,25 @@ const withShortDescription = (attribute: DatasetSummary['attributes'][number]) =
 
 const ranged = new Set(['integer', 'number', 'date', 'datetime', 'time'])
 const maxRanges = 20
+const maxCounted = 50
 
 /** Counts and ranges in one query. A dataset that needs parameters, or time, is described without them. */
 async function measure(call: CallOperation, dataset: DatasetSummary): Promise<object> {
   const measured = dataset.attributes.filter(({ type }) => ranged.has(type)).slice(0, maxRanges)
+  const counted = dataset.attributes.filter(({ nullable }) => nullable).slice(0, maxCounted)
   const geometry = geometryOf(dataset)
   const attributes = [
     'count(*) as rows',
     ...(geometry ? [`extent(${geometry.name}) as extent`] : []),
+    ...counted.map(({ name }, index) => `count(${name}) as known${index}`),
     ...measured.flatMap(({ name }, index) => [`min(${name}) as min${index}`, `max(${name}) as max${index}`]),
   ]
   try {
     const [row = {}] = await queryRows(call, dataset.id, { attributes, limit: 1 }, {})
     const ranges = measured.map(({ name }, index) => [name, { min: row[`min${index}`], max: row[`max${index}`] }])
-    return { rows: row.rows, extent: row.extent ?? null, ranges: Object.fromEntries(ranges) }
+    const nulls = counted.map(({ name }, index) => [name, Number(row.rows) - Number(row[`known${index}`])])
+    const extent = row.extent ?? null
+    return { rows: row.rows, extent, nulls: Object.fromEntries(nulls), ranges: Object.fromEntries(ranges) }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return { note: `Rows could not be counted: ${error.message}` }
@@ -127,27 +138,29 @@ export const queryDataset = tool({
       ...selection,
       attributes: names('The attributes to return; all but geometry unless named'),
       order: names('The attributes to sort by; `-` in front sorts downwards', 5),
+      group: names('One row for each combination of these; attributes may then be such as count(*)', 5),
       limit: limit(50, 200),
       offset,
       geometry: Type.Optional(
-        Type.Enum(['none', 'centroid', 'bbox', 'full'], {
+        Type.Enum(['none', 'centroid', 'bbox', 'simplified', 'full'], {
           default: 'none',
-          description: 'centroid is the middle of the bounding box',
+          description: 'centroid is the middle of the bounding box; simplified has about a hundred positions at most',
         }),
       ),
     },
     strict,
   ),
   async run(call, input) {
-    const { datasetId: id, attributes, order = [], limit = 50, offset = 0, parameters } = input
+    const { datasetId: id, group, attributes = group, order = [], limit = 50, offset = 0, parameters } = input
     const detail = (input.geometry ?? 'none') as GeometryDetail
     const dataset = await loadDataset(call, id, 'execute')
     const shown = new Set(attributes ?? dataset.attributes.map(({ name }) => name))
     const geometries = dataset.attributes.filter(({ type }) => type === 'geometry').map(({ name }) => name)
     for (const name of geometries) if (detail === 'none') shown.delete(name)
     const [first] = geometries
-    if (detail !== 'none' && first !== undefined) shown.add(first)
-    const query = { attributes: [...shown], where: whereOf(dataset, input), order, limit: limit + 1, offset }
+    if (detail !== 'none' && first !== undefined && !group) shown.add(first)
+    const where = whereOf(dataset, input)
+    const query = { attributes: [...shown], where, order, ...(group && { group }), limit: limit + 1, offset }
     const rows = await queryRows(call, id, query, parameters)
     return boundedRows(
       rows.map((row) => withGeometries(row, geometries, detail)),

@@ -16,19 +16,19 @@ export type DatasetSummary = {
   description: string
   type: string
   attributes: AttributeSummary[]
-  metadata: { parameters?: unknown }
+  metadata: { parameters?: unknown; gazetteer?: unknown }
 }
+
+/** A text as it stands, in a pattern. */
+export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
 export const datasetId = Type.String({ format: 'uuid', description: 'As list_datasets tells it' })
 export const names = (description: string, maxItems = 50) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description, maxItems }))
 
 const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })
-export const bbox = Type.Array(Type.Number(), {
-  minItems: 4,
-  maxItems: 4,
-  description: '[west, south, east, north] in degrees of WGS 84',
-})
+export const boxWords = '[west, south, east, north] in degrees of WGS 84'
+export const bbox = Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: boxWords })
 
 /** What every tool that reads rows can be told. */
 export const selection = {
@@ -65,6 +65,12 @@ export async function loadDataset(call: CallOperation, id: string, level: 'read'
 export const geometryOf = ({ attributes }: DatasetSummary): AttributeSummary | undefined =>
   attributes.find(({ type }) => type === 'geometry')
 
+/** These attributes, or all; without geometry in any case. */
+export function plainAttributes({ attributes }: DatasetSummary, wanted: readonly string[] | undefined): string[] {
+  const geometries = new Set(attributes.flatMap(({ name, type }) => (type === 'geometry' ? [name] : [])))
+  return (wanted ?? attributes.map(({ name }) => name)).filter((name) => !geometries.has(name))
+}
+
 /** All conditions as one filter. */
 export function whereOf(dataset: DatasetSummary, { where, bbox, near }: Selection): object {
   const geometry = geometryOf(dataset)?.name ?? 'geometry'
@@ -87,13 +93,14 @@ type Query = {
   offset?: number
 }
 
-const timeoutMs = 10_000
+const usualTimeoutMs = 10_000
 
 export async function queryRows(
   call: CallOperation,
   id: string,
   query: Query,
   parameters: Selection['parameters'],
+  timeoutMs = usualTimeoutMs,
 ): Promise<Row[]> {
   const rows = await call('datasets.queryAdvanced', {
     params: { id },

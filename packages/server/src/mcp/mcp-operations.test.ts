@@ -25,6 +25,8 @@ const clients: Client[] = []
 
 const cities = `SELECT i AS id, 'city ' || i AS name, i % 3 AS class, i * 10 AS population,
   ST_SetSRID(ST_MakePoint(i / 100.0, 50 + 0.0000001234), 4326) AS geom FROM generate_series(1, 500) i`
+const lakes = `SELECT i AS id, 'lake ' || i AS name, CASE WHEN i > 1 THEN i END AS depth,
+  ST_Buffer(ST_SetSRID(ST_MakePoint(i, 50), 4326), 0.05, 200) AS geom FROM generate_series(1, 3) i`
 const wide = `SELECT i AS id, repeat('x', 5000) AS text, 9007199254740993 AS big FROM generate_series(1, 100) i`
 
 before(async () => {
@@ -33,10 +35,12 @@ before(async () => {
   foreign = await app.tenant('foreign')
   for (const [name, tenant, source] of [
     ['cities', own, cities],
+    ['lakes', own, lakes],
     ['wide', own, wide],
     ['secret', foreign, cities],
   ] as const) {
-    const body = { type: 'sql', name, description: `The ${name}`, source }
+    const metadata = name === 'lakes' ? { tags: ['gazetteer'] } : {}
+    const body = { type: 'sql', name, description: `The ${name}`, source, metadata }
     const reply = await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body })
     assert.equal(reply.status, 201, reply.text)
     ids[name] = reply.body.id
@@ -79,7 +83,10 @@ test('a client of the SDK lists the tools, which all only read', async () => {
   const { tools } = await (await connect(own.public)).listTools()
   assert.deepEqual(
     tools.map(({ name }) => name),
-    ['list_datasets', 'describe_dataset', 'query_dataset', 'summarize_dataset', 'show_on_map'],
+    [
+      ...['list_datasets', 'describe_dataset', 'query_dataset', 'summarize_dataset'],
+      ...['spatial_join', 'geocode', 'show_on_map'],
+    ],
   )
   assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint))
   assert.ok(!JSON.stringify(tools).includes('cities'))
@@ -90,7 +97,7 @@ test('datasets are found by a part of their name, and only those of the caller',
   const all = await use(client, 'list_datasets', {})
   assert.deepEqual(
     all.value.datasets.map(({ name }: { name: string }) => name),
-    ['cities', 'wide'],
+    ['cities', 'lakes', 'wide'],
   )
   assert.equal(all.value.datasets[0].geometry.attribute, 'geom')
   assert.equal((await use(client, 'list_datasets', { search: 'CIT' })).value.datasets.length, 1)
@@ -241,4 +248,85 @@ test('a token of an invocation grants the caller’s ACL within the agent’s da
   await assert.rejects(connect(own.developer, issue(null, -1)), /401|not valid/)
   await assert.rejects(connect(own.developer, 'nonsense'), /401|not valid/)
   await assert.rejects(connect(foreign.developer, issue(null)), /401|not valid/)
+})
+
+test('a description tells how often an attribute is null', async () => {
+  const { value } = await use(await connect(own.public), 'describe_dataset', { datasetId: ids.lakes })
+  assert.equal(value.nulls.depth, 1)
+  assert.equal(value.nulls.name, 0)
+})
+
+test('rows can be grouped', async () => {
+  const query = { datasetId: ids.cities, attributes: ['class', 'count(*) as many'], group: ['class'], order: ['class'] }
+  const { value } = await use(await connect(own.public), 'query_dataset', query)
+  assert.deepEqual(value.rows[0], { class: 0, many: 166 })
+  const bare = await use(await connect(own.public), 'query_dataset', { datasetId: ids.cities, group: ['class'] })
+  assert.equal(bare.value.rows.length, 3)
+})
+
+test('a simplified geometry has the form of the whole and few of its positions', async () => {
+  const client = await connect(own.public)
+  const shown = async (geometry: string) =>
+    (await use(client, 'query_dataset', { datasetId: ids.lakes, limit: 1, geometry })).value.rows[0]
+  assert.ok((await shown('simplified')).geom.coordinates[0].length <= 100)
+  assert.match((await shown('simplified')).geom.type, /Polygon/)
+  assert.ok((await shown('full')).geom.coordinates[0].length > 500)
+})
+
+test('a spatial join tells what is near, touches or lies within, of two datasets that may both be queried', async () => {
+  const client = await connect(own.public)
+  const join = { datasetId: ids.lakes, where: { id: { $lte: 2 } }, toDatasetId: ids.cities, toAttributes: ['id'] }
+  const near = await use(client, 'spatial_join', { ...join, attributes: ['name'], distanceMeters: 4_000, limit: 1 })
+  const [first] = near.value.rows
+  assert.deepEqual(first.row, { name: 'lake 1' })
+  assert.equal(first.matches.length, 10)
+  assert.equal(first.moreMatches, true)
+  assert.deepEqual([near.value.truncated, near.value.nextOffset], [true, 1])
+  for (const predicate of ['intersects', 'within']) {
+    const { value } = await use(client, 'spatial_join', { ...join, predicate, attributes: ['id'] })
+    assert.deepEqual(
+      value.rows.map(({ row }: { row: object }) => row),
+      [{ id: 1 }, { id: 2 }],
+    )
+    assert.ok(value.rows[0].matches.every(({ id }: { id: number }) => id >= 95 && id <= 105))
+  }
+  assert.ok(!near.text.includes('coordinates'))
+  assert.match((await use(client, 'spatial_join', join)).text, /distanceMeters/)
+  assert.match(
+    (await use(client, 'spatial_join', { ...join, toDatasetId: ids.wide, distanceMeters: 1 })).text,
+    /geometry/,
+  )
+  const absent = await use(client, 'spatial_join', { ...join, toDatasetId: randomUUID(), distanceMeters: 1 })
+  const secret = await use(client, 'spatial_join', { ...join, toDatasetId: ids.secret, distanceMeters: 1 })
+  assert.deepEqual([secret.isError, secret.text], [true, absent.text])
+  const half = await connect(await app.key(own.id, { datasets: { read: '*', execute: [String(ids.lakes)] } }))
+  assert.match((await use(half, 'spatial_join', { ...join, distanceMeters: 1 })).text, /does not grant execute/)
+})
+
+test('a place is found by its name in the datasets that are gazetteers', async () => {
+  const client = await connect(own.public)
+  const { value } = await use(client, 'geocode', { text: 'LAKE', limit: 2 })
+  assert.deepEqual(
+    value.places.map(({ name, center }: { name: string; center: number[] }) => [name, center]),
+    [
+      ['lake 1', [1, 50]],
+      ['lake 2', [2, 50]],
+    ],
+  )
+  assert.equal(value.truncated, true)
+  assert.equal((await use(client, 'geocode', { text: 'ke 3' })).value.places[0].name, 'lake 3')
+  assert.deepEqual((await use(client, 'geocode', { text: '%' })).value.places, [])
+  assert.deepEqual((await use(client, 'geocode', { text: 'city' })).value.places, [], 'no gazetteer')
+  assert.match((await use(await connect(foreign.public), 'geocode', { text: 'lake' })).value.note, /no gazetteer/)
+})
+
+test('datasets are found by the box that they have something in', async () => {
+  const client = await connect(own.public)
+  const inBox = async (bbox: number[]) =>
+    (await use(client, 'list_datasets', { bbox })).value.datasets.map(({ name }: { name: string }) => name)
+  assert.deepEqual(await inBox([2.9, 49, 3.1, 51]), ['cities', 'lakes'])
+  assert.deepEqual(await inBox([0, 49, 0.5, 51]), ['cities'])
+  assert.deepEqual(await inBox([100, -10, 101, -9]), [])
+  const narrow = await connect(await app.key(own.id, { datasets: { read: '*', execute: [String(ids.wide)] } }))
+  assert.deepEqual((await use(narrow, 'geocode', { text: 'lake' })).value.places, [], 'seen, but not to be queried')
 })

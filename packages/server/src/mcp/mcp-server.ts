@@ -6,10 +6,15 @@ import { ApiError, invalid } from '../errors.ts'
 import type { Answer } from '../http/operation.ts'
 import type { CallOperation } from './call-operation.ts'
 import { describeDataset, listDatasets, queryDataset, summarizeDataset } from './dataset-tools.ts'
+import { geocode } from './geocode.ts'
 import { showOnMap } from './show-on-map.ts'
+import { spatialJoin } from './spatial-join.ts'
 import type { Tool } from './tool.ts'
 
-const tools: readonly Tool[] = [listDatasets, describeDataset, queryDataset, summarizeDataset, showOnMap]
+const tools: readonly Tool[] = [
+  ...[listDatasets, describeDataset, queryDataset, summarizeDataset],
+  ...[spatialJoin, geocode, showOnMap],
+]
 const maxResultLength = 64 * 1024
 
 /** Answers one message of the protocol. */

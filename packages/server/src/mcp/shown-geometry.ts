@@ -1,5 +1,7 @@
+import { simplified } from './simplified.ts'
+
 /** How much of a geometry a model is shown. */
-export type GeometryDetail = 'none' | 'centroid' | 'bbox' | 'full'
+export type GeometryDetail = 'none' | 'centroid' | 'bbox' | 'simplified' | 'full'
 
 type Box = [west: number, south: number, east: number, north: number]
 
@@ -7,6 +9,7 @@ type Box = [west: number, south: number, east: number, north: number]
 export function shownGeometry(geometry: unknown, detail: GeometryDetail): unknown {
   if (geometry === null || geometry === undefined) return null
   if (detail === 'full') return rounded(geometry)
+  if (detail === 'simplified') return rounded(simplified(geometry))
   const box = boxOf(geometry)
   if (!box) return null
   const [west, south, east, north] = box

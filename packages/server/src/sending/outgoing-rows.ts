@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Queryable } from '../db/db.ts'
-import { ident, json, type Sql, sql } from '../db/sql.ts'
+import { ident, json, sql } from '../db/sql.ts'
 
 /** What came of trying once. An error that is not final is tried again. */
 export type Attempt = {
@@ -15,41 +15,60 @@ export type Outgoing = {
   readonly table: 'outbox' | 'deliveries'
   /** How long to wait after the first failure, the second, …; after the last one it is given up. */
   readonly delaysSeconds: readonly number[]
+  /** How many this process sends at once. */
   readonly concurrency: number
+  /** And how many of them for one application: whoever sends much waits for himself, not others for him. */
+  readonly perApplication: number
   attempt(id: string, signal: AbortSignal): Promise<Attempt>
   /** What else changes together with the last status. */
   settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
 }
 
 /** A row that is ours for a while. `made` attempts were before. */
-export type Claimed = { readonly id: string; readonly claim: string; readonly made: number }
+export type Claimed = {
+  readonly id: string
+  readonly applicationId: string
+  readonly claim: string
+  readonly made: number
+}
 
 const tables = ['outbox', 'deliveries'] as const
 const keptDays = 30
 
-const isDue = (): Sql => sql`status = 'pending' AND next_at <= clock_timestamp()
-  AND (claimed_until IS NULL OR claimed_until < clock_timestamp())`
+const applicationOf = {
+  outbox: sql`r.application_id`,
+  deliveries: sql`(SELECT c.application_id FROM svc.contactpoints c WHERE c.id = r.contact_point_id)`,
+} as const
 
-export const dueRows = (db: Db, table: Outgoing['table']): Promise<{ id: string; made: number }[]> =>
-  db.query(sql`
-    SELECT id, jsonb_array_length(attempts) AS made FROM ${ident('svc', table)} WHERE ${isDue()}
-    ORDER BY next_at LIMIT 500`)
+const isFree = sql`(r.claimed_until IS NULL OR r.claimed_until < clock_timestamp())`
 
-/** Until the next row is due; for ever when there is none. */
-export async function secondsToNext(db: Db, { table }: Outgoing): Promise<number> {
-  const [row] = await db.query<{ seconds: number }>(sql`
-    SELECT extract(epoch FROM next_at - clock_timestamp())::float8 AS seconds FROM ${ident('svc', table)}
-    WHERE status = 'pending' AND next_at > clock_timestamp() ORDER BY next_at LIMIT 1`)
-  return row?.seconds ?? Number.POSITIVE_INFINITY
+/** Takes the row that waits longest, of those that are not of these applications. */
+export async function claimNext(
+  db: Db,
+  { table }: Outgoing,
+  besides: readonly string[],
+  seconds: number,
+): Promise<Claimed | undefined> {
+  const token = randomUUID()
+  const [row] = await db.query<Omit<Claimed, 'claim'>>(sql`
+    UPDATE ${ident('svc', table)} r
+    SET claim = ${token}::uuid, claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
+    WHERE r.id = (
+      SELECT r.id FROM ${ident('svc', table)} r
+      WHERE r.status = 'pending' AND r.next_at <= clock_timestamp()
+        AND ${isFree} AND ${applicationOf[table]} <> ALL(${besides}::uuid[])
+      ORDER BY r.next_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED)
+    RETURNING r.id, ${applicationOf[table]} AS "applicationId", jsonb_array_length(r.attempts) AS made`)
+  return row && { ...row, claim: token }
 }
 
-export async function claim(db: Db, { table }: Outgoing, id: string, seconds: number): Promise<Claimed | undefined> {
-  const token = randomUUID()
-  const [row] = await db.query<{ made: number }>(sql`
-    UPDATE ${ident('svc', table)}
-    SET claim = ${token}::uuid, claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = ${id}::uuid AND ${isDue()} RETURNING jsonb_array_length(attempts) AS made`)
-  return row && { id, claim: token, made: row.made }
+/** Until the next row of other applications than these is due, which may be since a moment; for ever when there is none. */
+export async function secondsToNext(db: Db, { table }: Outgoing, besides: readonly string[]): Promise<number> {
+  const [row] = await db.query<{ seconds: number }>(sql`
+    SELECT extract(epoch FROM r.next_at - clock_timestamp())::float8 AS seconds FROM ${ident('svc', table)} r
+    WHERE r.status = 'pending' AND ${isFree} AND ${applicationOf[table]} <> ALL(${besides}::uuid[])
+    ORDER BY r.next_at LIMIT 1`)
+  return row?.seconds ?? Number.POSITIVE_INFINITY
 }
 
 export async function renew(db: Db, { table }: Outgoing, { id, claim }: Claimed, seconds: number): Promise<void> {

@@ -1,19 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../db/db.ts'
 import { createBackground, type Timer } from './background.ts'
-import {
-  type Attempt,
-  type Claimed,
-  claim,
-  clean,
-  dueRows,
-  giveBack,
-  type Outgoing,
-  record,
-  releaseAll,
-  renew,
-  secondsToNext,
-} from './outgoing-rows.ts'
+import { type Crew, createCrew } from './crew.ts'
+import { clean, type Outgoing, releaseAll } from './outgoing-rows.ts'
 
 /** Rows are found by looking; whoever adds one says so, in order that nobody waits. */
 export type Announcer = {
@@ -27,68 +15,39 @@ export type Sending = {
   add(outgoing: Outgoing): Announcer
   /** Also looks for what was left behind when the last process ended. */
   start(): void
-  /** Waits for a look that has begun. Whoever is at work is for the jobs to wait for. */
+  /** Begins nothing more, and waits a little for what is being sent. */
   close(): Promise<void>
 }
 
-/** What is needed of the jobs. */
-export type JobQueue = {
-  work<T extends object>(
-    queue: string,
-    options: { concurrency?: number; expireSeconds?: number },
-    handler: (job: { readonly data: T }, signal: AbortSignal) => Promise<void>,
-  ): void
-  send(queue: string, data: object, options?: { singletonKey?: string; startAfterSeconds?: number }): Promise<unknown>
-}
-
-type SendingOptions = { db: Db; jobs: JobQueue; onError(error: unknown): void; leaseSeconds?: number }
+type SendingOptions = { db: Db; onError(error: unknown): void; leaseSeconds?: number }
 
 /** Whoever works on a row says so three times in this time; otherwise it is dead, and the row anybody's again. */
 const defaultLeaseSeconds = 30
-const maxRetryAfterSeconds = 600
 const soonMs = [50, 500, 3_000]
 /** Another replica may have died; on the embedded database there is no other. */
 const lookMs = { postgres: 5_000, embedded: 60_000 } as const
 const cleanMs = 3_600_000
 
 /**
- * The rows are the truth, jobs only make somebody work on them: a row that was committed is sent, whatever crashed.
- * Whoever works on one claims it first, so that it is sent once as far as the other side allows.
+ * The rows are the truth: one that was committed is sent, whatever crashed. Whoever works on one claims it first, so that
+ * it is sent once as far as the other side allows.
  */
-export function createSending({ db, jobs, onError, leaseSeconds = defaultLeaseSeconds }: SendingOptions): Sending {
+export function createSending({ db, onError, leaseSeconds = defaultLeaseSeconds }: SendingOptions): Sending {
   const background = createBackground(onError)
   const looks: (() => void)[] = []
-
-  async function enqueueDue({ table }: Outgoing): Promise<void> {
-    for (const row of await dueRows(db, table)) {
-      if (background.isClosed()) return
-      await jobs.send(table, { id: row.id }, { singletonKey: keyOf(row) })
-    }
-  }
-
-  async function work(outgoing: Outgoing, id: string, signal: AbortSignal): Promise<void> {
-    const claimed = await claim(db, outgoing, id, leaseSeconds)
-    if (!claimed) return
-    const renewal = setInterval(
-      () => background.run(() => renew(db, outgoing, claimed, leaseSeconds)),
-      leaseSeconds * 333,
-    )
-    const delay = await attemptOnce(db, outgoing, claimed, signal, onError).finally(() => clearInterval(renewal))
-    if (delay === undefined || background.isClosed()) return
-    const next = { singletonKey: keyOf({ id, made: claimed.made + 1 }), startAfterSeconds: delay }
-    await jobs.send(outgoing.table, { id }, next)
-  }
+  const crews: Crew[] = []
 
   function lookFor(outgoing: Outgoing): () => void {
     let next: Timer
+    const look = () => background.run(run)
+    const crew = createCrew(outgoing, { db, background, leaseSeconds, onError, onFree: look })
     const run = coalesced(async () => {
-      await enqueueDue(outgoing)
-      const ms = 1000 * (await secondsToNext(db, outgoing))
+      await crew.fill()
+      const ms = 1000 * Math.max(0, await crew.secondsToNext())
       background.cancel(next)
-      // Somebody has a job for it, unless that was the process before this one.
       if (ms < lookMs[db.kind]) next = background.later(ms + 20, look)
     })
-    const look = () => background.run(run)
+    crews.push(crew)
     return look
   }
 
@@ -104,9 +63,6 @@ export function createSending({ db, jobs, onError, leaseSeconds = defaultLeaseSe
 
   return {
     add(outgoing) {
-      const { table, concurrency } = outgoing
-      const options = { concurrency, expireSeconds: 300 }
-      jobs.work<{ id: string }>(table, options, ({ data }, signal) => work(outgoing, data.id, signal))
       const look = lookFor(outgoing)
       looks.push(look)
       return {
@@ -126,51 +82,10 @@ export function createSending({ db, jobs, onError, leaseSeconds = defaultLeaseSe
       })
       background.later(cleanMs / 60, everyClean)
     },
-    close: background.close,
-  }
-}
-
-/** The same row at the same attempt is one job, however many look. */
-const keyOf = ({ id, made }: { id: string; made: number }): string => `${id}:${made}`
-
-/** Tries, and writes down what came of it. In how many seconds to try again, if at all. */
-async function attemptOnce(
-  db: Db,
-  outgoing: Outgoing,
-  claimed: Claimed,
-  signal: AbortSignal,
-  onError: (error: unknown) => void,
-): Promise<number | undefined> {
-  const attempt = await outgoing.attempt(claimed.id, signal).catch((error): Attempt => {
-    if (!signal.aborted) onError(error)
-    return { error: 'The message could not be sent.' }
-  })
-  if (signal.aborted && attempt.error !== undefined) {
-    await giveBack(db, outgoing, claimed)
-    return undefined
-  }
-  const delay = delayOf(outgoing, claimed.made, attempt)
-  await patiently(() => record(db, outgoing, claimed, attempt, delay))
-  return delay
-}
-
-/** Undefined when there is nothing to try again. */
-function delayOf({ delaysSeconds }: Outgoing, made: number, attempt: Attempt): number | undefined {
-  if (attempt.error === undefined || attempt.isFinal) return undefined
-  const delay = delaysSeconds[made]
-  if (delay === undefined) return undefined
-  return Math.max(delay, Math.min(attempt.retryAfterSeconds ?? 0, maxRetryAfterSeconds))
-}
-
-/** It has been sent: that this is not forgotten is worth waiting for the database. */
-async function patiently(work: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries === 5) throw error
-      await sleep(tries * 1_000)
-    }
+    async close() {
+      await background.close()
+      await Promise.all(crews.map((crew) => crew.close()))
+    },
   }
 }
 

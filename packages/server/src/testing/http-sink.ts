@@ -10,13 +10,16 @@ export type HttpSink = { readonly url: string; readonly requests: SunkRequest[];
 
 /** A web service that keeps what it was sent, and answers as it is told. */
 export async function httpSink(
-  answer: (request: SunkRequest, count: number) => SinkAnswer = () => ({ status: 200, body: 'ok' }),
+  answer: (request: SunkRequest, count: number) => SinkAnswer | Promise<SinkAnswer> = () => ({
+    status: 200,
+    body: 'ok',
+  }),
 ): Promise<HttpSink> {
   const requests: SunkRequest[] = []
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request
     const sunk = { method, path: url, headers, body: await text(request) }
-    const { status, headers: extra = {}, body = '', afterMs = 0 } = answer(sunk, requests.push(sunk))
+    const { status, headers: extra = {}, body = '', afterMs = 0 } = await answer(sunk, requests.push(sunk))
     setTimeout(() => response.writeHead(status, extra).end(body), afterMs)
   })
   server.listen(0, '127.0.0.1')

@@ -9,7 +9,9 @@ export type SmtpSink = { readonly url: string; readonly mails: SunkMail[]; close
 type Refusal = { code: number; message: string }
 
 /** A mail server that keeps what it was sent. */
-export async function smtpSink(refuse: (count: number) => Refusal | undefined = () => undefined): Promise<SmtpSink> {
+export async function smtpSink(
+  refuse: (count: number, raw: string) => Refusal | undefined | Promise<Refusal | undefined> = () => undefined,
+): Promise<SmtpSink> {
   const mails: SunkMail[] = []
   let count = 0
   const server = new SMTPServer({
@@ -17,7 +19,7 @@ export async function smtpSink(refuse: (count: number) => Refusal | undefined = 
     disabledCommands: ['STARTTLS'],
     async onData(stream, { envelope }, done) {
       const raw = await text(stream)
-      const refusal = refuse(++count)
+      const refusal = await refuse(++count, raw)
       if (refusal) return done(Object.assign(new Error(refusal.message), { responseCode: refusal.code }))
       const from = envelope.mailFrom ? envelope.mailFrom.address : ''
       mails.push({ from, to: envelope.rcptTo.map(({ address }) => address), raw, ...parse(raw) })

@@ -1,0 +1,35 @@
+import { ApiError } from '../errors.ts'
+import type { CallOperation } from './call-operation.ts'
+import { type DatasetSummary, geometryOf, queryRows, whereOf } from './dataset.ts'
+
+const atOnce = 4
+const timeoutMs = 2_000
+
+/** The ids of those datasets that have something in a box, or of which that cannot be told in time. */
+export async function idsInBox(
+  call: CallOperation,
+  datasets: readonly DatasetSummary[],
+  bbox: number[],
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  const rest = datasets.filter(geometryOf).values()
+  const take = async (): Promise<void> => {
+    for (const dataset of rest) if (await hasRows(call, dataset, bbox)) found.add(dataset.id)
+  }
+  await Promise.all(Array.from({ length: atOnce }, take))
+  return found
+}
+
+async function hasRows(call: CallOperation, dataset: DatasetSummary, bbox: number[]): Promise<boolean> {
+  const query = {
+    attributes: [geometryOf(dataset)?.name ?? ''],
+    where: whereOf(dataset, { datasetId: dataset.id, bbox }),
+    limit: 1,
+  }
+  try {
+    return (await queryRows(call, dataset.id, query, {}, timeoutMs)).length > 0
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return true
+  }
+}
