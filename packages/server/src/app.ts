@@ -8,6 +8,7 @@ import type { Secrets } from './access/secrets.ts'
 import { createTokenKeys } from './access/token-keys.ts'
 import { createTokens } from './access/tokens.ts'
 import { type Agents, createAgents } from './agents/agents.ts'
+import { type Bridges, createBridges, noBridges } from './agents/bridges.ts'
 import { limitsOf } from './agents/limits.ts'
 import { windowSeconds } from './auth/attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
@@ -67,7 +68,8 @@ const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 /** The service on a database, not yet listening. */
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
   const bus = await openBus(config, secrets, logger)
-  const agents = createAgents({ db, bus, limits: limitsOf(config), log: logger })
+  const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
+  const agents = await openAgents({ db, secrets, logger, config, egress, bus })
   const { authority, ...credentials } = createAuthority({ db, secrets, config, agents })
   const { keys } = authority
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
@@ -76,7 +78,6 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const memoryThreads = createMemoryThreads()
   let hasStopped = false
   const isStopping = () => hasStopped
-  const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
   const { connections, sources, slots } = createData({ db, secrets, config, egress, memoryThreads })
   const onJobError = (error: unknown) => logger.error({ err: error }, 'job')
   const jobs = createJobs({ db, onError: onJobError })
@@ -130,6 +131,20 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       await flushUsage()
     },
   }
+}
+
+type AgentParts = Omit<AppOptions, 'about'> & { egress: Egress; bus: Bus }
+
+async function openAgents(parts: AgentParts): Promise<Agents> {
+  const { db, bus, config, logger } = parts
+  return createAgents({ db, bus, bridges: await openBridges(parts), limits: limitsOf(config), log: logger })
+}
+
+/** What answers for agents without a worker; its code is loaded only where it is wanted. */
+async function openBridges({ db, secrets, logger, config, egress }: AgentParts): Promise<Bridges> {
+  if (config.AGENT_BRIDGES === 'off') return noBridges
+  const bridges = await import('@graticule/agent/in-process')
+  return createBridges({ db, secrets, bridges, stream: egress.stream, limits: limitsOf(config), log: logger })
 }
 
 async function openBus(config: AppConfig, secrets: Secrets, logger: FastifyBaseLogger): Promise<Bus> {

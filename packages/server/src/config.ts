@@ -51,7 +51,8 @@ const settings = Type.Object({
   ),
   EGRESS_ALLOW: Type.String({
     default: '',
-    description: 'Where datasets and databases may reach besides public addresses: CIDRs, hosts, host:port, private, *',
+    description:
+      'Where datasets, databases and agents may reach besides public addresses: CIDRs, hosts, host:port, private, *',
   }),
   SMTP_URL: Type.Optional(
     Type.String({
@@ -127,6 +128,10 @@ const settings = Type.Object({
         'Joins replicas, so that each can reach the agents that are connected to another; unset: one replica',
     }),
   ),
+  AGENT_BRIDGES: Type.Enum(['off', 'on'], {
+    default: 'off',
+    description: 'Whether the server itself answers for agents of the types openai, anthropic, ollama and http',
+  }),
   AGENT_INPUT_BYTES: size(262_144, 'The largest input of an agent'),
   AGENT_OUTPUT_BYTES: size(4_194_304, 'The largest answer of an agent'),
   AGENT_WINDOW_BYTES: size(262_144, 'How much of an answer may be on its way to a client that reads slowly'),

@@ -27,6 +27,7 @@ import type { Sources } from './datasets/sources.ts'
 import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { sql } from './db/sql.ts'
+import { createEstimates } from './estimates.ts'
 import { afterWrites } from './http/after-writes.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
@@ -101,7 +102,12 @@ export function allOperations(parts: Parts): Operation[] {
   )
   const contactPoint = contactPoints(db, secrets, ownApplication)
   const appConfig = appConfigs(ownApplication)
-  const agent = agents(ownApplication, secrets)
+  const agent = agents({
+    db,
+    secrets,
+    applications: ownApplication,
+    isBridged: (type) => parts.agents.bridges.serves(type),
+  })
   const style = styles(ownApplication, styleCheck)
   const tileSource = tileSources(ownApplication, tiling.detect)
   const operations = [
@@ -135,6 +141,7 @@ export function allOperations(parts: Parts): Operation[] {
     operations,
     version: () => about.version.tag,
     readToken: (token) => readTools(parts, token),
+    estimates: createEstimates(db, connections),
   })
   const docs: Operation[] = apiDocsOperations(() => openApi([...operations, ...mcp, ...docs], about.version.tag))
   return [...operations, ...mcp, ...docs]

@@ -4,7 +4,7 @@ import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { follow, type Step } from './steps.ts'
-import { below, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
 export type AnthropicOptions = {
   /** @defaultValue https://api.anthropic.com */
@@ -15,6 +15,7 @@ export type AnthropicOptions = {
   system?: string
   /** The longest answer when the caller says nothing. @defaultValue 4096 */
   maxOutputTokens?: number
+  fetch?: Fetch
 }
 
 type Counts = {
@@ -55,6 +56,7 @@ export function anthropic(options: AnthropicOptions = {}): Handler {
   return async function* (invocation) {
     const { signal } = invocation
     const response = await post({
+      fetch: options.fetch,
       url: below(options.baseUrl ?? 'https://api.anthropic.com', '/v1/messages'),
       headers: { 'anthropic-version': '2023-06-01', ...(options.apiKey && { 'x-api-key': options.apiKey }) },
       body: request(options, invocation),

@@ -2,9 +2,9 @@ import { ProviderError, Reject } from '../errors.ts'
 import type { Handler, Invocation } from '../invocation.ts'
 import type { Finish } from '../protocol.ts'
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts'
-import { parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
-export type HttpOptions = { url: string; headers?: Readonly<Record<string, string>> }
+export type HttpOptions = { url: string; headers?: Readonly<Record<string, string>>; fetch?: Fetch }
 
 const maxJsonLength = 8 * 1024 * 1024
 
@@ -12,10 +12,11 @@ const maxJsonLength = 8 * 1024 * 1024
  * Answers with what a web service answers to a POST of the invocation. Its content type says how: JSON with `text` or
  * `output`, a `text/event-stream` of delta, done and error as the platform itself sends it, or plain text as it comes.
  */
-export function http({ url, headers }: HttpOptions): Handler {
+export function http({ url, headers, fetch }: HttpOptions): Handler {
   return async function* (invocation) {
     const { signal } = invocation
     const response = await post({
+      fetch,
       url,
       ...(headers && { headers }),
       body: question(invocation),

@@ -3,14 +3,17 @@ import type { FinishReason } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { lines } from './lines.ts'
 import { follow, type Step } from './steps.ts'
-import { below, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
 export type OllamaOptions = {
   /** @defaultValue http://127.0.0.1:11434 */
   baseUrl?: string
   model?: string
+  /** For Ollama behind something that asks for one. */
+  apiKey?: string
   /** What the model is told before all else. */
   system?: string
+  fetch?: Fetch
 }
 
 type Part = {
@@ -30,7 +33,9 @@ export function ollama(options: OllamaOptions = {}): Handler {
   return async function* (invocation) {
     const { signal } = invocation
     const response = await post({
+      fetch: options.fetch,
       url: below(options.baseUrl ?? 'http://127.0.0.1:11434', '/api/chat'),
+      ...(options.apiKey && { headers: { authorization: `Bearer ${options.apiKey}` } }),
       body: request(options, invocation),
       signal,
     })

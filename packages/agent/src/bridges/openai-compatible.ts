@@ -4,7 +4,7 @@ import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { follow, type Step } from './steps.ts'
-import { below, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
 export type OpenAiCompatibleOptions = {
   /** @defaultValue https://api.openai.com/v1 */
@@ -14,6 +14,7 @@ export type OpenAiCompatibleOptions = {
   /** What the model is told before all else. */
   system?: string
   headers?: Readonly<Record<string, string>>
+  fetch?: Fetch
 }
 
 type Chunk = {
@@ -50,6 +51,7 @@ export function openAiCompatible(options: OpenAiCompatibleOptions = {}): Handler
   return async function* (invocation) {
     const { signal } = invocation
     const response = await post({
+      fetch: options.fetch,
       url: below(options.baseUrl ?? defaultBaseUrl, '/chat/completions'),
       headers: { ...(options.apiKey && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
       body: request(options, invocation),

@@ -1,6 +1,22 @@
 import { ProviderError, Reject } from '../errors.ts'
 
+type UpstreamResponse = Pick<Response, 'ok' | 'status'> & {
+  readonly headers: Pick<Headers, 'get'>
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+type UpstreamInit = {
+  method: 'POST'
+  headers: Readonly<Record<string, string>>
+  body: string
+  signal: AbortSignal
+  redirect: 'manual'
+}
+/** What bridges need of fetch: whoever runs them for others decides where they may reach. */
+export type Fetch = (url: string, init: UpstreamInit) => Promise<UpstreamResponse>
+
 export type UpstreamRequest = {
+  /** @defaultValue the fetch of the process */
+  fetch?: Fetch | undefined
   url: string
   headers?: Readonly<Record<string, string>>
   body: unknown
@@ -13,8 +29,14 @@ const inputFaults =
   /context_length_exceeded|context length|maximum context|prompt is too long|request_too_large|invalid_prompt|content_policy|content_filter/i
 
 /** Posts JSON and returns the answer that has begun; everything but success is thrown, and tells callers no secrets. */
-export async function post({ url, headers, body, signal }: UpstreamRequest): Promise<Response> {
-  const response = await send(url, {
+export async function post({
+  fetch = globalThis.fetch,
+  url,
+  headers,
+  body,
+  signal,
+}: UpstreamRequest): Promise<UpstreamResponse> {
+  const response = await send(fetch, url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -26,7 +48,7 @@ export async function post({ url, headers, body, signal }: UpstreamRequest): Pro
   throw await refusal(response)
 }
 
-async function send(url: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> {
+async function send(fetch: Fetch, url: string, init: UpstreamInit): Promise<UpstreamResponse> {
   try {
     return await fetch(url, init)
   } catch (error) {
@@ -36,7 +58,7 @@ async function send(url: string, init: RequestInit & { signal: AbortSignal }): P
 }
 
 /** The body as text, cut anywhere but never through a character. A connection that breaks is the provider's failure. */
-export async function* textOf(response: Response, signal: AbortSignal): AsyncGenerator<string> {
+export async function* textOf(response: UpstreamResponse, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   try {
     for await (const chunk of response.body ?? []) yield decoder.decode(chunk, { stream: true })
@@ -47,7 +69,7 @@ export async function* textOf(response: Response, signal: AbortSignal): AsyncGen
   yield decoder.decode()
 }
 
-async function refusal(response: Response): Promise<Error> {
+async function refusal(response: UpstreamResponse): Promise<Error> {
   const { status } = response
   const detail = await beginning(response)
   if ((status === 400 || status === 413 || status === 422) && (status === 413 || inputFaults.test(detail))) {
@@ -69,7 +91,7 @@ export function providerAnswered(
   })
 }
 
-function retryAfterMs(headers: Headers): number | undefined {
+function retryAfterMs(headers: UpstreamResponse['headers']): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (ms >= 0) return ms
   const said = headers.get('retry-after')
@@ -80,7 +102,7 @@ function retryAfterMs(headers: Headers): number | undefined {
 }
 
 /** Enough of a body to know what went wrong. */
-async function beginning(response: Response): Promise<string> {
+async function beginning(response: UpstreamResponse): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {

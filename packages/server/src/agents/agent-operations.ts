@@ -9,21 +9,28 @@ export function withLiveFields(operations: readonly Operation[], agents: Agents)
     async handle(context, input) {
       const answer = await operation.handle(context, input)
       if (operation.method === 'DELETE') await agents.recheck()
-      return answer.status === 304 ? answer : completed(answer, agents)
+      return answer.status === 304 ? answer : await completed(answer, agents)
     },
   }))
 }
 
-function completed(answer: Answer, agents: Agents): Answer {
+async function completed(answer: Answer, agents: Agents): Promise<Answer> {
   const { json, ...rest } = answer
   const body = json === undefined ? answer.body : JSON.parse(json)
-  if (Array.isArray(body)) for (const entity of body) complete(entity, agents)
-  else if (typeof body === 'object' && body !== null) complete(body as Entity, agents)
+  await complete(Array.isArray(body) ? body : [body], agents)
   return { ...rest, ...(body !== undefined && { body }) }
 }
 
 /** `fields` may have left the id out; then the record's own word stands. */
-function complete(entity: Entity, agents: Agents): void {
-  if (typeof entity.id !== 'string') return
-  for (const [name, value] of Object.entries(agents.live(entity.id))) if (name in entity) entity[name] = value
+async function complete(body: readonly unknown[], { bridges, live }: Agents): Promise<void> {
+  const entities = body.filter(hasId)
+  const partial = entities.filter((entity) => !('type' in entity && 'config' in entity)).map(({ id }) => id)
+  const rest = await bridges.describe(partial)
+  for (const entity of entities) {
+    const fields = live({ ...entity, ...rest.get(entity.id) })
+    for (const [name, value] of Object.entries(fields)) if (name in entity) entity[name] = value
+  }
 }
+
+const hasId = (value: unknown): value is Entity & { id: string } =>
+  typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string'

@@ -1,11 +1,19 @@
 import Type, { type TSchema } from 'typebox'
 import type { Secrets } from '../access/secrets.ts'
-import { defineResource, field, type Resource } from '../resource/resource.ts'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import { type Draft, defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+
+import { bridgeTypes, destinationOf, isBridgeType, readBridgeSecrets, readBridgeSettings } from './bridge-settings.ts'
 
 /** An agent as invocations need it. */
 export type Agent = {
   readonly id: string
   readonly applicationId: string
+  /** `remote`, or the bridge with which the platform may answer itself. */
+  readonly type: string
+  readonly config: unknown
   readonly enabled: boolean
   readonly maxConcurrency: number | null
   readonly timeoutMs: number
@@ -22,8 +30,19 @@ const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null
 const milliseconds = (description: string) => Type.Integer({ minimum: 1, maximum: 86_400_000, description })
 const count = Type.Integer({ minimum: 0 })
 
+export type AgentDependencies = {
+  db: Db
+  secrets: Secrets
+  applications: () => Resource
+  /** Does the platform answer for agents of this type itself? Otherwise `config` is the affair of whoever does. */
+  isBridged(type: unknown): boolean
+}
+
+/** What the secrets of an application's agents are sealed for. */
+export const secretsPlace = (applicationId: string): string => `agents.secrets.${applicationId}`
+
 /** Agents. Nothing is required: an agent is whoever serves it. */
-export const agents = (applications: () => Resource, secrets: Secrets): Resource =>
+export const agents = ({ db, secrets, applications, isBridged }: AgentDependencies): Resource =>
   defineResource({
     name: 'agents',
     title: 'Agent',
@@ -34,7 +53,7 @@ export const agents = (applications: () => Resource, secrets: Secrets): Resource
     fields: {
       name: field('string', Type.String({ maxLength: 255 }), { default: '' }),
       description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
-      type: field('string', Type.Enum(['remote', 'openai', 'anthropic', 'ollama', 'http']), { default: 'remote' }),
+      type: field('string', Type.Enum(['remote', ...bridgeTypes]), { default: 'remote' }),
       config: field('json', Type.Record(Type.String(), Type.Unknown()), { default: {}, queryable: false }),
       secrets: field('string', nullable(Type.Record(Type.String(), Type.Unknown())), { mode: 'writeOnly' }),
       enabled: field('boolean', Type.Boolean(), { default: true }),
@@ -59,8 +78,34 @@ export const agents = (applications: () => Resource, secrets: Secrets): Resource
       inFlight: field('integer', count, { mode: 'readOnly', queryable: false }),
     },
     joins: { application: { one: applications, field: 'applicationId' } },
-    async prepare({ values, applicationId }) {
+    async prepare(draft) {
+      const { values, previous, applicationId } = draft
+      if (isBridged(values.type ?? previous?.type)) checkBridge(draft)
+      await keepSecretsHome(db, draft)
       if (values.secrets === undefined || values.secrets === null) return values
-      return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), `agents.secrets.${applicationId}`) }
+      return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), secretsPlace(applicationId)) }
     },
   })
+
+function checkBridge({ values, previous }: Draft): void {
+  const { type, config } = { ...previous, ...values }
+  if (!isBridgeType(type)) return
+  readBridgeSettings(type, config)
+  if (values.secrets) readBridgeSecrets(values.secrets)
+}
+
+/** Whoever may change an agent may not send its secrets to an address of his choice. */
+async function keepSecretsHome(db: Db, { values, previous }: Draft): Promise<void> {
+  if (!previous || values.secrets !== undefined) return
+  const { type, config } = { ...previous, ...values }
+  const destination = destinationOf(type, config)
+  if (destination === undefined || destination === destinationOf(previous.type, previous.config)) return
+  if (await hasSecrets(db, previous)) throw invalid('body/secrets', 'are needed when the address or the type changes')
+}
+
+async function hasSecrets(db: Db, { id }: Entity): Promise<boolean> {
+  const [row] = await db.query<{ has: boolean }>(
+    sql`SELECT secrets IS NOT NULL AS has FROM svc.agents WHERE id = ${String(id)}::uuid`,
+  )
+  return row?.has ?? false
+}

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Db } from '../db/db.ts'
+import type { Agent } from './agent.ts'
+import type { Bridges, Load } from './bridges.ts'
 import { createHistory, type Entry, type History } from './history.ts'
 import { beginInvocation, type Client, type Invocation, type Question } from './invocation.ts'
 import type { Limits } from './limits.ts'
@@ -22,11 +24,12 @@ export type Agents = {
   readonly workers: Workers
   readonly upgrades: Upgrades
   readonly history: History
+  readonly bridges: Bridges
   begin(question: Question, client: Client): Invocation
   /** Ends an invocation of any replica because somebody asked for it. */
   stop(replicaId: string, invocationId: string): void
   workersOf(agentId: string): WorkerInfo[]
-  live(agentId: string): Live
+  live(agent: { id: string; type?: unknown; config?: unknown }): Live
   /** A key or an agent was deleted: what depends on it ends now. */
   recheck(): Promise<void>
   attach(http: FastifyInstance): void
@@ -37,13 +40,14 @@ export type Agents = {
 export type AgentsOptions = {
   db: Db
   bus: Bus
+  bridges: Bridges
   limits: Limits
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
 }
 
 const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
-export function createAgents({ db, bus, limits, log }: AgentsOptions): Agents {
+export function createAgents({ db, bus, bridges, limits, log }: AgentsOptions): Agents {
   const onError = (error: unknown) => log.warn({ err: error }, 'agents')
   const active = new Map<string, Invocation>()
   const history = createHistory(db, bus.id, onError)
@@ -55,7 +59,7 @@ export function createAgents({ db, bus, limits, log }: AgentsOptions): Agents {
   })
   const peers: Peers = createPeers(bus, workers, stopHere)
   const replica = startReplica({ db, id: bus.id, historyDays: limits.historyDays, onError })
-  const watch = createWatch({ db, workers, invocations: () => active.values(), onError })
+  const watch = createWatch({ db, workers, bridges, invocations: () => active.values(), onError })
 
   function stopHere(invocationId: string): void {
     active.get(invocationId)?.end('cancelled', 'The invocation was cancelled.', 'admin')
@@ -69,27 +73,31 @@ export function createAgents({ db, bus, limits, log }: AgentsOptions): Agents {
     )
   }
 
-  /** Workers of this replica first. */
-  function offerTo(agentId: string, conversationId: string | undefined) {
-    const places = [workers, peers]
-    return offerInTurn(() => places.shift()?.offerTo(agentId, conversationId))
+  /** Workers of this replica first, the platform itself last. */
+  function offerTo(agent: Agent, conversationId: string | undefined) {
+    const offers = [
+      () => workers.offerTo(agent.id, conversationId),
+      () => peers.offerTo(agent.id, conversationId),
+      () => bridges.offerTo(agent),
+    ]
+    return offerInTurn(() => offers.shift()?.())
   }
 
   const workersOf = (agentId: string) => [...workers.infosOf(agentId), ...peers.infosOf(agentId)]
   const services = {
     ...{ limits, history, offerTo, onOver },
-    hasReady: (agentId: string) => workers.hasReady(agentId) || peers.hasReady(agentId),
+    hasReady: (agent: Agent) => bridges.serves(agent.type) || workers.hasReady(agent.id) || peers.hasReady(agent.id),
     recall: (question: Question) => recallTurns(db, history, question),
   }
   return {
-    ...{ replicaId: bus.id, limits, workers, upgrades, history, workersOf },
+    ...{ replicaId: bus.id, limits, workers, upgrades, history, workersOf, bridges },
     begin(question, client) {
       const invocation = beginInvocation(services, question, client)
       active.set(invocation.id, invocation)
       return invocation
     },
     stop: (replicaId, id) => (replicaId === bus.id ? stopHere(id) : peers.stop(replicaId, id)),
-    live: (agentId) => liveOf(workersOf(agentId)),
+    live: (agent) => liveOf(workersOf(agent.id), bridges.loadOf(agent)),
     recheck: watch.look,
     attach: (http) => upgrades.attach(http, connectPath),
     async close() {
@@ -109,13 +117,13 @@ export function createAgents({ db, bus, limits, log }: AgentsOptions): Agents {
   }
 }
 
-function liveOf(infos: readonly WorkerInfo[]): Live {
+function liveOf(infos: readonly WorkerInfo[], own: Load | undefined): Live {
   const online = infos.filter(({ status }) => status === 'online')
   return {
-    status: online.length > 0 ? 'online' : infos.length > 0 ? 'draining' : 'offline',
+    status: own || online.length > 0 ? 'online' : infos.length > 0 ? 'draining' : 'offline',
     workers: infos.length,
-    capacity: online.reduce((sum, { capacity }) => sum + capacity, 0),
-    inFlight: infos.reduce((sum, { inFlight }) => sum + inFlight, 0),
+    capacity: online.reduce((sum, { capacity }) => sum + capacity, own?.capacity ?? 0),
+    inFlight: infos.reduce((sum, { inFlight }) => sum + inFlight, own?.inFlight ?? 0),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ApiError, ErrorCode } from '../errors.ts'
 import type { Agent } from './agent.ts'
+import { isBridgeType } from './bridge-settings.ts'
 import type { Call } from './call.ts'
 import type { Entry, History } from './history.ts'
 import type { Limits } from './limits.ts'
@@ -46,8 +47,8 @@ export type Invocation = {
 export type InvocationServices = {
   limits: Limits
   history: History
-  hasReady(agentId: string): boolean
-  offerTo(agentId: string, conversationId: string | undefined): Offer
+  hasReady(agent: Agent): boolean
+  offerTo(agent: Agent, conversationId: string | undefined): Offer
   /** What was said before in this conversation, for agents that do not remember it themselves. */
   recall(question: Question): Promise<Message[] | undefined>
   onOver(invocation: Invocation, entry: Entry): void
@@ -116,7 +117,8 @@ const alarm = (life: Life, afterMs: number, message: string): NodeJS.Timeout =>
 async function offer(life: Life): Promise<void> {
   const { services, question, entry, id } = life
   const { agent, call } = question
-  if (!agent.enabled || !services.hasReady(agent.id)) return fail(life, declined('nobody', id))
+  if (!agent.enabled) return fail(life, declined('nobody', id))
+  if (!services.hasReady(agent)) return fail(life, declined(isBridgeType(agent.type) ? 'unbridged' : 'nobody', id))
   if (agent.maxConcurrency === null) services.history.note(entry)
   else if (!(await services.history.reserve(entry, agent.maxConcurrency))) return fail(life, declined('busy', id))
   const messages = call.messages ?? (await services.recall(question))
@@ -137,12 +139,12 @@ const moveMs = 30
 function offerAgain(life: Life, invoke: Invoke, moves: number): void {
   const { services, question } = life
   const { agent, call } = question
-  life.run = services.offerTo(agent.id, call.conversationId)(invoke, (event) => {
+  life.run = services.offerTo(agent, call.conversationId)(invoke, (event) => {
     if (isOver(life)) return
     if (event.t !== 'declined' || event.why !== 'nobody' || moves === 0) return hear(life, event)
     setTimeout(() => {
       if (isOver(life)) return
-      if (services.hasReady(agent.id)) offerAgain(life, invoke, moves - 1)
+      if (services.hasReady(agent)) offerAgain(life, invoke, moves - 1)
       else hear(life, event)
     }, moveMs)
   })

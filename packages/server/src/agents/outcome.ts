@@ -32,13 +32,18 @@ export const errorPayload = ({ status, code, message, title, extensions }: ApiEr
   ...extensions,
 })
 
-const declines: Record<Decline, [ErrorCode, string, Record<string, string>]> = {
+const declines: Record<Decline | 'unbridged', [ErrorCode, string, Record<string, string>]> = {
   nobody: ['agent_unavailable', 'No process is serving this agent at the moment.', { 'Retry-After': '5' }],
+  unbridged: [
+    'agent_unavailable',
+    'No process is serving this agent, and the platform’s own bridges to models are off (AGENT_BRIDGES).',
+    { 'Retry-After': '5' },
+  ],
   busy: ['agent_busy', 'The agent does as much at once as it can: try again.', { 'Retry-After': '1' }],
   silent: ['agent_timeout', 'The agent did not say that it accepts the call.', {}],
 }
 
-export const declined = (why: Decline, invocationId: string): ApiError => {
+export const declined = (why: Decline | 'unbridged', invocationId: string): ApiError => {
   const [code, message, headers] = declines[why]
   return failure(code, message, invocationId, headers)
 }

@@ -1,5 +1,7 @@
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import type { Bridges } from './bridges.ts'
+import type { Connection } from './connection.ts'
 import type { Invocation } from './invocation.ts'
 import { closeCodes } from './protocol.ts'
 import type { Workers } from './workers.ts'
@@ -16,18 +18,20 @@ const everyMs = 500
 type WatchOptions = {
   db: Db
   workers: Workers
+  bridges: Bridges
   invocations(): Iterable<Invocation>
   onError(error: unknown): void
 }
 
-export function createWatch({ db, workers, invocations, onError }: WatchOptions): Watch {
+export function createWatch({ db, workers, bridges, invocations, onError }: WatchOptions): Watch {
   let isLooking = false
 
   async function look(): Promise<void> {
     const connections = [...workers.connections()]
     const running = [...invocations()]
     if (connections.length + running.length === 0) return
-    const agentIds = [...new Set(connections.map(({ agentId }) => agentId))]
+    const bridged = bridges.agentIds()
+    const agentIds = [...new Set([...connections.map(({ agentId }) => agentId), ...bridged])]
     const hashes = [...connections.map(({ keyHash }) => keyHash), ...running.map(({ question }) => question.keyHash)]
     const byText = new Map(hashes.map((hash) => [hash.toString('hex'), hash]))
     const known = await db.query<{ name: string }>(sql`
@@ -35,10 +39,8 @@ export function createWatch({ db, workers, invocations, onError }: WatchOptions)
       WHERE hash = ANY(${[...byText.values()]}::bytea[]) AND (expires_at IS NULL OR expires_at > clock_timestamp())
       UNION ALL SELECT id::text FROM svc.agents WHERE id = ANY(${agentIds}::uuid[])`)
     const live = new Set(known.map(({ name }) => name))
-    for (const { keyHash, agentId, close } of connections) {
-      if (!live.has(keyHash.toString('hex'))) close(closeCodes.keyRevoked, 'key revoked')
-      else if (!live.has(agentId)) close(closeCodes.agentDeleted, 'agent deleted')
-    }
+    for (const connection of connections) closeUnless(live, connection)
+    for (const agentId of bridged) if (!live.has(agentId)) bridges.lose(agentId)
     for (const { question, end } of running) {
       if (live.has(question.keyHash.toString('hex'))) continue
       end('key_revoked', 'The key of this call was revoked.', 'key_revoked')
@@ -55,4 +57,9 @@ export function createWatch({ db, workers, invocations, onError }: WatchOptions)
       })
   }, everyMs).unref()
   return { look: () => look().catch(onError), close: () => clearInterval(timer) }
+}
+
+function closeUnless(live: ReadonlySet<string>, { keyHash, agentId, close }: Connection): void {
+  if (!live.has(keyHash.toString('hex'))) close(closeCodes.keyRevoked, 'key revoked')
+  else if (!live.has(agentId)) close(closeCodes.agentDeleted, 'agent deleted')
 }

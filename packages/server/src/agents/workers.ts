@@ -128,7 +128,7 @@ function offerToFree(connections: () => Connection[], conversationId: string | u
 }
 
 /** All are busy; said once, so that the caller hears of it. */
-const busyOffer: Offer = (_invoke, on) => {
+export const busyOffer: Offer = (_invoke, on) => {
   on({ t: 'declined', why: 'busy' })
   return { credit() {}, cancel() {} }
 }

@@ -133,7 +133,8 @@ function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometr
   return { geometry: { type: geometryTypes[(modifier & 0xfc) >> 2] ?? 'Geometry', srid, dimension } }
 }
 
-async function facts(connection: Connection, options: SelectOptions, statement: Sql): Promise<Cells[]> {
+/** The rows of a statement by the names of its columns, as text. */
+export async function facts(connection: Connection, options: SelectOptions, statement: Sql): Promise<Cells[]> {
   const { columns, batches } = await connection.select(statement, options)
   const rows: Cells[] = []
   for await (const batch of batches) {

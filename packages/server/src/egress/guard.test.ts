@@ -278,3 +278,32 @@ test('addresses of cloud metadata are reached only when they are named themselve
   assert.equal(policy.allowsAddress('::ffff:169.254.169.254', 'x', 80), false)
   assert.equal(policy.allowsAddress('64:ff9b::a9fe:a9fe', 'x', 80), false)
 })
+
+test('a stream is guarded as a fetch is, follows no redirect, and arrives while it is made', async () => {
+  const { signal } = new AbortController()
+  const stream = (target: string, options = {}) => guard(options).stream(target, { signal })
+  const strict = { isProduction: true, allow: '' }
+  await assert.rejects(stream(`http://127.0.0.1:${port}/`, strict), isRefused)
+  await assert.rejects(
+    stream('http://inside.example/', { lookup: async () => [{ address: '10.0.0.1', family: 4 }] }),
+    isRefused,
+  )
+  await assert.rejects(stream('http://169.254.169.254/', { allow: '*' }), isRefused)
+  await assert.rejects(stream(`http://127.0.0.1:${port}/zip`), isFailed)
+  assert.equal((await stream(`http://127.0.0.1:${port}/to?${encodeURIComponent('/end')}`)).status, 302)
+  for await (const chunk of (await stream(`http://127.0.0.1:${port}/slow`)).body) {
+    assert.equal(chunk.toString(), 'x')
+    break
+  }
+})
+
+test('a stream ends when its signal says so, read or not', async () => {
+  const stopped = new Error('enough')
+  for (const isRead of [true, false]) {
+    const stop = new AbortController()
+    const { body } = await guard().stream(`http://127.0.0.1:${port}/slow`, { signal: stop.signal })
+    const reading = isRead ? Array.fromAsync(body) : Promise.reject(stopped)
+    stop.abort(stopped)
+    await assert.rejects(reading, stopped)
+  }
+})

@@ -24,6 +24,8 @@ export type EgressRequest = {
   followsRedirects?: boolean
 }
 
+type EgressStreamRequest = Pick<EgressRequest, 'method' | 'headers' | 'body'> & { signal: AbortSignal }
+
 export type EgressResponse = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -32,11 +34,16 @@ export type EgressResponse = {
   readonly url: string
 }
 
+/** Status and headers, and a body that comes as it is made. */
+export type EgressStream = Pick<EgressResponse, 'status' | 'headers'> & { readonly body: AsyncIterable<Buffer> }
+
 export type EgressTarget = { host: string; port: number }
 
 /** The only way out: whatever address a tenant gave is connected to through here, or not at all. */
 export type Egress = {
   fetch(url: string, request?: EgressRequest): Promise<EgressResponse>
+  /** For answers that take as long as they take: only `signal` ends them. A redirect is an answer like any other. */
+  stream(url: string, request: EgressStreamRequest): Promise<EgressStream>
   /** For databases: the address of a host that may be connected to. Connect to that, and not to the name again. */
   resolve(target: EgressTarget): Promise<string>
   close(): Promise<void>
@@ -64,11 +71,16 @@ export function createEgress({
   lookup?: Lookup
 }): Egress {
   const policy = createPolicy({ allow, isProduction })
-  const agent = new Agent({ connect: guardedConnector(policy, lookup), connections: 16, maxHeaderSize: 16_384 })
+  const common = { connect: guardedConnector(policy, lookup), maxHeaderSize: 16_384 }
+  const agent = new Agent({ ...common, connections: 16 })
+  const streams = new Agent({ ...common, headersTimeout: 0, bodyTimeout: 0 })
   return {
     fetch: (url, request = {}) => fetchGuarded(agent, policy, url, request),
+    stream: (url, request) => streamGuarded(streams, policy, url, request),
     resolve: (target) => resolveGuarded(policy, lookup, target),
-    close: () => agent.close(),
+    async close() {
+      await Promise.all([agent.close(), streams.close()])
+    },
   }
 }
 
@@ -139,6 +151,21 @@ async function fetchGuarded(agent: Agent, policy: Policy, first: string, request
   }
 }
 
+async function streamGuarded(agent: Agent, policy: Policy, text: string, request: EgressStreamRequest) {
+  const { method = 'GET', headers, body, signal } = request
+  const url = checkedUrl(policy, text)
+  const step = { method, headers: checkedHeaders(headers), body }
+  try {
+    const response = await send(agent, url, step, signal)
+    // Whoever reads hears of it; when nobody does, it is no news.
+    response.body.on('error', () => {})
+    await refuseEncoded(response)
+    return { status: response.statusCode, headers: headersOf(response), body: response.body }
+  } catch (error) {
+    throw publicError(error, signal)
+  }
+}
+
 type Step = { method: string; headers: Record<string, string>; body: string | Uint8Array | undefined }
 
 function send(agent: Agent, url: URL, { method, headers, body }: Step, signal: AbortSignal) {
@@ -196,19 +223,27 @@ function redirected({ method, headers, body }: Step, status: number, isSameOrigi
   }
 }
 
+async function refuseEncoded({ headers, body }: Dispatcher.ResponseData): Promise<void> {
+  if ((headers['content-encoding'] ?? 'identity') === 'identity') return
+  await body.dump()
+  throw unreachable(new Error('compressed although asked not to be'))
+}
+
+function headersOf({ headers }: Dispatcher.ResponseData): Record<string, string> {
+  const texts = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
+  return Object.fromEntries(texts)
+}
+
 async function readResponse(
-  { statusCode, headers, body }: Dispatcher.ResponseData,
+  response: Dispatcher.ResponseData,
   url: URL,
   maxBytes: number,
   { isEncodedWelcome = false, isCutWelcome = false }: EgressRequest,
 ) {
   const chunks: Buffer[] = []
   let bytes = 0
-  if (!isEncodedWelcome && (headers['content-encoding'] ?? 'identity') !== 'identity') {
-    await body.dump()
-    throw unreachable(new Error('compressed although asked not to be'))
-  }
-  for await (const chunk of body as AsyncIterable<Buffer>) {
+  if (!isEncodedWelcome) await refuseEncoded(response)
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
     bytes += chunk.length
     // Leaving the loop destroys the body and with it the connection.
     if (bytes > maxBytes && isCutWelcome) {
@@ -218,8 +253,7 @@ async function readResponse(
     if (bytes > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
     chunks.push(chunk)
   }
-  const texts = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
-  return { status: statusCode, headers: Object.fromEntries(texts), body: Buffer.concat(chunks), url: url.href }
+  return { status: response.statusCode, headers: headersOf(response), body: Buffer.concat(chunks), url: url.href }
 }
 
 async function resolveGuarded(policy: Policy, lookup: Lookup, { host, port }: EgressTarget): Promise<string> {

@@ -16,8 +16,11 @@ export type DatasetSummary = {
   description: string
   type: string
   attributes: AttributeSummary[]
-  metadata: { parameters?: unknown; gazetteer?: unknown }
+  metadata: { parameters?: unknown; gazetteer?: unknown; attributes?: unknown; srid?: unknown }
 }
+
+/** About how many rows a dataset has and where; null where that is not known. */
+export type Estimate = { readonly rows: number | null; readonly extent: readonly number[] | null }
 
 /** A text as it stands, in a pattern. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
@@ -26,7 +29,11 @@ export const datasetId = Type.String({ format: 'uuid', description: 'As list_dat
 export const names = (description: string, maxItems = 50) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description, maxItems }))
 
-const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })
+export const limit = (fallback: number, maximum: number) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }))
+export const offset = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }))
+export const distanceMeters = Type.Number({ minimum: 0, maximum: 20_100_000 })
+export const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })
 export const boxWords = '[west, south, east, north] in degrees of WGS 84'
 export const bbox = Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: boxWords })
 
@@ -46,7 +53,7 @@ export const selection = {
   bbox: Type.Optional(bbox),
   near: Type.Optional(
     Type.Object(
-      { point: position, distanceMeters: Type.Number({ minimum: 0, maximum: 20_100_000 }) },
+      { point: position, distanceMeters },
       { additionalProperties: false, description: 'point is [longitude, latitude]' },
     ),
   ),

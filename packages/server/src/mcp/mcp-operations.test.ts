@@ -49,7 +49,12 @@ before(async () => {
     const grant = readToolToken(app.secrets, token)
     return grant && running.has(grant.invocationId) ? grant : undefined
   }
-  const operations = mcpOperations({ operations: app.operations, version: () => '1', readToken })
+  const operations = mcpOperations({
+    operations: app.operations,
+    version: () => '1',
+    readToken,
+    estimates: async () => new Map(),
+  })
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const options = { logger, trustProxy: false, bodyLimit: 1_048_576, isStopping: () => false }
   http = await createServer(operations, { keys: createKeyCache(app.db), bearers: noBearers }, options)
@@ -85,7 +90,7 @@ test('a client of the SDK lists the tools, which all only read', async () => {
     tools.map(({ name }) => name),
     [
       ...['list_datasets', 'describe_dataset', 'query_dataset', 'summarize_dataset'],
-      ...['spatial_join', 'geocode', 'show_on_map'],
+      ...['find_nearby', 'spatial_join', 'geocode', 'show_on_map'],
     ],
   )
   assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint))

@@ -4,9 +4,10 @@ import { type Caller, denied } from '../access/acl.ts'
 import { toolTokenPrefix } from '../access/authenticate.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { createCaller } from './call-operation.ts'
+import type { Services } from './tool.ts'
 import type { ToolGrant } from './tool-token.ts'
 
-type McpDependencies = {
+type McpDependencies = Services & {
   /** Where the tools find the operations of datasets. */
   operations: readonly Operation[]
   version: () => string
@@ -18,6 +19,7 @@ const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 /** The datasets as tools for models, by the Model Context Protocol; without sessions, so any replica can answer. */
 export function mcpOperations(dependencies: McpDependencies): Operation[] {
+  const { estimates } = dependencies
   const callerFor = createCaller(dependencies.operations)
   return [
     operation({
@@ -27,6 +29,8 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
       summary: 'Use datasets as tools (Model Context Protocol)',
       description:
         'Streamable HTTP without sessions. The tools only read, and reach what the key reaches; a worker adds the bearer token of its invocation, which then decides alone.',
+      // The protocol wants Origin checked, lest a page that rebinds its name reaches a server by being near it. Here
+      // nearness grants nothing, only a key in hand: so the key's allowedOrigins, checked with it, say which pages may.
       access: 'key',
       // One message, not many: a thousand queries are a thousand requests.
       body: Type.Object({}, { additionalProperties: true, examples: [example] }),
@@ -35,7 +39,7 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
         const granted = await grantedCaller(request, caller, dependencies)
         // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.
         const { respond } = await import('./mcp-server.ts')
-        return respond(request, body, callerFor(request, granted), dependencies.version())
+        return respond(request, body, callerFor(request, granted), { version: dependencies.version(), estimates })
       },
     }),
   ]

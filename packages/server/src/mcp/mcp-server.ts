@@ -5,15 +5,18 @@ import type { FastifyRequest } from 'fastify'
 import { ApiError, invalid } from '../errors.ts'
 import type { Answer } from '../http/operation.ts'
 import type { CallOperation } from './call-operation.ts'
-import { describeDataset, listDatasets, queryDataset, summarizeDataset } from './dataset-tools.ts'
+import { queryDataset, summarizeDataset } from './dataset-tools.ts'
+import { describeDataset } from './describe-dataset.ts'
 import { geocode } from './geocode.ts'
+import { listDatasets } from './list-datasets.ts'
 import { showOnMap } from './show-on-map.ts'
-import { spatialJoin } from './spatial-join.ts'
-import type { Tool } from './tool.ts'
+import { findNearby, spatialJoin } from './spatial-join.ts'
+import type { Services, Tool } from './tool.ts'
 
+/** Always in this order: whoever shows them to a model can count on its cache. */
 const tools: readonly Tool[] = [
   ...[listDatasets, describeDataset, queryDataset, summarizeDataset],
-  ...[spatialJoin, geocode, showOnMap],
+  ...[findNearby, spatialJoin, geocode, showOnMap],
 ]
 const maxResultLength = 64 * 1024
 
@@ -22,9 +25,9 @@ export async function respond(
   request: FastifyRequest,
   body: unknown,
   call: CallOperation,
-  version: string,
+  { version, ...services }: Services & { version: string },
 ): Promise<Answer> {
-  const server = createMcpServer(request, call, version)
+  const server = createMcpServer(request, call, version, services)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
@@ -53,7 +56,7 @@ function refusal(text: string): ApiError {
   return invalid('body', error?.message ?? 'is not a message of the Model Context Protocol')
 }
 
-function createMcpServer(request: FastifyRequest, call: CallOperation, version: string): Server {
+function createMcpServer(request: FastifyRequest, call: CallOperation, version: string, services: Services): Server {
   const server = new Server({ name: 'graticule', version }, { capabilities: { tools: {} } })
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ name, title, description, input }) => ({
@@ -68,7 +71,7 @@ function createMcpServer(request: FastifyRequest, call: CallOperation, version: 
     const chosen = tools.find(({ name }) => name === params.name)
     if (!chosen) return failed(`There is no tool ${params.name.slice(0, 80)}.`)
     try {
-      const result = await chosen.run(call, params.arguments)
+      const result = await chosen.run(call, params.arguments, services)
       const text = JSON.stringify(result)
       return text.length > maxResultLength ? failed('The result is too long: ask for less.') : succeeded(text)
     } catch (error) {

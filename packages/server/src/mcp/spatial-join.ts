@@ -1,13 +1,16 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
 import { boundedRows } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
   type DatasetSummary,
+  distanceMeters,
   geometryOf,
   loadDataset,
   names,
+  offset,
   plainAttributes,
+  position,
   queryRows,
   type Row,
   selection,
@@ -18,6 +21,17 @@ import { tool } from './tool.ts'
 const maxRows = 20
 const maxMatches = 10
 
+/** What a join can be told, besides what it joins by. */
+const joinInput = {
+  ...selection,
+  attributes: names('The attributes to return of the first dataset'),
+  toAttributes: names('The attributes to return of the other'),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, default: 10 })),
+  offset,
+}
+const joinSchema = Type.Object({ ...joinInput, toDatasetId: Type.String() })
+type Join = Static<typeof joinSchema>
+
 export const spatialJoin = tool({
   name: 'spatial_join',
   title: 'Find what lies near or within',
@@ -25,64 +39,90 @@ export const spatialJoin = tool({
     'For each row of one dataset, finds the rows of another that are near it (in metres), touch it or lie within it.',
   input: Type.Object(
     {
-      ...selection,
-      attributes: names('The attributes to return of the first dataset'),
+      ...joinInput,
       toDatasetId: Type.String({ format: 'uuid', description: 'Whose rows are looked for' }),
-      toAttributes: names('The attributes to return of the other'),
       predicate: Type.Optional(
         Type.Enum(['near', 'intersects', 'within'], {
           default: 'near',
           description: 'What holds of a row of the other dataset: near needs distanceMeters',
         }),
       ),
-      distanceMeters: Type.Optional(Type.Number({ minimum: 0, maximum: 20_100_000 })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxRows, default: 10 })),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 })),
+      distanceMeters: Type.Optional(distanceMeters),
     },
     { additionalProperties: false },
   ),
   async run(call, input) {
-    const { limit = 10, offset = 0, predicate = 'near', distanceMeters, parameters } = input
-    if ((predicate === 'near') !== (distanceMeters !== undefined)) {
+    const { predicate = 'near', distanceMeters: distance } = input
+    if ((predicate === 'near') !== (distance !== undefined)) {
       throw invalid('arguments/distanceMeters', 'goes with the predicate near, and only with that')
     }
-    const [from, to] = [
-      await loadDataset(call, input.datasetId, 'execute'),
-      await loadDataset(call, input.toDatasetId, 'execute'),
-    ]
-    const geometry = geometryNameOf(from, 'datasetId')
-    const target = geometryNameOf(to, 'toDatasetId')
-    const shown = plainAttributes(from, input.attributes)
-    const rows = await queryRows(
-      call,
-      from.id,
-      { attributes: [...shown, geometry], where: whereOf(from, input), limit: limit + 1, offset },
-      parameters,
+    return joined(call, input, (geometry) =>
+      predicate === 'near' ? { $dwithin: { geometry, distance } } : { [`$${predicate}`]: geometry },
     )
-    const joined: Row[] = []
-    for (const row of rows.slice(0, limit)) {
-      const condition = conditionOf(predicate, row[geometry], distanceMeters)
-      const matches = condition
-        ? await matchesOf(call, to, plainAttributes(to, input.toAttributes), { [target]: condition })
-        : { rows: [], truncated: false }
-      const { [geometry]: _, ...plain } = row
-      joined.push({ row: plain, matches: matches.rows, ...(matches.truncated && { moreMatches: true }) })
-    }
-    return boundedRows([...joined, ...rows.slice(limit)], limit, offset)
   },
 })
+
+const { near: _, ...nearbyInput } = joinInput
+
+export const findNearby = tool({
+  name: 'find_nearby',
+  title: 'Find what is near',
+  description:
+    'Finds the rows of a dataset within some metres of a point; or, given toDatasetId, for each row of the first dataset the rows of the other within some metres of it. They come in no order of distance.',
+  input: Type.Object(
+    {
+      ...nearbyInput,
+      point: Type.Optional({ ...position, description: '[longitude, latitude]; either this or toDatasetId' }),
+      toDatasetId: Type.Optional(Type.String({ format: 'uuid', description: 'Whose rows are looked for' })),
+      distanceMeters,
+    },
+    { additionalProperties: false },
+  ),
+  async run(call, { point, toDatasetId, distanceMeters: distance, ...input }) {
+    if ((point === undefined) === (toDatasetId === undefined)) {
+      throw invalid('arguments/point', 'Either point or toDatasetId is expected.')
+    }
+    if (toDatasetId !== undefined) {
+      return joined(call, { ...input, toDatasetId }, (geometry) => ({ $dwithin: { geometry, distance } }))
+    }
+    const { limit = 10, offset = 0 } = input
+    const dataset = await loadDataset(call, input.datasetId, 'execute')
+    geometryNameOf(dataset, 'datasetId')
+    const where = whereOf(dataset, { ...input, near: { point: point ?? [], distanceMeters: distance } })
+    const query = { attributes: plainAttributes(dataset, input.attributes), where, limit: limit + 1, offset }
+    return boundedRows(await queryRows(call, dataset.id, query, input.parameters), limit, offset)
+  },
+})
+
+/** Rows of the first dataset, each with those of the other of which the condition holds. */
+async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => object) {
+  const { limit = 10, offset = 0, parameters } = input
+  const [from, to] = [
+    await loadDataset(call, input.datasetId, 'execute'),
+    await loadDataset(call, input.toDatasetId, 'execute'),
+  ]
+  const geometry = geometryNameOf(from, 'datasetId')
+  const target = geometryNameOf(to, 'toDatasetId')
+  const shown = plainAttributes(from, input.attributes)
+  const query = { attributes: [...shown, geometry], where: whereOf(from, input), limit: limit + 1, offset }
+  const rows = await queryRows(call, from.id, query, parameters)
+  const found: Row[] = []
+  for (const row of rows.slice(0, limit)) {
+    const { [geometry]: place, ...plain } = row
+    // Nothing is near a row without geometry.
+    const matches =
+      place === null || place === undefined
+        ? { rows: [], truncated: false }
+        : await matchesOf(call, to, plainAttributes(to, input.toAttributes), { [target]: conditionOf(place) })
+    found.push({ row: plain, matches: matches.rows, ...(matches.truncated && { moreMatches: true }) })
+  }
+  return boundedRows([...found, ...rows.slice(limit)], limit, offset)
+}
 
 function geometryNameOf(dataset: DatasetSummary, argument: string): string {
   const geometry = geometryOf(dataset)
   if (!geometry) throw invalid(`arguments/${argument}`, 'is a dataset without geometry')
   return geometry.name
-}
-
-/** Nothing where a row has no geometry: nothing is near it. */
-function conditionOf(predicate: string, geometry: unknown, distance: number | undefined): object | undefined {
-  if (geometry === null || geometry === undefined) return undefined
-  if (predicate === 'near') return { $dwithin: { geometry, distance } }
-  return { [`$${predicate}`]: geometry }
 }
 
 async function matchesOf(call: CallOperation, { id }: DatasetSummary, attributes: string[], where: object) {

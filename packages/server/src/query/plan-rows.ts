@@ -2,7 +2,8 @@ import { ApiError } from '../errors.ts'
 import type { Attribute } from './attribute.ts'
 import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
 import { filterPredicate } from './filter-predicate.ts'
-import { extentOf, positionsOf } from './geojson.ts'
+import { geodesicArea, geodesicLength } from './geodesic-size.ts'
+import { extentOf, type Geometry, positionsOf } from './geojson.ts'
 import { type GeometryNotation, geometryOf } from './geometry-text.ts'
 import type { Column, Order, Plan, Sample } from './plan.ts'
 import { projectionOf } from './projection.ts'
@@ -122,6 +123,8 @@ function groupItem({ columns }: Plan, members: readonly Row[], readers: Readers)
 function aggregateCell({ aggregate, attribute, isDistinct }: Column, rows: readonly Row[], readers: Readers) {
   if (!attribute) return String(rows.length)
   if (aggregate === 'extent') return extentCell(attribute, rows)
+  if (aggregate === 'area') return sizeCell(attribute, rows, geodesicArea)
+  if (aggregate === 'length') return sizeCell(attribute, rows, geodesicLength)
   if (isDistinct) return String(new Set(rows.map((row) => readers.key(attribute, row)).filter(isPresent)).size)
   const cells = rows.map((row) => readers.cell(attribute, row)).filter(isPresent)
   if (aggregate === 'count') return String(cells.length)
@@ -165,6 +168,12 @@ function extentCell({ name }: Attribute, rows: readonly Row[]): string | null {
   if (corners.length === 0) return null
   const { west, south, east, north } = extentOf(corners)
   return JSON.stringify([west, south, east, north])
+}
+
+function sizeCell({ name }: Attribute, rows: readonly Row[], sizeOf: (geometry: Geometry) => number): string | null {
+  const read = rawReader(name)
+  const sizes = rows.flatMap((row) => geometryOf(read(row)) ?? []).map(sizeOf)
+  return sizes.length > 0 ? String(sizes.reduce((total, size) => total + size)) : null
 }
 
 /** Like SQL, groups are told apart by the whole group when only a part of them is wanted. */

@@ -60,6 +60,8 @@ function expressionOf({ attribute, aggregate, isDistinct, type }: Column): Sql {
   if (!aggregate) return attribute ? column(attribute) : raw('NULL')
   if (!attribute) return raw('count(*)')
   if (aggregate === 'extent') return extent(attribute)
+  if (aggregate === 'area') return sql`sum(ST_Area(${partsOnEarth(attribute, 'polygons')}))`
+  if (aggregate === 'length') return sql`sum(ST_Length(${partsOnEarth(attribute, 'lines')}))`
   if (aggregate === 'min' || aggregate === 'max') return sql`${raw(aggregate)}(${sortKey(column(attribute), type)})`
   return sql`${raw(aggregate)}(${raw(isDistinct ? 'DISTINCT ' : '')}${column(attribute)})`
 }
@@ -69,6 +71,12 @@ function extent(attribute: Attribute): Sql {
   const box = sql`ST_Extent(ST_Transform(${located(attribute)}, 4326))`
   const corners = sql`to_json(ARRAY[ST_XMin(${box}), ST_YMin(${box}), ST_XMax(${box}), ST_YMax(${box})])`
   return sql`CASE WHEN ${box} IS NOT NULL THEN ${corners} END`
+}
+
+/** What of a geometry has an area, or a length: heights and the outlines of areas would count as lengths, too. */
+function partsOnEarth(attribute: Attribute, parts: 'lines' | 'polygons'): Sql {
+  const flat = sql`ST_Force2D(ST_Transform(${located(attribute)}, 4326))`
+  return sql`ST_CollectionExtract(${flat}, ${raw(parts === 'lines' ? '2' : '3')})::geography`
 }
 
 /** A geometry with a reference system, also where the column has none. */

@@ -3,7 +3,7 @@ import type { Attribute, Attributes, AttributeType } from './attribute.ts'
 import { parseFilter } from './filter.ts'
 import type { Filter } from './filter-tree.ts'
 
-export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent'] as const
+export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
 
 /** One column of the answer: an attribute as it is, or something computed from the rows of a group. */
@@ -115,6 +115,7 @@ const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date'
 function aggregateType(aggregate: Aggregate, { type }: Attribute): AttributeType | undefined {
   if (aggregate === 'count') return 'integer'
   if (aggregate === 'extent') return type === 'geometry' ? 'json' : undefined
+  if (aggregate === 'area' || aggregate === 'length') return type === 'geometry' ? 'number' : undefined
   if (aggregate === 'min' || aggregate === 'max') return ordered.includes(type) ? type : undefined
   return type === 'integer' || type === 'number' ? 'number' : undefined
 }

@@ -1,0 +1,65 @@
+import type { Fetch, Handler } from '@graticule/agent/in-process'
+import type { Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { secretsPlace } from './agent.ts'
+import {
+  addressOf,
+  type BridgeSecrets,
+  type BridgeSettings,
+  type BridgeType,
+  isBridgeType,
+  readBridgeSecrets,
+  readBridgeSettings,
+} from './bridge-settings.ts'
+
+/** The package that has the bridges; loaded only where they are on. */
+export type BridgePackage = typeof import('@graticule/agent/in-process')
+
+type Row = { application_id: string; type: string; config: unknown; secrets: string | null; model: string | null }
+export type HandlerSources = { db: Db; secrets: Secrets; bridges: BridgePackage; fetch: Fetch }
+
+/** Answers as the record says at this moment: a change counts from the next invocation on, on every replica. */
+export function bridgeHandler({ db, secrets, bridges, fetch }: HandlerSources, agentId: string): Handler {
+  return async (invocation) => {
+    const [row] = await db.query<Row>(
+      sql`SELECT application_id, type, config, secrets, model FROM svc.agents WHERE id = ${agentId}::uuid`,
+    )
+    if (!row || !isBridgeType(row.type)) throw new Error('The agent is not one that the platform answers for.')
+    const { type, application_id: applicationId } = row
+    const settings = readBridgeSettings(type, row.config)
+    const opened = row.secrets === null ? {} : JSON.parse(secrets.open(row.secrets, secretsPlace(applicationId)))
+    const model = settings.model ?? row.model ?? undefined
+    if (type !== 'http' && (model ?? invocation.options.model) === undefined) {
+      throw new bridges.Reject('No model is set: neither in the agent’s config.model nor in options.model.')
+    }
+    return makeHandler(
+      bridges,
+      type,
+      { ...settings, ...(model !== undefined && { model }), fetch },
+      readBridgeSecrets(opened),
+    )(invocation)
+  }
+}
+
+function makeHandler(
+  { openAiCompatible, anthropic, ollama, http }: BridgePackage,
+  type: BridgeType,
+  { fetch, ...settings }: BridgeSettings & { fetch: Fetch },
+  { apiKey }: BridgeSecrets,
+): Handler {
+  const { model, system, headers, maxOutputTokens } = settings
+  const baseUrl = addressOf(type, settings)
+  const common = {
+    ...(baseUrl !== undefined && { baseUrl }),
+    ...(model !== undefined && { model }),
+    ...(system !== undefined && { system }),
+    ...(apiKey !== undefined && { apiKey }),
+    fetch,
+  }
+  if (type === 'openai') return openAiCompatible({ ...common, ...(headers && { headers }) })
+  if (type === 'anthropic') return anthropic({ ...common, ...(maxOutputTokens !== undefined && { maxOutputTokens }) })
+  if (type === 'ollama') return ollama(common)
+  const authorization = apiKey !== undefined && { authorization: `Bearer ${apiKey}` }
+  return http({ url: baseUrl ?? '', headers: { ...authorization, ...headers }, fetch })
+}
