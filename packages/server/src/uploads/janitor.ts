@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isUuid } from '../access/authenticate.ts'
 import type { Db } from '../db/db.ts'
 import { ident, sql } from '../db/sql.ts'
+import { takeBackNumbers } from './lent-srid.ts'
 
 /** A file that is still coming has no record yet. */
 const incomingMs = 600_000
@@ -12,6 +13,7 @@ export async function tidy({ db, directory }: { db: Db; directory: string }): Pr
   await tidyDirectories(directory, db)
   await tidyArchives(directory, db)
   await tidyTables(db)
+  await takeBackNumbers(db)
 }
 
 const entries = (directory: string): Promise<string[]> => readdir(directory).catch(() => [])

@@ -1,6 +1,7 @@
 import type { Db, Queryable } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
+import { withNumber } from './lent-srid.ts'
 import type { Extent, Warning } from './readers/reader.ts'
 import type { TablePlan } from './table-plan.ts'
 import { codeOf, UploadFault } from './upload-fault.ts'
@@ -62,25 +63,46 @@ export async function transform(staged: Staged): Promise<void> {
   const { geometry, layer } = staged.plan
   if (!geometry || geometry.places.source === geometry.places.target) return
   const { text, target } = geometry.places
-  const value = ident(geometryColumn)
-  const from = text === undefined ? raw('') : sql`${literal(text)}, `
+  const column = ident(geometryColumn)
   const type = raw(`geometry(${geometry.type},${target})`)
-  await staged.target.db
-    .query(
-      sql`ALTER TABLE ${tableOf(staged)} ALTER COLUMN ${value} TYPE ${type}
-        USING ST_Transform(${value}, ${from}${raw(String(target))})`,
+  const move = async (value: Sql): Promise<void> => {
+    await staged.target.db.query(
+      sql`ALTER TABLE ${tableOf(staged)} ALTER COLUMN ${column} TYPE ${type} USING ST_Transform(${value}, ${raw(String(target))})`,
     )
-    .catch((error) => {
-      if (codeOf(error) !== 'XX000' && codeOf(error) !== '22023') throw error
-      const message = error instanceof Error ? error.message : String(error)
-      const isUnknown = /proj|srid|could not (parse|form)/i.test(message)
-      throw new UploadFault(
-        isUnknown ? 'srid_unknown' : 'invalid_coordinates',
-        `The coordinates cannot be brought into the reference system ${target}: ${message}`,
-        { layer: layer.name },
-        error,
-      )
-    })
+  }
+  const moved = text === undefined ? move(column) : moveByText(staged, text, target, move)
+  await moved.catch((error) => {
+    if (codeOf(error) !== 'XX000' && codeOf(error) !== '22023') throw error
+    const message = error instanceof Error ? error.message : String(error)
+    const isUnknown = /proj|srid|could not (parse|form)/i.test(message)
+    throw new UploadFault(
+      isUnknown ? 'srid_unknown' : 'invalid_coordinates',
+      `The coordinates cannot be brought into the reference system ${target}: ${message}`,
+      { layer: layer.name },
+      error,
+    )
+  })
+}
+
+/**
+ * PostGIS reads the text of a reference system anew for each geometry, which takes longer than all else together. So the
+ * text gets a number for as long as it is needed; where that may not be, it has to take long.
+ */
+async function moveByText(staged: Staged, text: string, target: number, move: (value: Sql) => Promise<void>) {
+  const column = ident(geometryColumn)
+  const isMoved = await withNumber(staged.target.db, text, async (srid) => {
+    const numbered = sql`ST_SetSRID(${column}, ${raw(String(srid))})`
+    // A session remembers numbers: this one may have meant something else in it.
+    const [row] = await staged.target.db.query<{ same: boolean }>(sql`
+      SELECT ST_Distance(ST_Transform(ST_SetSRID(place, ${srid}::int4), ${target}::int4),
+                         ST_Transform(place, ${text}::text, ${target}::int4)) < 1e-6 AS same
+      FROM (SELECT ST_GeometryN(ST_Points(${column}), 1) AS place FROM ${tableOf(staged)}
+            WHERE NOT ST_IsEmpty(${column}) LIMIT 1) AS first`)
+    if (row && !row.same) return false
+    await move(numbered)
+    return true
+  })
+  if (!isMoved) await move(sql`${column}, ${literal(text)}`)
 }
 
 /** Definitions take no values, so the text is put in: quoted, and without what could end it. */
