@@ -1,5 +1,5 @@
 import type { Known } from './known-sources.ts'
-import { isVector, type Links, layersOf, link } from './tile-json.ts'
+import { isVector, type Links, layersOf, link, placeOf } from './tile-json.ts'
 
 /** One colour for each layer, far enough from one another to be told apart. */
 const colours = ['#2f7ed8', '#e8590c', '#2b8a3e', '#9c36b5', '#c92a2a', '#0b7285', '#e67700', '#5f3dc4']
@@ -24,9 +24,12 @@ export function previewStyle(known: Known, links: Links, extra: string): object 
   const { source, name } = known
   const description = link(links, `/tiles/${source.id}/index.json`)
   const url = extra ? `${description}${description.includes('?') ? '&' : '?'}${extra}` : description
+  const [longitude, latitude, zoom] = placeOf(known)
   const common = {
     version: 8,
     name,
+    center: [longitude, latitude],
+    zoom,
     glyphs: link({ base: links.base }, '/fonts/{fontstack}/{range}.pbf'),
     sprite: link({ base: links.base }, '/sprites/light'),
   }

@@ -124,6 +124,8 @@ describe('the preview of a tile source', () => {
       assert.match(style.glyphs, /^https:\/\/maps\.example\.org\/fonts\/\{fontstack\}\/\{range\}\.pbf$/)
       assert.match(style.sources.tiles.url, /^https:\/\/maps\.example\.org\/tiles\/.*\/index\.json$/)
       assert.ok(style.layers.length > 1)
+      const { center } = (await maps.get(`/tiles/${ids.get(kind)}/index.json`)).json()
+      assert.deepEqual([...style.center, style.zoom], center)
     })
   }
 

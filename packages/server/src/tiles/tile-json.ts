@@ -31,12 +31,16 @@ export function tileJson(known: Known, links: Links, extra: string): object {
     minzoom: minZoom,
     maxzoom: maxZoom,
     bounds: boundsOf(extentLngLat),
-    center: archive?.center ?? centerOf(extentLngLat, minZoom, maxZoom),
+    center: placeOf(known),
     ...(attribution && { attribution }),
     ...(isVector(known) && { vector_layers: layersOf(known) }),
     ...(archive?.kind === 'raster' && { format: archive.format }),
   }
 }
+
+/** Where a map of it begins: longitude, latitude, zoom. */
+export const placeOf = ({ archive, source: { extentLngLat, minZoom, maxZoom } }: Known): readonly number[] =>
+  archive?.center ?? centerOf(extentLngLat, minZoom, maxZoom)
 
 export const isVector = ({ archive }: Known): boolean => archive?.kind !== 'raster'
 

@@ -26,19 +26,35 @@ const pass: PassOptions = {
   },
 }
 
-/** The memory of a chunk is the reader's again once it is written. */
 const write = (bytes: Uint8Array): Promise<void> =>
   new Promise((resolve, reject) => {
     rows.write(bytes, (error) => (error ? reject(error) : resolve()))
   })
 
+type Slot = { bytes: Buffer; written: Promise<void> }
+const slots: [Slot, Slot] = [emptySlot(), emptySlot()]
+
+function emptySlot(): Slot {
+  return { bytes: Buffer.alloc(0), written: Promise.resolve() }
+}
+
+/** The memory of a chunk is the reader's, who makes the next rows in it while these are being written. */
 async function send(chunk: Uint8Array): Promise<void> {
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(chunk.length)
-  rows.cork()
-  const written = [write(length), ...(chunk.length > 0 ? [write(chunk)] : [])]
-  rows.uncork()
-  await Promise.all(written)
+  const slot = slots[0]
+  slots.reverse()
+  await slot.written
+  const length = 4 + chunk.length
+  if (slot.bytes.length < length) slot.bytes = Buffer.allocUnsafeSlow(length)
+  slot.bytes.writeUInt32BE(chunk.length)
+  slot.bytes.set(chunk, 4)
+  slot.written = write(slot.bytes.subarray(0, length))
+  slot.written.catch(() => undefined)
+}
+
+/** Until all that was sent is written, and that there is no more. */
+async function sendEnd(): Promise<void> {
+  await send(new Uint8Array(0))
+  for (const { written } of slots) await written
 }
 
 async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>): Promise<Opened> {
@@ -75,7 +91,7 @@ async function sendRows<T>(chunks: AsyncGenerator<Buffer, T>): Promise<T> {
   for (;;) {
     const { value, done: isOver } = await chunks.next()
     if (isOver) {
-      await send(Buffer.alloc(0))
+      await sendEnd()
       return value
     }
     if (value.length > 0) await send(value)
