@@ -32,6 +32,8 @@ const testPackages = [
   { name: 'openssl', purpose: 'certificates', isPresent: () => isOnPath('openssl') },
   { name: 'nats-server', purpose: 'NATS', isPresent: () => isOnPath('nats-server') },
   { name: 'nginx-light', purpose: 'nginx', isPresent: () => isOnPath('nginx') },
+  { name: 'zip', purpose: 'zip', isPresent: () => isOnPath('zip') },
+  { name: 'procps', purpose: 'ps', isPresent: () => isOnPath('ps') },
 ]
 
 const needs = [
