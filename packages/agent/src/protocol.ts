@@ -16,7 +16,9 @@ export type Invoke = {
   context?: Record<string, unknown>
   options?: InvokeOptions
   metadata?: Record<string, string>
+  /** When the answer must be complete, in milliseconds since 1970 by the platform's clock. */
   deadline: number
+  /** The same without clocks: so many milliseconds from now. */
   remainingMs: number
   /** So many UTF-8 bytes of delta text may be sent before the first `credit`. */
   window: number

@@ -1,3 +1,4 @@
+import type { Invoke } from '@graticule/agent/in-process'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -62,30 +63,8 @@ export type WorkerFrame = {
 }[keyof typeof workerFrames]
 export type Hello = Static<typeof workerFrames.hello>
 
-export type Message = { role: 'user' | 'assistant'; content: string }
-export type InvokeOptions = { model?: string; temperature?: number; maxOutputTokens?: number }
-/** Where the worker finds the platform's tools, and the token that lets it use them for this invocation only. */
-export type Tools = { mcpUrl: string; token: string; expiresAt: string }
-
-export type Invoke = {
-  t: 'invoke'
-  id: string
-  mode: 'invoke' | 'stream'
-  input: string
-  messages?: Message[]
-  conversationId?: string
-  context?: Record<string, unknown>
-  options?: InvokeOptions
-  metadata?: Record<string, string>
-  /** When the answer must be complete, in milliseconds since 1970 by the platform's clock. */
-  deadline: number
-  /** The same without clocks: so many milliseconds from now. */
-  remainingMs: number
-  /** So many UTF-8 bytes of delta text may be sent before the first `credit`. */
-  window: number
-  trace?: { traceparent: string }
-  tools?: Tools
-}
+/** What both sides mean by an invocation. */
+export type { Invoke, InvokeOptions, Message, Tools } from '@graticule/agent/in-process'
 
 export const cancelReasons = [
   'client_disconnected',

@@ -278,7 +278,8 @@ const table = (resource: Resource): Sql => ident('svc', resource.name)
 const atRevision = (expected: Expected): Sql =>
   expected === 'any' ? raw('TRUE') : sql`revision = ANY(${expected}::bigint[])`
 
-const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
+/** What every change of a record changes too. */
+export const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
 
 const changedMeanwhile = (): ApiError =>
   new ApiError('precondition_failed', 'The record is not at the revision of If-Match: read it again.')

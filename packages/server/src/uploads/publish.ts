@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
+import { touched } from '../resource/store.ts'
 import { cleanName, freeName } from './column-names.ts'
 import { putInPlace, type Staged, type TableName } from './staging.ts'
 import type { Result } from './upload.ts'
@@ -109,8 +110,6 @@ async function updateDataset(tx: Queryable, { id, attributes, bytes }: Publishab
   await tx.query(sql`
     UPDATE svc.datasets SET attributes = ${json(attributes)}, bytes = ${bytes}, ${touched} WHERE id = ${id}::uuid`)
 }
-
-const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
 
 async function insertDataset(
   tx: Queryable,

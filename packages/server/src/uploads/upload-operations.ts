@@ -4,19 +4,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
 import type { Queryable } from '../db/db.ts'
-import { json, raw, sql } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
 import { outputSchema } from '../resource/schemas.ts'
-import { getEntity, getText, removeEntity, type Store } from '../resource/store.ts'
+import { getEntity, getText, removeEntity, type Store, touched } from '../resource/store.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
 import { dismissBody, receiveForm } from './receive-file.ts'
 import type { Replaced } from './run-upload.ts'
 import { sourceFile, uploadDirectory } from './run-upload.ts'
 import type { UploadFormFields } from './upload.ts'
-import { countUnfinished, takeTurns } from './upload-state.ts'
+import { countUnfinished, now, takeTurns } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
   store: Store
@@ -160,7 +160,7 @@ function remove(options: UploadOperationsOptions): Operation {
       const id = params.id ?? ''
       const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
       const [cancelled] = await store.db.query(sql`
-        UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, updated_at = ${now}, revision = revision + 1
+        UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, ${touched}
         WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing') RETURNING id`)
       if (!cancelled) {
         await removeEntity(store, scope, id, 'any')
@@ -171,5 +171,3 @@ function remove(options: UploadOperationsOptions): Operation {
     },
   })
 }
-
-const now = raw("date_trunc('milliseconds', clock_timestamp())")

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
+import { touched } from '../resource/store.ts'
 import type { Warning } from './readers/reader.ts'
 import type { Result, Stage, UploadFormFields } from './upload.ts'
 import { type FaultDto, UploadLost } from './upload-fault.ts'
@@ -23,8 +24,7 @@ export const maxAttempts = 3
 /** A worker that says nothing for so long is dead. */
 const silenceSeconds = 15
 
-const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
-const now = raw("date_trunc('milliseconds', clock_timestamp())")
+export const now = raw("date_trunc('milliseconds', clock_timestamp())")
 /** After a failure it is left alone for a while. */
 const isDue = raw(
   "(status = 'pending' AND (heard_at IS NULL OR heard_at < clock_timestamp() - attempts * interval '4 seconds'))",

@@ -1,4 +1,16 @@
-import { addVertex, type FlatGeometry } from './flat-geometry.ts'
+import { addVertex, type FlatGeometry, ogc } from './flat-geometry.ts'
+
+/** Of curves, surfaces and their like: the plain type that they are read as. Arcs become short lines. */
+export const plainTypes: Readonly<Record<number, number>> = {
+  8: ogc.lineString,
+  9: ogc.lineString,
+  10: ogc.polygon,
+  11: ogc.multiLineString,
+  12: ogc.multiPolygon,
+  15: ogc.multiPolygon,
+  16: ogc.multiPolygon,
+  17: ogc.polygon,
+}
 
 const stepRadians = Math.PI / 45
 

@@ -1,4 +1,4 @@
-import { addArcs } from './arc.ts'
+import { addArcs, plainTypes } from './arc.ts'
 import {
   addVertex,
   createFlatGeometry,
@@ -14,23 +14,16 @@ import { byteField, damagedBuffer, type Table, tableOfVector, type Vector, vecto
 const maxDepth = 32
 
 /** The plain type that a type of FlatGeobuf is read as. */
-const plainTypes: Readonly<Record<number, number>> = {
+const readableTypes: Readonly<Record<number, number>> = {
   ...Object.fromEntries(Object.values(ogc).map((code) => [code, code])),
-  8: ogc.lineString,
-  9: ogc.lineString,
-  10: ogc.polygon,
-  11: ogc.multiLineString,
-  12: ogc.multiPolygon,
-  15: ogc.multiPolygon,
-  16: ogc.multiPolygon,
-  17: ogc.polygon,
+  ...plainTypes,
 }
 
 /** Reads the table into the geometry; false when its type is not known. `type` is 0 when the table says it. */
 export function readFlatGeometry(table: Table, type: number, geometry: FlatGeometry, depth = 0): boolean {
   if (depth > maxDepth) throw damagedBuffer()
   const code = type || byteField(table, 6)
-  const plain = plainTypes[code]
+  const plain = readableTypes[code]
   if (plain === undefined) return false
   resetGeometry(geometry, plain, vectorField(table, 2, 8).length > 0)
   if (plain === ogc.collection) return readMembers(table, geometry, depth)

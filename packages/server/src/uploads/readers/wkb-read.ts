@@ -1,4 +1,4 @@
-import { addArcs } from './arc.ts'
+import { addArcs, plainTypes } from './arc.ts'
 import {
   addVertex,
   createFlatGeometry,
@@ -15,18 +15,6 @@ type Cursor = { readonly view: DataView; at: number; readonly end: number }
 type Header = { type: number; hasZ: boolean; hasM: boolean; isLittle: boolean }
 
 const maxDepth = 32
-
-/** Of curves, surfaces and their like: the plain type that they are read as. Arcs become short lines. */
-const plainTypes: Readonly<Record<number, number>> = {
-  8: ogc.lineString,
-  9: ogc.lineString,
-  10: ogc.polygon,
-  11: ogc.multiLineString,
-  12: ogc.multiPolygon,
-  15: ogc.multiPolygon,
-  16: ogc.multiPolygon,
-  17: ogc.polygon,
-}
 
 /** Reads WKB or EWKB into the geometry. */
 export function readWkb(bytes: Uint8Array, start: number, geometry: FlatGeometry): void {
