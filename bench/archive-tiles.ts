@@ -1,5 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +18,7 @@ export async function archiveTiles(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
   const key = randomUUID()
   const env = { DATA_DIR: join(directory, 'data'), MASTER_API_KEY: key, LOG_LEVEL: 'warn', TILE_CACHE_MB: '0' }
-  const peer = await startPeer(directory)
+  const peer = await startPeer()
   const server = await startServer('packages/server/bin/graticule.js', port, env)
   try {
     const ours = { url: `http://127.0.0.1:${port}`, paths: places.map((place) => `/tiles/basemap/${place}.pbf`) }
@@ -47,20 +48,24 @@ export async function archiveTiles(): Promise<string> {
 
 type Side = { url: string; paths: readonly string[] }
 
-async function startPeer(directory: string): Promise<ChildProcess> {
-  const root = join(directory, 'peer')
+/** Its installation compiles SQLite, which takes minutes: it is kept for the next time. */
+async function startPeer(): Promise<ChildProcess> {
+  const root = join(tmpdir(), 'graticule-bench-tileserver')
   for (const folder of ['fonts', 'styles', 'sprites']) await mkdir(join(root, folder), { recursive: true })
   await writeFile(join(root, 'package.json'), '{}')
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--foreground-scripts', 'tileserver-gl-light'], {
-    cwd: root,
-    stdio: 'ignore',
-  })
+  const script = join(root, 'node_modules/tileserver-gl-light/src/main.js')
+  if (!existsSync(script)) {
+    const install = ['install', '--no-audit', '--no-fund', '--foreground-scripts', 'tileserver-gl-light']
+    execFileSync('npm', install, { cwd: root, stdio: 'ignore' })
+  }
   await copyFile('packages/assets/basemap.pmtiles', join(root, 'basemap.pmtiles'))
   const paths = { root, fonts: 'fonts', styles: 'styles', sprites: 'sprites', pmtiles: '', mbtiles: '' }
   const config = { options: { paths }, styles: {}, data: { basemap: { pmtiles: 'basemap.pmtiles' } } }
   await writeFile(join(root, 'config.json'), JSON.stringify(config))
-  const script = join(root, 'node_modules/tileserver-gl-light/src/main.js')
-  const peer = spawn('node', [script, '-c', 'config.json', '-p', String(peerPort)], { cwd: root, stdio: 'ignore' })
+  const peer = spawn(process.execPath, [script, '-c', 'config.json', '-p', String(peerPort)], {
+    cwd: root,
+    stdio: 'ignore',
+  })
   for (let waited = 0; waited < 300; waited++) {
     const reply = await fetch(`http://127.0.0.1:${peerPort}/data/basemap.json`).catch(() => undefined)
     if (reply?.ok) return peer

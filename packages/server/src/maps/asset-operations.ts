@@ -4,6 +4,7 @@ import { gunzip } from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
+import { chooseCompression } from '../http/compression.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
 import { etagOf, isUnchanged } from '../resource/revision.ts'
 import type { Fonts } from './fonts.ts'
@@ -73,7 +74,7 @@ type Asset = { bytes: Buffer; isGzip?: boolean; contentType: string; maxAgeSecon
 
 /** Packed bytes go out as they are to whoever can unpack them; the two forms have two tags. */
 async function asset(request: FastifyRequest, { bytes, isGzip, contentType, maxAgeSeconds }: Asset): Promise<Answer> {
-  const isPacked = isGzip === true && acceptsGzip(request.headers['accept-encoding'])
+  const isPacked = isGzip === true && chooseCompression(request.headers['accept-encoding'], ['gzip']) === 'gzip'
   const revision = `${createHash('sha1').update(bytes).digest('base64url')}${isPacked ? '-gzip' : ''}`
   const headers: Record<string, string> = {
     'cache-control': `public, max-age=${maxAgeSeconds}`,
@@ -84,18 +85,4 @@ async function asset(request: FastifyRequest, { bytes, isGzip, contentType, maxA
   headers['content-type'] = contentType
   if (isPacked) headers['content-encoding'] = 'gzip'
   return { headers, body: isGzip && !isPacked ? await unpack(bytes) : bytes }
-}
-
-/** RFC 9110: `gzip`, `x-gzip` or `*`, unless its weight is zero. */
-function acceptsGzip(header: string | string[] | undefined): boolean {
-  const weights = new Map(
-    String(header ?? '')
-      .split(',', 50)
-      .map((part) => {
-        const [coding = '', ...parameters] = part.split(';').map((text) => text.trim().toLowerCase())
-        const weight = parameters.find((text) => text.startsWith('q='))?.slice(2)
-        return [coding === 'x-gzip' ? 'gzip' : coding, weight === undefined ? 1 : Number(weight)] as const
-      }),
-  )
-  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0
 }

@@ -5,6 +5,7 @@ import { type Operation, operation } from '../http/operation.ts'
 import type { Known, TileArchives } from './known-sources.ts'
 import { serveTile } from './serve-tile.ts'
 import type { ServedTiles } from './served-tiles.ts'
+import { described } from './tile-answer.ts'
 import { tileJson } from './tile-json.ts'
 import { readTile } from './tile-request.ts'
 
@@ -71,8 +72,11 @@ export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDepen
       path: '/tiles/basemap/index.json',
       summary: 'Get the TileJSON of the base map',
       access: 'public',
-      success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown() },
-      handle: async ({ request }) => ({ body: tileJson(await learn(), { base: baseUrl(request) }, '') }),
+      success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown(), headers: ['ETag'] },
+      failures: [304],
+      // Its tiles' addresses hold their version, so it is asked for again each time.
+      handle: async ({ request }) =>
+        described(request, tileJson(await learn(), { base: baseUrl(request) }, ''), { 'cache-control': 'no-cache' }),
     }),
   ]
 }

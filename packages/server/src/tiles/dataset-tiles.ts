@@ -1,9 +1,9 @@
 import type { Sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
+import type { Compression } from '../http/compression.ts'
 import { type Plan, parsePlan } from '../query/plan.ts'
 import { column } from '../query/plan-sql.ts'
 import { clusterColumns, clusterSql } from './cluster-sql.ts'
-import type { Compression } from './compression.ts'
 import { tileInDegrees } from './grid.ts'
 import type { KeptRows } from './kept-rows.ts'
 import type { Known, TileData, TileDatasets } from './known-sources.ts'
@@ -97,7 +97,7 @@ export async function makeDatasetTile(
     const read = (asked: Plan, end: AbortSignal) => memoryBatches(opened, asked, dataset.geometry, columns, end)
     const all = { tile, margin: tileMargin, signal, read: (end: AbortSignal) => read(plan, end) }
     const rows =
-      (await kept.inTile(`${tileSource.id} ${known.version} ${questionKey(given)}`, all)) ??
+      (await kept.inTile(tileSource.applicationId, `${tileSource.id} ${known.version} ${questionKey(given)}`, all)) ??
       cellsOf(await Array.fromAsync(await read(planOf(dataset, parameters, tile), signal)))
     const made = await make(rows, columns, 'lonlat')
     return { made, columns, source: opened, features: counted(made, dataset.geometryType === 'point') }

@@ -1,7 +1,7 @@
 import { type Scope, scopeOf } from '../access/acl.ts'
 import { compileSql, type Sql } from '../db/sql.ts'
+import { chooseCompression, compressions } from '../http/compression.ts'
 import { type Connection, explainSelect } from '../query/connection.ts'
-import { chooseCompression, compressions } from './compression.ts'
 import { type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
 import type { Known } from './known-sources.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'

@@ -10,9 +10,15 @@ const batchesOf = (rows: (string | null)[][]) =>
   })()
 const asked = { margin: 0, signal: new AbortController().signal }
 
-async function inTile(kept: KeptRows, key: string, rows: (string | null)[][], tile = { z: 0, x: 0, y: 0 }) {
+async function inTile(
+  kept: KeptRows,
+  key: string,
+  rows: (string | null)[][],
+  tile = { z: 0, x: 0, y: 0 },
+  owner = 'us',
+) {
   let reads = 0
-  const found = await kept.inTile(key, {
+  const found = await kept.inTile(owner, key, {
     ...asked,
     tile,
     async read() {
@@ -76,10 +82,20 @@ describe('kept rows', () => {
     assert.deepEqual(await inTile(kept, 'large', many), { names: undefined, reads: 0 })
   })
 
+  test('of one application do not push out those of another', async () => {
+    const kept = createKeptRows(8_000)
+    const some = [[point(1, 1), 'x'.repeat(1_000)]]
+    const of = (owner: string, key: string) => inTile(kept, key, some, undefined, owner)
+    await of('small', 'a')
+    for (let index = 0; index < 20; index++) await of('large', `${index}`)
+    assert.equal((await of('small', 'a')).reads, 0)
+    assert.equal((await of('large', '0')).reads, 1)
+  })
+
   test('are not kept when reading them fails', async () => {
     const kept = createKeptRows()
     const fail = { ...asked, tile: { z: 0, x: 0, y: 0 }, read: async () => Promise.reject(new Error('no')) }
-    await assert.rejects(kept.inTile('a', fail), /no/)
+    await assert.rejects(kept.inTile('us', 'a', fail), /no/)
     assert.equal((await inTile(kept, 'a', rows)).reads, 1)
   })
 })

@@ -2,6 +2,7 @@ import { extentOf, positionsOf, readGeometry } from '../query/geojson.ts'
 import { createFlights } from './flights.ts'
 import { tileInDegrees } from './grid.ts'
 import type { Tile } from './mvt/projection.ts'
+import { createShelves } from './shelves.ts'
 import type { TileRows } from './tile-job.ts'
 import type { Extent } from './tile-source.ts'
 
@@ -11,7 +12,7 @@ type Kept = { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; re
 /** Rows of sources without SQL, which answer all they have or nothing: read once for many tiles. */
 export type KeptRows = {
   /** Those that can touch the tile; nothing when there are too many to be kept. `key` changes when the rows do. */
-  inTile(key: string, asked: Asked): Promise<TileRows | undefined>
+  inTile(owner: string, key: string, asked: Asked): Promise<TileRows | undefined>
 }
 
 type Asked = {
@@ -27,34 +28,21 @@ const keptMs = 15_000
 const defaultMaxBytes = 64 * 1024 * 1024
 
 export function createKeptRows(maxBytes = defaultMaxBytes): KeptRows {
-  const kept = new Map<string, Kept | 'too many'>()
+  const kept = createShelves<Kept | 'too many'>(maxBytes)
   const flights = createFlights<Kept | 'too many'>()
-  let total = 0
 
-  function drop(key: string): void {
-    total -= sizeOf(kept.get(key))
-    kept.delete(key)
-  }
-
-  function keep(key: string, rows: Kept | 'too many'): void {
-    drop(key)
-    kept.set(key, rows)
-    total += sizeOf(rows)
-    for (const oldest of kept.keys()) {
-      if (total <= maxBytes || oldest === key) break
-      drop(oldest)
-    }
-    setTimeout(() => kept.get(key) === rows && drop(key), keptMs).unref()
+  function keep(owner: string, key: string, rows: Kept | 'too many'): void {
+    kept.put(owner, key, rows, sizeOf(rows))
+    setTimeout(() => kept.get(owner, key) === rows && kept.drop(owner, key), keptMs).unref()
   }
 
   return {
-    async inTile(key, { tile, margin, signal, read }) {
-      const found = kept.get(key)
+    async inTile(owner, key, { tile, margin, signal, read }) {
       const rows =
-        found ??
-        (await flights.join(key, signal, async (end) => {
+        kept.get(owner, key) ??
+        (await flights.join(`${owner} ${key}`, signal, async (end) => {
           const collected = await collect(await read(end), maxBytes / 4)
-          keep(key, collected)
+          keep(owner, key, collected)
           return collected
         }))
       if (rows === 'too many') return undefined
@@ -64,10 +52,8 @@ export function createKeptRows(maxBytes = defaultMaxBytes): KeptRows {
 }
 
 const overhead = 500
-const sizeOf = (rows: Kept | 'too many' | undefined): number => {
-  if (rows === undefined) return 0
-  return overhead + (rows === 'too many' ? 0 : rows.bytes.byteLength + rows.starts.byteLength + rows.boxes.byteLength)
-}
+const sizeOf = (rows: Kept | 'too many'): number =>
+  overhead + (rows === 'too many' ? 0 : rows.bytes.byteLength + rows.starts.byteLength + rows.boxes.byteLength)
 
 /** In memory that all threads see, so that a tile copies nothing of it. */
 async function collect(batches: AsyncIterable<Row[]>, maxBytes: number): Promise<Kept | 'too many'> {

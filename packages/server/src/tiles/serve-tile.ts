@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
+import { type Compression, chooseCompression, compressions } from '../http/compression.ts'
 import type { Answer } from '../http/operation.ts'
 import { isUnchanged } from '../resource/revision.ts'
-import { type Compression, chooseCompression, compressions } from './compression.ts'
 import type { Known } from './known-sources.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
 import { revisionOf, tileHeaders } from './tile-answer.ts'
@@ -24,7 +24,7 @@ export async function serveTile(
     const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
     // Whichever form the client has and takes is as good as the one it would get.
     const had = [compression, ...compressions].find(
-      (form) => takes(asked.accept, form, compression) && isUnchanged(request, revisionOf(tile, form)),
+      (form) => isUnchanged(request, revisionOf(tile, form)) && takes(asked.accept, form, compression),
     )
     if (had) return { status: 304, headers: headersFor(had) }
     const headers = headersFor(compression)

@@ -1,7 +1,14 @@
 import { hash } from 'node:crypto'
+import {
+  type Compression,
+  chooseCompression,
+  compress,
+  compressions,
+  unpack,
+  worthCompressing,
+} from '../http/compression.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import type { Archives } from './archives/archives.ts'
-import { type Compression, chooseCompression, compress, compressions, unpack, worthCompressing } from './compression.ts'
 import { checkParameters, type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
 import { createFlights } from './flights.ts'
 import { touches } from './grid.ts'

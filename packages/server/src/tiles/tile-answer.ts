@@ -1,5 +1,8 @@
-import { etagOf } from '../resource/revision.ts'
-import type { Compression } from './compression.ts'
+import { hash } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Compression } from '../http/compression.ts'
+import type { Answer } from '../http/operation.ts'
+import { etagOf, isUnchanged } from '../resource/revision.ts'
 import type { Known } from './known-sources.ts'
 import type { TileAsked } from './served-tiles.ts'
 import type { CachedTile } from './tile-cache.ts'
@@ -39,6 +42,14 @@ export function tileHeaders(
     ...(compression !== 'identity' && { 'content-encoding': compression }),
     ...lowerCased(source.headers),
   }
+}
+
+/** A description of tiles: whoever has it already is told so. */
+export function described(request: FastifyRequest, body: object, headers: Record<string, string> = {}): Answer {
+  const json = JSON.stringify(body)
+  const revision = hash('sha1', json, 'base64url').slice(0, 16)
+  const tagged = { ...headers, etag: etagOf(revision) }
+  return isUnchanged(request, revision) ? { status: 304, headers: tagged } : { json, headers: tagged }
 }
 
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>

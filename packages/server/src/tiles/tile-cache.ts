@@ -1,3 +1,5 @@
+import { createShelves } from './shelves.ts'
+
 /** What is kept of a tile: its bytes as they are sent, in each form that was asked for. */
 export type CachedTile = {
   /** Grows as further forms are made. */
@@ -8,6 +10,7 @@ export type CachedTile = {
   readonly features?: string
 }
 
+/** The tiles used last, each application's among its own. */
 export type TileCache = {
   get(owner: string, key: string): CachedTile | undefined
   put(owner: string, key: string, tile: CachedTile): void
@@ -16,72 +19,21 @@ export type TileCache = {
   readonly bytes: number
 }
 
-type Entry = { readonly tile: CachedTile; bytes: number }
-type Shelf = { readonly entries: Map<string, Entry>; bytes: number }
-
 /** The key, the record and the maps around a tile. */
 const overhead = 500
 
-/**
- * The tiles used last, up to a number of bytes. When there is no more room, whoever has most gives way: one application
- * cannot push out the others' tiles.
- */
 export function createTileCache(maxBytes: number): TileCache {
-  const shelves = new Map<string, Shelf>()
-  let total = 0
-
-  function add(shelf: Shelf, bytes: number): void {
-    shelf.bytes += bytes
-    total += bytes
-  }
-
-  function drop(shelf: Shelf, key: string): void {
-    const entry = shelf.entries.get(key)
-    if (!entry) return
-    shelf.entries.delete(key)
-    add(shelf, -entry.bytes)
-  }
-
-  function makeRoom(): void {
-    while (total > maxBytes) {
-      const [owner, shelf] = [...shelves].reduce((most, other) => (other[1].bytes > most[1].bytes ? other : most))
-      drop(shelf, shelf.entries.keys().next().value ?? '')
-      if (shelf.entries.size === 0) shelves.delete(owner)
-    }
-  }
-
+  const shelves = createShelves<CachedTile>(maxBytes)
+  const put: TileCache['put'] = (owner, key, tile) => shelves.put(owner, key, tile, sizeOf(key, tile))
   return {
-    get(owner, key) {
-      const shelf = shelves.get(owner)
-      const entry = shelf?.entries.get(key)
-      if (!shelf || !entry) return undefined
-      shelf.entries.delete(key)
-      shelf.entries.set(key, entry)
-      return entry.tile
-    },
-    put(owner, key, tile) {
-      const bytes = sizeOf(key, tile)
-      // One that is larger than all the room pushes nothing out.
-      if (bytes > maxBytes) return
-      const shelf = shelves.get(owner) ?? { entries: new Map(), bytes: 0 }
-      shelves.set(owner, shelf)
-      drop(shelf, key)
-      shelf.entries.set(key, { tile, bytes })
-      add(shelf, bytes)
-      makeRoom()
-    },
+    get: shelves.get,
+    put,
     grow(owner, key) {
-      const shelf = shelves.get(owner)
-      const entry = shelf?.entries.get(key)
-      if (!shelf || !entry) return
-      const bytes = sizeOf(key, entry.tile)
-      if (bytes > maxBytes) return drop(shelf, key)
-      add(shelf, bytes - entry.bytes)
-      entry.bytes = bytes
-      makeRoom()
+      const tile = shelves.get(owner, key)
+      if (tile) put(owner, key, tile)
     },
     get bytes() {
-      return total
+      return shelves.bytes
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Server } from '../db/postgres-pool.ts'
 import type { RawStatement } from '../db/raw-connection.ts'
-import type { Compression } from './compression.ts'
+import type { Compression } from '../http/compression.ts'
 import type { EncodedTile, EncoderOptions } from './mvt/tile-encoder.ts'
 
 /** Where a tile's rows come from: a query of the worker's own, or rows that the main thread has fetched. */

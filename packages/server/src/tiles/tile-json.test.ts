@@ -103,6 +103,18 @@ describe('the description of a tile source', () => {
     assert.ok(!reply.body.includes('evil'))
   })
 
+  for (const path of ['index.json', 'style.json', 'basemap'])
+    test(`${path === 'basemap' ? 'of the base map' : `as ${path}`} is not sent again to whoever has it`, async () => {
+      const address = path === 'basemap' ? '/tiles/basemap/index.json' : `/tiles/${ids.get('point')}/${path}`
+      const { headers, statusCode } = await maps.get(address)
+      assert.equal(statusCode, 200)
+      assert.match(String(headers['cache-control']), /no-cache/)
+      const again = await maps.get(address, { 'if-none-match': String(headers.etag) })
+      assert.equal(again.statusCode, 304)
+      assert.equal(again.headers.etag, headers.etag)
+      assert.equal((await maps.get(address, { 'if-none-match': '"other"' })).statusCode, 200)
+    })
+
   test('changes its version with the data, so that maps ask anew', async () => {
     await maps.script('CREATE TABLE versions AS SELECT * FROM points')
     const id = await maps.dataset({ source: 'versions' })

@@ -10,6 +10,7 @@ import type { Known, KnownSources } from './known-sources.ts'
 import { previewStyle } from './preview-style.ts'
 import { serveTile } from './serve-tile.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
+import { described } from './tile-answer.ts'
 import { isVector, type Links, tileJson } from './tile-json.ts'
 import { type Extension, readExtension, readTile, restOf } from './tile-request.ts'
 import { whileConnected } from './while-connected.ts'
@@ -40,7 +41,8 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
     write: typeof tileJson | typeof previewStyle,
   ): Promise<Answer> => {
     const links: Links = { base: baseUrl(context.request), key: keyInAddress(context.tree) }
-    return { body: write(await known.get(context.scope, id), links, restOf(context.request.raw.url ?? '')) }
+    const body = write(await known.get(context.scope, id), links, restOf(context.request.raw.url ?? ''))
+    return described(context.request, body)
   }
   return [
     operation({
@@ -62,8 +64,8 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
       path: '/tiles/{id}/index.json',
       summary: 'Get the TileJSON of a tile source',
       access,
-      success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown() },
-      failures: [502, 504],
+      success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown(), headers: ['ETag'] },
+      failures: [304, 502, 504],
       handle: (context, { params: { id = '' } }) => describe(context, id, tileJson),
     }),
     operation({
@@ -72,8 +74,8 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
       path: '/tiles/{id}/style.json',
       summary: 'Get a style that shows a tile source',
       access,
-      success: { status: 200, description: 'A MapLibre style', schema: Type.Unknown() },
-      failures: [502, 504],
+      success: { status: 200, description: 'A MapLibre style', schema: Type.Unknown(), headers: ['ETag'] },
+      failures: [304, 502, 504],
       handle: (context, { params: { id = '' } }) => describe(context, id, previewStyle),
     }),
   ]

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
 import { ApiError } from '../errors.ts'
+import { compressNow, worthCompressing } from '../http/compression.ts'
 import { addCells, chosenCells } from './cell-rows.ts'
-import { compressNow, worthCompressing } from './compression.ts'
 import type { Convert } from './mvt/convert.ts'
 import { createTileEncoder } from './mvt/tile-encoder.ts'
 import { tileAsGeoJson } from './mvt/tile-geojson.ts'
@@ -14,7 +14,13 @@ import type { FromWorker, MadeTile, TileJob, ToWorker } from './tile-job.ts'
 const pools = createRawPools()
 const running = new Map<number, AbortController>()
 
-const tell = (message: FromWorker): void => parentPort?.postMessage(message)
+const tell = (message: FromWorker, given?: ArrayBuffer[]): void => parentPort?.postMessage(message, given)
+
+/** The memory of the bytes that has nothing else in it goes to the other thread; the rest is copied. */
+const ownMemory = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
+  [bytes, compressed].flatMap((part) =>
+    part?.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength ? [part.buffer] : [],
+  )
 
 parentPort?.on('message', (message: ToWorker) => {
   if ('cancel' in message) return void running.get(message.id)?.abort()
@@ -22,7 +28,7 @@ parentPort?.on('message', (message: ToWorker) => {
   const leaving = new AbortController()
   running.set(id, leaving)
   make(job, leaving.signal)
-    .then((tile) => tell({ id, tile }))
+    .then((tile) => tell({ id, tile }, ownMemory(tile)))
     .catch((error) => tell({ id, error: describe(error) }))
     .finally(() => running.delete(id))
 })

@@ -124,7 +124,8 @@ function countBytes({ plan, bytesPerColumn, row, added }: Layer, idBytes: number
 export function layerBytes({ features, plan, values, frame }: Layer): Buffer {
   const parts = [frame, contentOf(features), contentOf(plan.keys), contentOf(values.writer)]
   const size = parts.reduce((sum, part) => sum + part.length, 0)
-  const bytes = Buffer.allocUnsafe(1 + varintSize(size) + size)
+  // Memory of its own, which can go to another thread.
+  const bytes = Buffer.allocUnsafeSlow(1 + varintSize(size) + size)
   bytes[0] = field.layer
   let at = putVarint(bytes, 1, size)
   for (const part of parts) at += part.copy(bytes, at)

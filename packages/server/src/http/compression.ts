@@ -61,7 +61,20 @@ export function chooseCompression(
   return ranked[0]
 }
 
-function weightsOf(accept: string): Map<string, number> {
+/** There are few browsers, each with one header. */
+const known = new Map<string, ReadonlyMap<string, number>>()
+const maxKnown = 100
+
+function weightsOf(accept: string): ReadonlyMap<string, number> {
+  const before = known.get(accept)
+  if (before) return before
+  const weights = readWeights(accept)
+  if (known.size === maxKnown) known.clear()
+  known.set(accept, weights)
+  return weights
+}
+
+function readWeights(accept: string): Map<string, number> {
   const weights = new Map<string, number>()
   for (const item of accept.toLowerCase().split(',', 20)) {
     const [name = '', ...parameters] = item.split(';').map((part) => part.trim())
