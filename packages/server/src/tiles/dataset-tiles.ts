@@ -9,7 +9,7 @@ import type { KeptRows } from './kept-rows.ts'
 import type { Known, TileData, TileDatasets } from './known-sources.ts'
 import type { Coordinates, Tile } from './mvt/projection.ts'
 import { mostSeenFirst, overviewFringe, weight } from './overviews/overview.ts'
-import { isTransformFault, ownCoordinates } from './own-coordinates.ts'
+import { type Definitions, isTransformFault, ownCoordinates } from './own-coordinates.ts'
 import { type SelectedColumn, selectedColumn } from './tile-columns.ts'
 import type { MadeTile, TileRows } from './tile-job.ts'
 import { questionKey, type TileParameters } from './tile-request.ts'
@@ -63,9 +63,8 @@ type Dataset = NonNullable<Known['dataset']>
 type Make = (
   rows: TileRows,
   columns: readonly SelectedColumn[],
-  projection: Coordinates | Definition,
+  projection: Coordinates | { readonly definitions: Definitions },
 ) => Promise<MadeTile>
-type Definition = { readonly definition: string }
 
 export async function makeDatasetTile(
   { data, workers, budget, kept }: DatasetTileServices,
@@ -85,8 +84,10 @@ export async function makeDatasetTile(
   const make: Make = (rows, rowColumns, projection) => {
     const geometry = { name: dataset.geometry.name, kind: 'geometry' as const }
     const shape = { extent: tileExtent, buffer: tileBuffer, maxFeatures: shown, maxBytes }
-    const [coordinates, own]: [Coordinates, Partial<Definition>] =
-      typeof projection === 'string' ? [projection, {}] : ['mercator', { definition: projection.definition }]
+    const [coordinates, own] =
+      typeof projection === 'string'
+        ? [projection, {}]
+        : (['mercator', { definitions: projection.definitions }] as const)
     const columns = [geometry, ...rowColumns.map(plainColumn)]
     const encoder = { tile, columns, projection: coordinates, ...shape }
     return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal)
@@ -135,9 +136,7 @@ async function drawnAnyhow(query: TileQuery, work: Work): Promise<Made> {
   try {
     return await drawn(query, work)
   } catch (error) {
-    const { srid, mixed } = query.geometry
-    if (!isTransformFault(error) || !srid || mixed) throw error
-    const own = await ownCoordinates(work.inSql, { srid, tile: query.tile, margin: tileMargin }, work.signal)
+    const own = isTransformFault(error) && (await ownCoordinates(work.inSql, query, tileMargin, work.signal))
     if (!own) throw error
     return drawn({ ...query, own }, { ...work, cluster: undefined })
   }

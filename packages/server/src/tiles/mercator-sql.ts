@@ -17,10 +17,14 @@ export function mercatorPlace(geometry: Attribute): { x: Sql; y: Sql } {
 }
 
 /** Transformed, or null where that would be an error: a bad row must not fail the whole tile. */
-export function toMercator(geometry: Attribute): Sql {
+export const toMercator = (geometry: Attribute): Sql =>
+  sql`CASE WHEN ${isInDomain(geometry)} THEN ST_Transform(${located(geometry)}, 3857) END`
+
+/** Whether a row is where its system is defined, as far as can be told without transforming it. */
+export function isInDomain(geometry: Attribute): Sql {
   const value = located(geometry)
   const srid = geometry.mixed ? sql`ST_SRID(${value})` : raw(String(geometry.srid || 4326))
-  return sql`CASE WHEN ${value} @ (${domainOf(srid)}) THEN ST_Transform(${value}, 3857) END`
+  return sql`${value} @ (${domainOf(srid)})`
 }
 
 /** The box in which every coordinate of a system is a place, as far as the kind of system tells. Asked once for all rows. */

@@ -1,31 +1,41 @@
-import { sql } from '../db/sql.ts'
+import { ident, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import type { Attribute } from '../query/attribute.ts'
 import { tileInDegrees } from './grid.ts'
 import type { TileData } from './known-sources.ts'
 import { converter } from './mvt/convert.ts'
 import type { Tile } from './mvt/projection.ts'
 import type { Extent } from './tile-source.ts'
 
-/** Rows that travel as they are stored: how their system is defined, and where in it the tile is. */
-export type OwnCoordinates = { readonly definition: string; readonly box: Extent | 'anywhere' | 'nowhere' }
+/** Rows that travel as they are stored: how the systems are defined that their SRIDs name, and where the tile is. */
+export type OwnCoordinates = { readonly definitions: Definitions; readonly box: Extent | 'anywhere' | 'nowhere' }
+export type Definitions = Readonly<Record<number, string>>
 
 /** The database gave up a whole query because of one place that it cannot transform. */
 export const isTransformFault = (error: unknown): boolean =>
   error instanceof ApiError && error.code === 'invalid_request' && /\btransform: /.test(error.message)
 
-type Asked = { readonly srid: number; readonly tile: Tile; readonly margin: number }
+type Asked = { readonly from: Sql; readonly geometry: Attribute; readonly tile: Tile }
 
-/** Nothing when the system is not one that we can transform ourselves. */
+/** Nothing when there is no system that we can transform ourselves. */
 export async function ownCoordinates(
-  { connection }: NonNullable<TileData['inSql']>,
-  { srid, tile, margin }: Asked,
+  { connection, isOurs }: NonNullable<TileData['inSql']>,
+  { from, geometry, tile }: Asked,
+  margin: number,
   signal: AbortSignal,
 ): Promise<OwnCoordinates | undefined> {
-  const statement = sql`SELECT proj4text FROM spatial_ref_sys WHERE srid = ${srid}::int4`
-  const { batches } = await connection.select(statement, { timeoutMs: 10_000, signal, isOurs: true, atMost: 1 })
-  const [definition] = (await Array.fromAsync(batches)).flat(2)
-  if (!definition || !/^\s*\+proj=/.test(definition)) return undefined
-  return { definition, box: tile.z < 4 ? 'anywhere' : boxOf(definition, tileInDegrees(tile, margin)) }
+  const { srid, mixed = false, unlocated = false } = geometry
+  if (!srid && !mixed) return undefined
+  const used = mixed ? sql`SELECT ST_SRID(q.${ident(geometry.name)}) FROM ${from} AS q` : sql`SELECT ${srid ?? 0}::int4`
+  const statement = sql`SELECT srid, proj4text FROM spatial_ref_sys WHERE srid IN (${used})`
+  const { batches } = await connection.select(statement, { timeoutMs: 10_000, signal, isOurs, atMost: 1000 })
+  const found = (await Array.fromAsync(batches)).flat().filter(([, text]) => /^\s*\+proj=/.test(text ?? ''))
+  if (found.length === 0) return undefined
+  // What has no SRID of its own has that of its column.
+  const definitions = Object.fromEntries(found.map(([code, text]) => [unlocated ? 0 : Number(code), text ?? '']))
+  const [[, definition] = []] = found
+  const isAnywhere = mixed || tile.z < 4 || !definition
+  return { definitions, box: isAnywhere ? 'anywhere' : boxOf(definition, tileInDegrees(tile, margin)) }
 }
 
 const steps = 8

@@ -254,8 +254,7 @@ describe('a row outside of where its reference system is defined', () => {
   }
 
   test('is left out where every row has a system of its own', async () => {
-    const known = Object.entries(wrong).filter(([srid]) => srid !== '54009')
-    const rows = known.flatMap(([srid, places]) => [
+    const rows = Object.entries(wrong).flatMap(([srid, places]) => [
       `ST_Transform(ST_Point(9, 50, 4326), ${srid})`,
       ...places.map((place) => `ST_GeomFromText('POINT(${place})', ${srid})`),
     ])
@@ -266,7 +265,7 @@ describe('a row outside of where its reference system is defined', () => {
     for (const place of here) {
       const reply = await tile(id, place)
       assert.equal(reply.statusCode, 200, reply.body)
-      assert.equal(valuesOf(reply).length, 5, place)
+      assert.equal(valuesOf(reply).length, Object.keys(wrong).length, place)
     }
   })
 

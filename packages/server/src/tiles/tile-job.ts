@@ -2,6 +2,7 @@ import type { Server } from '../db/postgres-pool.ts'
 import type { RawStatement } from '../db/raw-connection.ts'
 import type { Compression } from '../http/compression.ts'
 import type { EncodedTile, EncoderOptions } from './mvt/tile-encoder.ts'
+import type { Definitions } from './own-coordinates.ts'
 
 /** Where a tile's rows come from: a query of the worker's own, or rows that the main thread has fetched. */
 export type TileRows =
@@ -16,8 +17,8 @@ export type TileRows =
 export type TileJob = {
   readonly rows: TileRows
   readonly encoder: EncoderOptions
-  /** The reference system of the rows, where the worker is to transform them into web mercator. */
-  readonly definition?: string
+  /** The reference systems of the rows, where the worker is to transform them into web mercator. */
+  readonly definitions?: Definitions
   /** The form in which the tile was asked for. */
   readonly compression: Compression
   readonly asGeoJson: boolean

@@ -4,7 +4,7 @@ import { filterSql } from '../query/filter-sql.ts'
 import type { Filter } from '../query/filter-tree.ts'
 import { column } from '../query/plan-sql.ts'
 import { tileInDegrees, tileInMetres, unitInMetres } from './grid.ts'
-import { toMercator } from './mercator-sql.ts'
+import { isInDomain, toMercator } from './mercator-sql.ts'
 import type { Coordinates, Tile } from './mvt/projection.ts'
 import type { OwnCoordinates } from './own-coordinates.ts'
 import type { SelectedColumn } from './tile-columns.ts'
@@ -83,7 +83,7 @@ const largeBytes = 16_384
 const cuttable = raw(`('LINESTRING', 'MULTILINESTRING', 'POLYGON', 'MULTIPOLYGON')`)
 
 function travelling({ tile, geometry, isPoint, own }: TileQuery): Sql {
-  if (own) return stored(geometry)
+  if (own) return sql`CASE WHEN ${isInDomain(geometry)} THEN ${stored(geometry)} END`
   const srid = geometry.srid || 4326
   const isReadable = geometry.geography || (!geometry.mixed && (srid === 4326 || mercatorCodes.has(srid)))
   const place = isReadable ? asGeometry(geometry) : toMercator(geometry)

@@ -6,6 +6,7 @@ import { addCells, chosenCells } from './cell-rows.ts'
 import type { Convert } from './mvt/convert.ts'
 import { createTileEncoder } from './mvt/tile-encoder.ts'
 import { tileAsGeoJson } from './mvt/tile-geojson.ts'
+import type { Definitions } from './own-coordinates.ts'
 import { createRawPools } from './raw-pools.ts'
 import type { FromWorker, MadeTile, TileJob, ToWorker } from './tile-job.ts'
 
@@ -34,10 +35,10 @@ parentPort?.on('message', (message: ToWorker) => {
 })
 
 async function make(
-  { rows, encoder: options, definition, compression, asGeoJson }: TileJob,
+  { rows, encoder: options, definitions, compression, asGeoJson }: TileJob,
   signal: AbortSignal,
 ): Promise<MadeTile> {
-  const encoder = createTileEncoder(options, definition === undefined ? undefined : await toMercator(definition))
+  const encoder = createTileEncoder(options, definitions && (await toMercator(definitions)))
   const begun = performance.now()
   let refused = 0
   if ('cells' in rows) refused = addCells(encoder, rows, options.columns)
@@ -68,9 +69,9 @@ async function make(
 }
 
 /** The library is large, and hardly ever needed. */
-async function toMercator(definition: string): Promise<Convert> {
-  const { converter } = await import('./mvt/convert.ts')
-  return converter(definition, 'EPSG:3857')
+async function toMercator(definitions: Definitions): Promise<ReadonlyMap<number, Convert>> {
+  const { mercatorConverter } = await import('./mvt/convert.ts')
+  return new Map(Object.entries(definitions).map(([srid, text]) => [Number(srid), mercatorConverter(text)]))
 }
 
 /** Errors lose their class on the way to another thread. */

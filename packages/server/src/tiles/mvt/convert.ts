@@ -16,3 +16,16 @@ export function converter(from: string, to: string): Convert {
     }
   }
 }
+
+/** Into web mercator. What does not come back to where it was is no place of the system. */
+export function mercatorConverter(definition: string): Convert {
+  const there = converter(definition, 'EPSG:3857')
+  if (/\+proj=longlat\b/.test(definition)) return there
+  const back = converter('EPSG:3857', definition)
+  return (x, y) => {
+    const place = there(x, y)
+    const [returnedX, returnedY] = back(...place)
+    const isSame = Math.hypot(returnedX - x, returnedY - y) <= 1e-6 * (1 + Math.hypot(x, y))
+    return isSame ? place : nowhere
+  }
+}

@@ -20,8 +20,8 @@ export type Projection = {
   readonly coefficients: Float64Array
   /** The width of the world. */
   readonly world: number
-  /** What brings the coordinates into web mercator, where they are in none of the two. */
-  readonly convert?: Convert
+  /** What brings coordinates of each SRID into web mercator, where they are in none of the two. */
+  readonly converts?: ReadonlyMap<number, Convert>
 }
 
 const earthHalf = 20037508.342789244

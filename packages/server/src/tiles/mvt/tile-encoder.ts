@@ -1,7 +1,6 @@
 import { type ByteWriter, createByteWriter } from './byte-writer.ts'
 import { clipShape } from './clip.ts'
 import { planColumns, type TileColumn } from './columns.ts'
-import type { Convert } from './convert.ts'
 import { featureValue } from './feature-values.ts'
 import { writeGeoJson } from './geojson-wkb.ts'
 import { addFeature, createLayer, type Layer, layerBytes, releaseLayer } from './layer.ts'
@@ -65,19 +64,19 @@ type Encoder = {
 const nothing = new DataView(new ArrayBuffer(0))
 
 /**
- * Makes one Mapbox vector tile (version 2.1) of rows. A bad row is counted, it never throws. With `convert` the bytes of
- * the rows are written to.
+ * Makes one Mapbox vector tile (version 2.1) of rows. A bad row is counted, it never throws. With `converts` the bytes of
+ * the rows are written to, and rows of other SRIDs than it has are bad.
  */
-export function createTileEncoder(options: EncoderOptions, convert?: Convert): TileEncoder {
+export function createTileEncoder(options: EncoderOptions, converts?: Projection['converts']): TileEncoder {
   const { tile, columns, layer = 'geometry', extent = 4096, buffer = 64 } = options
   const { maxBytes = Number.POSITIVE_INFINITY, maxFeatures = Number.POSITIVE_INFINITY } = options
-  const projection = { ...tileProjection(tile, options.projection, extent, buffer), ...(convert && { convert }) }
+  const projection = { ...tileProjection(tile, options.projection, extent, buffer), ...(converts && { converts }) }
   const encoder: Encoder = {
     layer: createLayer(planColumns(columns), layer, extent, maxBytes),
     projection,
     window: { least: -buffer, most: extent + buffer, world: projection.world },
     maxFeatures,
-    cursor: { view: nothing, at: 0, end: 0 },
+    cursor: { view: nothing, at: 0, end: 0, srid: 0 },
     source: undefined,
     isFull: false,
     result: undefined,

@@ -3,7 +3,7 @@ import { latitudeY, type Projection } from './projection.ts'
 import { clearParts, endPart, reserveNumbers, resetShape, type Shape, shapeKind } from './shape.ts'
 
 /** Where in the bytes reading is, and where the value ends. */
-export type Cursor = { view: DataView; at: number; end: number }
+export type Cursor = { view: DataView; at: number; end: number; srid: number }
 
 const code = {
   point: 1,
@@ -29,6 +29,7 @@ const farthest = 2 ** 52
  */
 export function readWkb(cursor: Cursor, shape: Shape, projection: Projection): boolean {
   resetShape(shape)
+  cursor.srid = 0
   if (!readGeometry(cursor, shape, projection, 0) || shape.length === 0) return false
   if (!isNear(shape.bounds)) return false
   if (shape.kind === shapeKind.points) endPart(shape, 0, false)
@@ -50,7 +51,10 @@ function readGeometry(cursor: Cursor, shape: Shape, projection: Projection, dept
   const isLittle = order === 1
   const type = view.getUint32(cursor.at + 1, isLittle)
   cursor.at += 5
-  if ((type & 0x20000000) !== 0) cursor.at += 4
+  if ((type & 0x20000000) !== 0) {
+    cursor.srid = view.getUint32(cursor.at, isLittle)
+    cursor.at += 4
+  }
   const isoType = type & 0x1fffffff
   const iso = Math.floor(isoType / 1000)
   if (iso > 3) return false
@@ -141,8 +145,16 @@ function readPolygon(c: Cursor, shape: Shape, projection: Projection, step: numb
   return true
 }
 
+const toNowhere: Convert = () => [Number.NaN, Number.NaN]
+
 /** In place: nobody reads the bytes again. */
-function convertRun({ view, at }: Cursor, convert: Convert, count: number, step: number, isLittle: boolean): void {
+function convertRun(
+  { view, at }: Cursor,
+  convert: Convert = toNowhere,
+  count: number,
+  step: number,
+  isLittle: boolean,
+): void {
   for (let place = at; place < at + count * step; place += step) {
     const [x, y] = convert(view.getFloat64(place, isLittle), view.getFloat64(place + 8, isLittle))
     view.setFloat64(place, x, isLittle)
@@ -162,7 +174,7 @@ function readRun(
   step: number,
   isLittle: boolean,
 ): void {
-  if (projection.convert) convertRun(cursor, projection.convert, count, step, isLittle)
+  if (projection.converts) convertRun(cursor, projection.converts.get(cursor.srid), count, step, isLittle)
   const { view } = cursor
   const { bounds } = shape
   const xy = reserveNumbers(shape, count * 2)
