@@ -22,7 +22,7 @@ import { createMemoryThreads, type MemoryThreads } from './datasets/memory-sourc
 import { readFunctions } from './datasets/sources/lambda-functions.ts'
 import { createRestCache } from './datasets/sources/rest-cache.ts'
 import { createSources, type Dataset } from './datasets/sources.ts'
-import { createStreamSlots } from './datasets/stream-slots.ts'
+import { createStreamSlots, type StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
@@ -33,16 +33,18 @@ import { createJobs } from './jobs/jobs.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createFonts } from './maps/fonts.ts'
 import { createSprites } from './maps/sprites.ts'
+import { createMetrics, type Gauges, type Metrics } from './metrics/metrics.ts'
 import { allOperations } from './operations.ts'
 import { createSending } from './sending/sending.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { createStyleCheck } from './styles/style-check.ts'
-import { createTiling, type TilingOptions } from './tiling.ts'
+import { createTiling, type Tiling, type TilingOptions } from './tiling.ts'
 import { createUploading } from './uploading.ts'
 
 export type App = {
   readonly http: FastifyInstance
   readonly operations: readonly Operation[]
+  readonly metrics: Metrics
   /** Takes part in the jobs that are left to do. */
   work(): Promise<void>
   /** Answers what has begun, refuses what comes, and lets go of everything but the database. */
@@ -50,7 +52,7 @@ export type App = {
 }
 
 /** The settings that the service itself reads. */
-export type AppConfig = Omit<Config, 'PORT' | 'HOST' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
+export type AppConfig = Omit<Config, 'PORT' | 'HOST' | 'METRICS_PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
 
 export type AppOptions = {
   db: Db
@@ -85,18 +87,10 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const { tiling } = maps
   const uploading = createUploading({ db, connections, sources, tiling, jobs, config, onError: onJobError })
   const messages = createMessages({ db, secrets, logger, config, egress })
-  const { mailer, deliveries } = messages
+  const metrics = createMetrics(gaugesOf({ agents, slots, tiling }), about.version.tag)
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl }
-  const operations = allOperations({
-    ...own,
-    ...authority,
-    ...credentials,
-    ...maps,
-    mailer,
-    deliveries,
-    agents,
-    uploading,
-  })
+  const parts = { ...own, ...authority, ...credentials, ...maps, ...messages }
+  const operations = allOperations({ ...parts, agents, uploading, metrics })
   const http = await createServer(operations, authority, {
     logger,
     trustProxy,
@@ -112,10 +106,12 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   return {
     http,
     operations,
+    metrics,
     work: () => jobs.start().then(uploading.start),
     async close() {
       hasStopped = true
       clearInterval(usageTimer)
+      metrics.close()
       // At once: the server waits for the streams that agents finish, and agents may still be asked by other replicas.
       // A stream that ends now leaves a connection behind that would wait for more requests.
       const sweeping = setInterval(() => http.server.closeIdleConnections(), 200)
@@ -132,6 +128,15 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     },
   }
 }
+
+/** What is known at any moment without having been counted. */
+const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlots; tiling: Tiling }): Gauges => ({
+  agent_invocations_in_flight: { help: 'Invocations of agents that are under way', read: () => agents.inFlight() },
+  agent_workers: { help: 'Workers that are connected here', read: () => [...agents.workers.connections()].length },
+  query_streams: { help: 'Query answers that are being read', read: () => slots.taken },
+  tile_cache_bytes: { help: 'Memory that tiles take', read: () => tiling.cache.bytes },
+  tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
+})
 
 type AgentParts = Omit<AppOptions, 'about'> & { egress: Egress; bus: Bus }
 

@@ -39,6 +39,8 @@ import { mapOperations } from './maps/map-operations.ts'
 import type { Sprites } from './maps/sprites.ts'
 import { mcpOperations } from './mcp/mcp-operations.ts'
 import { issueToolToken, readToolToken, type ToolGrant } from './mcp/tool-token.ts'
+import type { Metrics } from './metrics/metrics.ts'
+import { metricsOperations } from './metrics/metrics-operations.ts'
 import { crudOperations } from './resource/crud.ts'
 import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
@@ -80,6 +82,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
   fonts: Fonts
   sprites: Sprites
   uploading: Uploading
+  metrics: Metrics
 }
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
@@ -136,6 +139,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
     ...serverInfoOperations(db, about, isStopping),
+    ...metricsOperations(parts.metrics),
   ]
   const mcp = mcpOperations({
     operations,

@@ -6,6 +6,7 @@ import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { serveControl } from './control.ts'
 import { StartError } from './errors.ts'
+import { serveMetrics } from './metrics/metrics-port.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { readVersion } from './version.ts'
 
@@ -28,10 +29,14 @@ async function serveOn(platform: Platform, config: Config, logger: pino.Logger, 
   const { db, secrets } = platform
   const app = await createApp({ db, secrets, logger, config, about: { version: await readVersion() } })
   let control: Server | undefined
+  let figures: Server | undefined
   try {
-    await app.http.listen({ port: config.PORT, host: config.HOST }).catch(explainListen)
+    await app.http.listen({ port: config.PORT, host: config.HOST }).catch(explainListen('PORT'))
     if (db.kind === 'embedded') {
       control = await serveControl(config.DATA_DIR, (command) => runCommand(db, secrets, command))
+    }
+    if (config.METRICS_PORT !== undefined) {
+      figures = await serveMetrics(app.metrics, config.METRICS_PORT, config.HOST).catch(explainListen('METRICS_PORT'))
     }
     app.work().catch((error) => logger.error({ err: error }, 'jobs'))
     console.log(greeting(config, app.http.server.address() as AddressInfo, platform.newMasterKey))
@@ -39,16 +44,19 @@ async function serveOn(platform: Platform, config: Config, logger: pino.Logger, 
     logger.info('stopping')
   } finally {
     control?.close()
+    figures?.close()
     const impatience = setTimeout(() => app.http.server.closeAllConnections(), drainMs)
     await app.close()
     clearTimeout(impatience)
   }
 }
 
-function explainListen(error: NodeJS.ErrnoException): never {
-  if (error.code === 'EADDRINUSE') throw new StartError(`${error.message}. Set PORT to another port.`)
-  throw error
-}
+const explainListen =
+  (setting: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    if (error.code === 'EADDRINUSE') throw new StartError(`${error.message}. Set ${setting} to another port.`)
+    throw error
+  }
 
 function greeting(config: Config, { port }: AddressInfo, newMasterKey: string | undefined): string {
   const shown = ['0.0.0.0', '::'].includes(config.HOST) ? 'localhost' : config.HOST

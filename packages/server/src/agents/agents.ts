@@ -26,6 +26,8 @@ export type Agents = {
   readonly history: History
   readonly bridges: Bridges
   begin(question: Question, client: Client): Invocation
+  /** How many invocations of this replica are under way. */
+  inFlight(): number
   /** Ends an invocation of any replica because somebody asked for it. */
   stop(replicaId: string, invocationId: string): void
   workersOf(agentId: string): WorkerInfo[]
@@ -96,6 +98,7 @@ export function createAgents({ db, bus, bridges, limits, log }: AgentsOptions): 
       active.set(invocation.id, invocation)
       return invocation
     },
+    inFlight: () => active.size,
     stop: (replicaId, id) => (replicaId === bus.id ? stopHere(id) : peers.stop(replicaId, id)),
     live: (agent) => liveOf(workersOf(agent.id), bridges.loadOf(agent)),
     recheck: watch.look,

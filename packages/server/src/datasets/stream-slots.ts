@@ -4,6 +4,8 @@ import { ApiError } from '../errors.ts'
 export type StreamSlots = {
   /** Takes a slot, or 429; the function returned gives it back. */
   take(applicationId: string): () => void
+  /** How many are taken, of all applications. */
+  readonly taken: number
   /** For how long a reader may take nothing. */
   readonly stuckReaderMs: number
 }
@@ -12,6 +14,9 @@ export function createStreamSlots(perApplication: number, stuckReaderMs: number)
   const taken = new Map<string, number>()
   return {
     stuckReaderMs,
+    get taken() {
+      return taken.values().reduce((sum, count) => sum + count, 0)
+    },
     take(applicationId) {
       const count = taken.get(applicationId) ?? 0
       if (count >= perApplication) {

@@ -93,7 +93,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     method: operation.method,
     url: routeOf(operation),
     bodyLimit: operation.bodyLimit,
-    config: { isMultipart: operation.multipart !== undefined },
+    config: { operation: operation.id, isMultipart: operation.multipart !== undefined },
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
       request.setDecorator<Admitted>(admission, await admit(operation, request, authority))

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
+import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
@@ -61,6 +62,9 @@ export async function createServer(
   app.addHook('onResponse', ({ log, method, url, routeOptions }, reply, done) => {
     // The query string may hold a key, so it is not logged.
     const path = secretRoutes.has(routeOptions.url ?? '') ? routeOptions.url : url.split('?', 1)[0]
+    const seconds = reply.elapsedTime / 1000
+    const { operation = 'none' } = (routeOptions.config ?? {}) as { operation?: string }
+    report('request', { operation, status: reply.statusCode, seconds })
     log.info({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'request')
     done()
   })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Queryable } from '../db/db.ts'
 import { ident, json, sql } from '../db/sql.ts'
+import { report } from '../events.ts'
 
 /** What came of trying once. An error that is not final is tried again. */
 export type Attempt = {
@@ -98,6 +99,7 @@ export async function record(
       WHERE id = ${id}::uuid AND claim = ${claim}::uuid AND status = 'pending' RETURNING 1`)
     if (row && status !== 'pending') await settle(tx, id, status)
   })
+  if (status !== 'pending') report('sent', { kind: table === 'outbox' ? 'mail' : 'contactpoint', status })
 }
 
 /** It may come from anywhere, and is kept as JSON. */

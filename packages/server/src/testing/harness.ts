@@ -109,6 +109,7 @@ export async function testApp(settings: Record<string, string> = {}) {
     url,
     secrets,
     http: app.http,
+    metrics: app.metrics,
     operations: app.operations as readonly Operation[],
     master,
     call,

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { report } from '../events.ts'
 import {
   type Compression,
   chooseCompression,
@@ -15,6 +16,7 @@ import { touches } from './grid.ts'
 import type { Known } from './known-sources.ts'
 import type { Tile } from './mvt/projection.ts'
 import type { CachedTile, TileCache } from './tile-cache.ts'
+import type { MadeTile } from './tile-job.ts'
 import { type Extension, requestKey, type TileParameters } from './tile-request.ts'
 import { tileBuffer, tileExtent, tileMargin } from './tile-sql.ts'
 import { tooBusy } from './tile-workers.ts'
@@ -64,6 +66,7 @@ export function createServedTiles(options: ServedTilesOptions): ServedTiles {
     if (known.dataset) {
       const request = { tile, parameters, given: tree, asGeoJson, compression }
       const { made, features } = await makeDatasetTile(options, known, request, signal)
+      reportMade(made)
       return { forms: formsOf(made, compression), etag: made.etag, features }
     }
     const { applicationId, source } = known.source
@@ -119,12 +122,21 @@ export function createServedTiles(options: ServedTilesOptions): ServedTiles {
       const key = keyOf(known, asked)
       const owner = known.source.applicationId
       const kept = cache.get(owner, key)
+      report('tile', { of: known.dataset ? 'dataset' : 'archive', isKept: kept !== undefined })
       const tile = kept ?? (await find(known, asked, key, leaving()))
       const form = await formFor(tile, asked, () => cache.grow(owner, key))
       return { tile, ...form, isHit: kept !== undefined }
     },
   }
 }
+
+const reportMade = ({ queryMs, encodeMs, compressMs, bytes }: MadeTile): void =>
+  report('tileMade', {
+    querySeconds: queryMs / 1000,
+    encodeSeconds: encodeMs / 1000,
+    compressSeconds: compressMs / 1000,
+    bytes: bytes.length,
+  })
 
 function formsOf(
   { bytes, compressed }: { bytes: Uint8Array; compressed?: Uint8Array },

@@ -9,6 +9,8 @@ export type TileWorkers = {
   make(job: TileJob, signal: AbortSignal): Promise<MadeTile>
   /** How many tiles can be in the making. */
   readonly capacity: number
+  /** How many are. */
+  readonly pending: number
   close(): Promise<void>
 }
 
@@ -59,6 +61,9 @@ export function createTileWorkers(count: number): TileWorkers {
 
   return {
     capacity: count * maxPendingEach,
+    get pending() {
+      return threads.reduce((sum, { pending }) => sum + pending.size, 0)
+    },
     async make(job, signal) {
       signal.throwIfAborted()
       const { worker, pending } = leastBusy()

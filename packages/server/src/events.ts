@@ -1,0 +1,36 @@
+import { type Channel, channel } from 'node:diagnostics_channel'
+
+/** What happens that is worth counting. */
+export type Events = {
+  /** `operation` is its id, or `none` for what is no operation. */
+  request: { operation: string; status: number; seconds: number }
+  tile: { of: 'dataset' | 'archive'; isKept: boolean }
+  tileMade: { querySeconds: number; encodeSeconds: number; compressSeconds: number; bytes: number }
+  upload: { status: 'completed' | 'failed' | 'cancelled'; seconds: number; features: number }
+  sent: { kind: string; status: 'delivered' | 'failed' }
+  /** `code` is `ok` or the code of the error. */
+  invocation: { code: string; seconds: number; firstOutputSeconds: number | undefined }
+  /** A frame of a worker for an invocation that is over. */
+  lateFrame: Record<string, never>
+  /** From telling a worker that an invocation is cancelled until its slot is free. */
+  cancelled: { seconds: number }
+}
+
+type Name = keyof Events
+
+const names: readonly Name[] = ['request', 'tile', 'tileMade', 'upload', 'sent', 'invocation', 'lateFrame', 'cancelled']
+const channels = Object.fromEntries(names.map((name) => [name, channel(`graticule:${name}`)])) as Record<Name, Channel>
+
+/** Tells whoever listens; as long as nobody does it costs nothing. */
+export function report<N extends Name>(name: N, event: Events[N]): void {
+  const { [name]: heard } = channels
+  if (heard.hasSubscribers) heard.publish(event)
+}
+
+/** Listens until the function that is given back is called. */
+export function listen<N extends Name>(name: N, onEvent: (event: Events[N]) => void): () => void {
+  const { [name]: heard } = channels
+  const hear = (event: unknown): void => onEvent(event as Events[N])
+  heard.subscribe(hear)
+  return () => void heard.unsubscribe(hear)
+}

@@ -1,0 +1,91 @@
+import type { Counter, Histogram, Registry } from 'prom-client'
+import { listen } from '../events.ts'
+
+/** What is looked up when it is asked for. */
+export type Gauges = Readonly<Record<string, { readonly help: string; read(): number }>>
+
+export type Metrics = {
+  /** In Prometheus' text format. Counting begins when this is asked for the first time. */
+  read(): Promise<{ contentType: string; text: string }>
+  close(): void
+}
+
+export function createMetrics(gauges: Gauges, version: string): Metrics {
+  let started: Promise<{ registry: Registry; stop(): void }> | undefined
+  return {
+    async read() {
+      started ??= start(gauges, version)
+      const { registry } = await started
+      return { contentType: registry.contentType, text: await registry.metrics() }
+    },
+    close: () => void started?.then(({ stop }) => stop()),
+  }
+}
+
+const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const slow = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
+
+/** Only who asks for figures pays for them: the library is loaded, and events are listened to, from then on. */
+async function start(gauges: Gauges, version: string): Promise<{ registry: Registry; stop(): void }> {
+  const prometheus = (await import('prom-client')).default
+  const registry = new prometheus.Registry()
+  prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 })
+  const registers = [registry]
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
+    new prometheus.Counter({ name: `graticule_${name}`, help, labelNames, registers })
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new prometheus.Histogram({ name: `graticule_${name}`, help, buckets, labelNames, registers }) as Histogram<L>
+
+  for (const [name, { help, read }] of Object.entries(gauges)) {
+    const collect = function (this: { set(value: number): void }): void {
+      this.set(read())
+    }
+    new prometheus.Gauge({ name: `graticule_${name}`, help, registers, collect })
+  }
+  new prometheus.Gauge({ name: 'graticule_info', help: 'What is running', registers, labelNames: ['version'] })
+    .labels(version)
+    .set(1)
+
+  const requests = histogram('http_request_duration_seconds', 'Requests, by operation', quick, 'operation', 'status')
+  const tiles = counter('tiles_total', 'Tiles that were asked for, and whether they were in memory', 'of', 'kept')
+  const stages = histogram('tile_stage_seconds', 'Making tiles of datasets, by stage', quick, 'stage')
+  const tileBytes = counter('tile_bytes_total', 'Bytes of the tiles that were made, uncompressed')
+  const uploads = histogram('upload_duration_seconds', 'Uploads that ended, from the claim on', slow, 'status')
+  const features = counter('upload_features_total', 'Features of completed uploads')
+  const messages = counter('messages_total', 'Mail and messages to contact points that ended', 'kind', 'status')
+  const invocations = counter('agent_invocations_total', 'Invocations of agents that ended', 'code')
+  const durations = histogram('agent_invocation_duration_seconds', 'Invocations of agents', quick.concat(60, 300, 900))
+  const firstOutputs = histogram('agent_first_output_seconds', 'Until an agent says something', quick.concat(60))
+  const lateFrames = counter('agent_late_frames_total', 'Frames of workers for invocations that were over')
+  const releases = histogram('agent_cancel_to_release_seconds', 'Until a cancelled worker lets go', quick)
+
+  const stops = [
+    listen('request', ({ operation, status, seconds }) => requests.labels(operation, String(status)).observe(seconds)),
+    listen('tile', ({ of, isKept }) => tiles.labels(of, String(isKept)).inc()),
+    listen('tileMade', ({ querySeconds, encodeSeconds, compressSeconds, bytes }) => {
+      stages.labels('query').observe(querySeconds)
+      stages.labels('encode').observe(encodeSeconds)
+      stages.labels('compress').observe(compressSeconds)
+      tileBytes.inc(bytes)
+    }),
+    listen('upload', ({ status, seconds, features: count }) => {
+      uploads.labels(status).observe(seconds)
+      features.inc(count)
+    }),
+    listen('sent', ({ kind, status }) => messages.labels(kind, status).inc()),
+    listen('invocation', ({ code, seconds, firstOutputSeconds }) => {
+      invocations.labels(code).inc()
+      durations.observe(seconds)
+      if (firstOutputSeconds !== undefined) firstOutputs.observe(firstOutputSeconds)
+    }),
+    listen('lateFrame', () => lateFrames.inc()),
+    listen('cancelled', ({ seconds }) => releases.observe(seconds)),
+  ]
+  return {
+    registry,
+    stop() {
+      for (const stop of stops) stop()
+      registry.clear()
+    },
+  }
+}
