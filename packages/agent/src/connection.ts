@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Writable } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { LinkSettings } from './link-messages.ts'
 import { type PlatformFrame, readPlatformFrame, subprotocol, type WorkerFrame } from './protocol.ts'
@@ -47,8 +48,11 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
     ending ??= { reason }
     socket.terminate()
   }
+  let gather = () => {}
   function send(frame: WorkerFrame | string): void {
-    if (socket.readyState === WebSocket.OPEN) socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
+    if (socket.readyState !== WebSocket.OPEN) return
+    gather()
+    socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
   function welcomed(pingIntervalMs: number): void {
     clearTimeout(silence)
@@ -57,6 +61,9 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
     on.welcomed()
   }
 
+  socket.on('upgrade', (response) => {
+    gather = createGathering(response.socket)
+  })
   socket.on('open', () => send(hello(settings)))
   socket.on('ping', () => silence.refresh())
   socket.on('message', (data) => {
@@ -84,6 +91,21 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
       socket.close(1000)
       setTimeout(() => socket.terminate(), closeTimeoutMs).unref()
     },
+  }
+}
+
+/** What is sent within one turn of the event loop goes out at its end, in one piece. */
+function createGathering(wire: Writable): () => void {
+  let isGathering = false
+  const letGo = () => {
+    isGathering = false
+    wire.uncork()
+  }
+  return () => {
+    if (isGathering) return
+    isGathering = true
+    wire.cork()
+    setImmediate(letGo)
   }
 }
 

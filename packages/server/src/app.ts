@@ -10,6 +10,7 @@ import { createTokens } from './access/tokens.ts'
 import { type Agents, createAgents } from './agents/agents.ts'
 import { type Bridges, createBridges, noBridges } from './agents/bridges.ts'
 import { limitsOf } from './agents/limits.ts'
+import { openTracing } from './agents/tracing.ts'
 import { windowSeconds } from './auth/attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
 import type { Bus } from './bus/bus.ts'
@@ -27,6 +28,7 @@ import type { Db } from './db/db.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
+import { createIdleCloser } from './http/idle-connections.ts'
 import type { Operation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -97,6 +99,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     bodyLimit: config.BODY_LIMIT,
     isStopping,
   })
+  const closeIdle = createIdleCloser(http.server)
   agents.attach(http)
 
   const flushUsage = () => keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
@@ -114,7 +117,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       metrics.close()
       // At once: the server waits for the streams that agents finish, and agents may still be asked by other replicas.
       // A stream that ends now leaves a connection behind that would wait for more requests.
-      const sweeping = setInterval(() => http.server.closeIdleConnections(), 200)
+      const sweeping = setInterval(closeIdle, 200)
       await Promise.all([http.close(), agents.close()])
       clearInterval(sweeping)
       await bus.close()
@@ -142,7 +145,8 @@ type AgentParts = Omit<AppOptions, 'about'> & { egress: Egress; bus: Bus }
 
 async function openAgents(parts: AgentParts): Promise<Agents> {
   const { db, bus, config, logger } = parts
-  return createAgents({ db, bus, bridges: await openBridges(parts), limits: limitsOf(config), log: logger })
+  const bridges = await openBridges(parts)
+  return createAgents({ db, bus, bridges, limits: limitsOf(config), tracing: await openTracing(), log: logger })
 }
 
 /** What answers for agents without a worker; its code is loaded only where it is wanted. */

@@ -132,6 +132,11 @@ const settings = Type.Object({
     default: 'off',
     description: 'Whether the server itself answers for agents of the types openai, anthropic, ollama and http',
   }),
+  AGENT_BRIDGE_CALLS_PER_APPLICATION: Type.Integer({
+    minimum: 1,
+    default: 64,
+    description: 'Calls that a replica so answers at once for all agents of an application; the next get 429',
+  }),
   AGENT_INPUT_BYTES: size(262_144, 'The largest input of an agent'),
   AGENT_OUTPUT_BYTES: size(4_194_304, 'The largest answer of an agent'),
   AGENT_WINDOW_BYTES: size(262_144, 'How much of an answer may be on its way to a client that reads slowly'),

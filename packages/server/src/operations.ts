@@ -38,7 +38,7 @@ import type { Fonts } from './maps/fonts.ts'
 import { mapOperations } from './maps/map-operations.ts'
 import type { Sprites } from './maps/sprites.ts'
 import { mcpOperations } from './mcp/mcp-operations.ts'
-import { issueToolToken, readToolToken, type ToolGrant } from './mcp/tool-token.ts'
+import { createToolTokens, type ToolGrant, type ToolTokens } from './mcp/tool-token.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { metricsOperations } from './metrics/metrics-operations.ts'
 import { crudOperations } from './resource/crud.ts'
@@ -113,6 +113,7 @@ export function allOperations(parts: Parts): Operation[] {
   })
   const style = styles(ownApplication, styleCheck)
   const tileSource = tileSources(ownApplication, tiling.detect)
+  const toolTokens = createToolTokens(secrets)
   const operations = [
     ...afterWrites(standard(application), (id) => bearers.forget({ applicationId: id.toLowerCase() })),
     ...apiKeyOperations(db, apiKeys(db, secrets, { applications: ownApplication, users: () => user }), keys),
@@ -126,7 +127,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...standard(dataset),
     ...queryOperations({ db, resource: dataset, sources, slots }),
     ...withLiveFields(standard(agent), parts.agents),
-    ...invokeOperations({ db, secrets, resource: agent, agents: parts.agents, toolsFor: toolsFor(parts) }),
+    ...invokeOperations({ db, secrets, resource: agent, agents: parts.agents, toolsFor: toolsFor(parts, toolTokens) }),
     ...workerOperations(db, agent, parts.agents),
     ...historyOperations(db, agent, parts.agents),
     ...contactPointOperations(db, contactPoint, parts.deliveries),
@@ -144,7 +145,7 @@ export function allOperations(parts: Parts): Operation[] {
   const mcp = mcpOperations({
     operations,
     version: () => about.version.tag,
-    readToken: (token) => readTools(parts, token),
+    readToken: (token) => readTools(db, toolTokens, token),
     estimates: createEstimates(db, connections),
   })
   const docs: Operation[] = apiDocsOperations(() => openApi([...operations, ...mcp, ...docs], about.version.tag))
@@ -166,18 +167,18 @@ function mapServerOperations(parts: Parts, tiling: Tiling, tileSource: Resource,
 }
 
 /** A worker may use the tools for whoever asks its agent, within the agent's datasets, as long as it is at work. */
-function toolsFor({ secrets, baseUrl }: Parts): InvokeDependencies['toolsFor'] {
+function toolsFor({ baseUrl }: Parts, tokens: ToolTokens): InvokeDependencies['toolsFor'] {
   return (request, caller, { applicationId, datasetIds }) =>
     (invocationId, remainingMs) => {
       const expiresAt = new Date(Date.now() + remainingMs)
-      const token = issueToolToken(secrets, { invocationId, caller, applicationId, datasetIds, expiresAt })
+      const token = tokens.issue({ invocationId, caller, applicationId, datasetIds, expiresAt })
       return { mcpUrl: `${baseUrl(request)}/api/v1/mcp`, token, expiresAt: expiresAt.toISOString() }
     }
 }
 
 /** Records are written a little later than the token, so only one that says so is over. */
-async function readTools({ db, secrets }: Parts, token: string): Promise<ToolGrant | undefined> {
-  const grant = readToolToken(secrets, token)
+async function readTools(db: Db, tokens: ToolTokens, token: string): Promise<ToolGrant | undefined> {
+  const grant = tokens.read(token)
   const [over] = grant
     ? await db.query(
         sql`SELECT FROM svc.agent_invocations WHERE id = ${grant.invocationId}::uuid AND status <> 'running'`,

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
 
 /** Encrypts what must be kept but not read by whoever holds a copy of the database. */
 export type Secrets = {
@@ -14,7 +14,8 @@ export type Secrets = {
 /** `secret` is any text of at least 32 characters. */
 export function createSecrets(secret: string): Secrets {
   const bytes = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'graticule', purpose, 32))
-  const key = bytes('seal v1')
+  // An object: bytes would be made one for every value.
+  const key = createSecretKey(bytes('seal v1'))
   return {
     seal(plain, place) {
       const nonce = randomBytes(12)
@@ -36,4 +37,7 @@ export function createSecrets(secret: string): Secrets {
 }
 
 /** A credential with 122 random bits or more needs no salt and no slow hash. */
-export const credentialHash = (credential: string): Buffer => createHash('sha256').update(credential).digest()
+export const credentialHash = (credential: string): Buffer => Buffer.from(credentialHashHex(credential), 'hex')
+
+/** The same as text. */
+export const credentialHashHex = (credential: string): string => hash('sha256', credential, 'hex')

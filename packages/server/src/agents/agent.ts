@@ -11,6 +11,7 @@ import { bridgeTypes, destinationOf, isBridgeType, readBridgeSecrets, readBridge
 export type Agent = {
   readonly id: string
   readonly applicationId: string
+  readonly name: string
   /** `remote`, or the bridge with which the platform may answer itself. */
   readonly type: string
   readonly config: unknown

@@ -1,15 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import type { Db } from '../db/db.ts'
+import { report } from '../events.ts'
 import type { Agent } from './agent.ts'
 import type { Bridges, Load } from './bridges.ts'
 import { createHistory, type Entry, type History } from './history.ts'
-import { beginInvocation, type Client, type Invocation, type Question } from './invocation.ts'
+import { beginInvocation, type Client, type Invocation } from './invocation.ts'
 import type { Limits } from './limits.ts'
 import { recallTurns } from './memory.ts'
 import type { Bus } from './peer-runs.ts'
 import { createPeers, type Peers } from './peers.ts'
+import type { Question } from './question.ts'
 import { startReplica } from './replica.ts'
 import { offerInTurn } from './run.ts'
+import type { Tracing } from './tracing.ts'
 import { createUpgrades, type Upgrades } from './upgrade.ts'
 import { createWatch } from './watch.ts'
 import { createWorkers, type WorkerInfo, type Workers } from './workers.ts'
@@ -21,6 +24,7 @@ export type Live = { status: 'online' | 'draining' | 'offline'; workers: number;
 export type Agents = {
   readonly replicaId: string
   readonly limits: Limits
+  readonly tracing: Tracing
   readonly workers: Workers
   readonly upgrades: Upgrades
   readonly history: History
@@ -44,12 +48,13 @@ export type AgentsOptions = {
   bus: Bus
   bridges: Bridges
   limits: Limits
+  tracing: Tracing
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
 }
 
 const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
-export function createAgents({ db, bus, bridges, limits, log }: AgentsOptions): Agents {
+export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsOptions): Agents {
   const onError = (error: unknown) => log.warn({ err: error }, 'agents')
   const active = new Map<string, Invocation>()
   const history = createHistory(db, bus.id, onError)
@@ -67,12 +72,10 @@ export function createAgents({ db, bus, bridges, limits, log }: AgentsOptions): 
     active.get(invocationId)?.end('cancelled', 'The invocation was cancelled.', 'admin')
   }
 
-  function onOver({ id }: Invocation, { agentId, status, statusCode, errorCode, durationMs, ttfbMs }: Entry): void {
+  function onOver({ id, question }: Invocation, entry: Entry): void {
     active.delete(id)
-    log.info(
-      { invocationId: id, agentId, outcome: status, status: statusCode, errorCode, durationMs, ttfbMs },
-      'invocation',
-    )
+    question.trace.end?.(entry)
+    tellOver(log, entry)
   }
 
   /** Workers of this replica first, the platform itself last. */
@@ -92,7 +95,7 @@ export function createAgents({ db, bus, bridges, limits, log }: AgentsOptions): 
     recall: (question: Question) => recallTurns(db, history, question),
   }
   return {
-    ...{ replicaId: bus.id, limits, workers, upgrades, history, workersOf, bridges },
+    ...{ replicaId: bus.id, limits, tracing, workers, upgrades, history, workersOf, bridges },
     begin(question, client) {
       const invocation = beginInvocation(services, question, client)
       active.set(invocation.id, invocation)
@@ -118,6 +121,19 @@ export function createAgents({ db, bus, bridges, limits, log }: AgentsOptions): 
       await replica.close()
     },
   }
+}
+
+function tellOver(log: AgentsOptions['log'], entry: Entry): void {
+  const { id, agentId, status, statusCode, errorCode, durationMs, ttfbMs } = entry
+  report('invocation', {
+    code: status === 'succeeded' ? 'ok' : (errorCode ?? status),
+    seconds: (durationMs ?? 0) / 1000,
+    firstOutputSeconds: ttfbMs === null ? undefined : ttfbMs / 1000,
+  })
+  log.info(
+    { invocationId: id, agentId, outcome: status, status: statusCode, errorCode, durationMs, ttfbMs },
+    'invocation',
+  )
 }
 
 function liveOf(infos: readonly WorkerInfo[], own: Load | undefined): Live {

@@ -371,6 +371,41 @@ describe('where the platform may reach', () => {
   }
 })
 
+test('as many at once for all agents of an application as the setting says: then 429; workers and others do not count', async (t) => {
+  const tight = await agentWorld({ AGENT_BRIDGES: 'on', AGENT_BRIDGE_CALLS_PER_APPLICATION: '2' })
+  t.after(() => tight.close())
+  const slow = await provider(t, (response) => response.writeHead(200).write(openAiAnswer[0]))
+  const quick = await provider(t, streams(...openAiAnswer))
+  const fields = (url: string) => ({ type: 'openai', config: settingsFor('openai', url) })
+  const [one, two] = [await tight.agent(fields(slow.url)), await tight.agent(fields(slow.url))]
+  const third = await tight.agent(fields(quick.url))
+  const [first, second] = [await tight.stream(one, { input: 'x' }), await tight.stream(two, { input: 'x' })]
+  const refused = await tight.invoke(third, { input: 'x' })
+  assert.deepEqual([refused.status, refused.body.code, refused.body.retryable], [429, 'agent_busy', true])
+  assert.equal(refused.headers.get('retry-after'), '1')
+  assert.match(refused.body.detail, /application/)
+  assert.equal(quick.asked.length, 0)
+
+  const other = await tight.app.tenant('others')
+  const body = fields(quick.url)
+  const made = await tight.app.call('POST', '/api/v1/agents', { key: other.developer, body })
+  const path = tight.path(made.body.id, '/invoke')
+  const theirs = await tight.app.call('POST', path, { key: other.public, body: { input: 'x' } })
+  assert.equal(theirs.status, 200, theirs.text)
+  await tight.worker(third, echo)
+  assert.equal((await tight.invoke(third, { input: 'hello' })).body.text, 'hello')
+
+  const cancel = (agentId: string, { headers }: typeof first) => {
+    const path = tight.path(agentId, `/invocations/${headers.get('x-invocation-id')}/cancel`)
+    const isDone = async () => (await tight.app.call('POST', path, { key: tight.tenant.developer })).status === 202
+    return until(isDone, 'it is not known')
+  }
+  await cancel(one, first)
+  const fourth = await tight.agent(fields(quick.url))
+  await until(async () => (await tight.invoke(fourth, { input: 'x' })).status === 200, 'the place is not free again')
+  await cancel(two, second)
+})
+
 test('with AGENT_BRIDGES off nobody is asked, which the answer says; and workers serve as ever', async (t) => {
   const off = await agentWorld()
   t.after(() => off.close())

@@ -6,8 +6,7 @@ import { bridgeCapacity, isBridgeType } from './bridge-settings.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { Limits } from './limits.ts'
 import type { Invoke } from './protocol.ts'
-import type { Offer } from './run.ts'
-import { busyOffer } from './workers.ts'
+import { declining, type Offer } from './run.ts'
 
 /** The workers that this replica is itself, for agents whose type names a bridge. They exist while they have work. */
 export type Bridges = {
@@ -38,7 +37,7 @@ export type BridgesOptions = Omit<HandlerSources, 'fetch'> & {
 
 export type Load = { capacity: number; inFlight: number }
 
-type Desk = { readonly jobs: Jobs; readonly running: Map<string, Running> }
+type Desk = { readonly applicationId: string; readonly jobs: Jobs; readonly running: Map<string, Running> }
 
 /** Where the platform answers for nobody. */
 export const noBridges: Bridges = {
@@ -58,7 +57,7 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
   const desks = new Map<string, Desk>()
 
   /** The two ends of a worker's connection, without a socket in between. */
-  function open(agentId: string): Desk {
+  function open(agentId: string, applicationId: string): Desk {
     const running: Desk['running'] = new Map()
     const jobs: Jobs = createJobs({
       limits,
@@ -79,7 +78,7 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
       running.set(id, run)
       run.ended.catch((error) => log.warn({ agentId, err: error }, 'bridge')).finally(() => running.delete(id))
     }
-    const desk = { jobs, running }
+    const desk = { applicationId, jobs, running }
     desks.set(agentId, desk)
     return desk
   }
@@ -92,12 +91,15 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
   }
 
   const inFlight = (agentId: string): number => desks.get(agentId)?.jobs.count() ?? 0
+  const inFlightOf = (applicationId: string): number =>
+    desks.values().reduce((sum, desk) => (desk.applicationId === applicationId ? sum + desk.jobs.count() : sum), 0)
   return {
     serves: isBridgeType,
-    offerTo({ id, type, config }) {
+    offerTo({ id, applicationId, type, config }) {
       if (!isBridgeType(type)) return undefined
-      if (inFlight(id) >= bridgeCapacity(config)) return busyOffer
-      return (invoke, on) => (desks.get(id) ?? open(id)).jobs.offer(workerId, invoke, on)
+      if (inFlight(id) >= bridgeCapacity(config)) return declining('busy')
+      if (inFlightOf(applicationId) >= limits.bridgeCallsPerApplication) return declining('crowded')
+      return (invoke, on) => (desks.get(id) ?? open(id, applicationId)).jobs.offer(workerId, invoke, on)
     },
     loadOf: ({ id, type, config }) =>
       isBridgeType(type) ? { capacity: bridgeCapacity(config), inFlight: inFlight(id) } : undefined,

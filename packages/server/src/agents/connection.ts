@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { Limits } from './limits.ts'
@@ -10,7 +11,8 @@ export type Identity = {
   readonly connectionId: string
   readonly agentId: string
   readonly applicationId: string
-  readonly keyHash: Buffer
+  /** In hexadecimal. */
+  readonly keyHash: string
 }
 
 /** A worker's socket after its hello. Slots belong to it and vanish with it. */
@@ -46,10 +48,19 @@ export type ConnectionEvents = {
 const maxBufferedBytes = 4_194_304
 
 /** Talks to one worker from its first frame to the end of its socket. */
-export function serveConnection(identity: Identity, socket: WebSocket, limits: Limits, events: ConnectionEvents): void {
+export function serveConnection(
+  identity: Identity,
+  { socket, wire }: { socket: WebSocket; wire: Writable },
+  limits: Limits,
+  events: ConnectionEvents,
+): void {
   let connection: Connection | undefined
   const helloTimer = setTimeout(() => close(closeCodes.helloTimeout, 'no hello'), limits.helloMs)
-  const send = (frame: PlatformFrame): void => socket.send(JSON.stringify(frame))
+  const gather = createGathering(wire)
+  const send = (frame: PlatformFrame): void => {
+    gather()
+    socket.send(JSON.stringify(frame))
+  }
   const breach = () => close(closeCodes.protocol, 'protocol violation')
   const jobs: Jobs = createJobs({ limits, send, breach, onChange: () => connection && events.onChange(connection) })
   const pulse = createPulse(socket, limits, () => jobs.count() > 0)
@@ -106,6 +117,21 @@ export function serveConnection(identity: Identity, socket: WebSocket, limits: L
   })
   // ws closes the socket after an error by itself.
   socket.on('error', () => {}).on('close', gone)
+}
+
+/** What is sent within one turn of the event loop goes out at its end, in one piece. */
+function createGathering(wire: Writable): () => void {
+  let isGathering = false
+  const letGo = () => {
+    isGathering = false
+    wire.uncork()
+  }
+  return () => {
+    if (isGathering) return
+    isGathering = true
+    wire.cork()
+    setImmediate(letGo)
+  }
 }
 
 function welcomeFrame({ connectionId, agentId }: Identity, limits: Limits): PlatformFrame {

@@ -1,5 +1,5 @@
 import type { Db, Queryable } from '../db/db.ts'
-import { json, type Sql, sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 
 /** One invocation as it is remembered. Content is there only where the agent stores it. */
 export type Entry = {
@@ -102,7 +102,7 @@ async function insert(db: Queryable, replicaId: string, entries: readonly Entry[
     SELECT e.id, "agentId", e."applicationId", "createdAt", "conversationId", decode("apiKeyHash", 'hex'), "userId",
       "workerId", ${replicaId}::uuid, mode, e.status, "statusCode", "errorCode", "ttfbMs", "durationMs", "inputBytes",
       "outputBytes", usage, e.model, "finishReason", "traceId", e.metadata, input, output
-    FROM jsonb_to_recordset(${json(entries)}) AS e(
+    FROM json_to_recordset(${JSON.stringify(entries)}::json) AS e(
       id uuid, "agentId" uuid, "applicationId" uuid, "createdAt" timestamptz, "conversationId" text, "apiKeyHash" text,
       "userId" bigint, "workerId" text, mode text, status text, "statusCode" int, "errorCode" text, "ttfbMs" int,
       "durationMs" int, "inputBytes" int, "outputBytes" int, usage jsonb, model text, "finishReason" text,

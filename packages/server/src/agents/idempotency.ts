@@ -7,7 +7,8 @@ import { liveReplicas } from './history.ts'
 
 export type Repeatable = {
   agentId: string
-  keyHash: Buffer
+  /** In hexadecimal. */
+  keyHash: string
   /** The client's name for the call. */
   key: string
   body: unknown
@@ -26,7 +27,7 @@ export async function once(
   const { agentId, keyHash, key, replicaId } = call
   if (key.length === 0 || key.length > maxKeyLength) throw invalid('Idempotency-Key', 'must have 1 to 255 characters')
   const bodyHash = createHash('sha256').update(JSON.stringify(call.body)).digest()
-  const row = sql`agent_id = ${agentId}::uuid AND caller = ${keyHash} AND key = ${key}`
+  const row = sql`agent_id = ${agentId}::uuid AND caller = decode(${keyHash}, 'hex') AND key = ${key}`
   const place = `agent_answers ${agentId} ${key}`
   // One whose replica died will never be answered.
   await db.query(sql`
@@ -34,7 +35,7 @@ export async function once(
       OR (answer IS NULL AND replica_id <> ${replicaId}::uuid AND replica_id NOT IN (${liveReplicas})))`)
   const made = await db.query(sql`
     INSERT INTO svc.agent_answers (agent_id, caller, key, body_hash, replica_id)
-    VALUES (${agentId}::uuid, ${keyHash}, ${key}, ${bodyHash}, ${replicaId}::uuid)
+    VALUES (${agentId}::uuid, decode(${keyHash}, 'hex'), ${key}, ${bodyHash}, ${replicaId}::uuid)
     ON CONFLICT DO NOTHING RETURNING 1`)
   if (made.length === 0) {
     const [first] = await db.query<{ body_hash: Uint8Array; answer: string | null }>(

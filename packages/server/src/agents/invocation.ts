@@ -1,26 +1,14 @@
 import type { ApiError, ErrorCode } from '../errors.ts'
 import type { Agent } from './agent.ts'
 import { isBridgeType } from './bridge-settings.ts'
-import type { Call } from './call.ts'
 import type { Entry, History } from './history.ts'
 import type { Limits } from './limits.ts'
 import { declined, type Ending, failure, readEnding, workerFailure } from './outcome.ts'
-import type { CancelReason, Invoke, Message, Tools } from './protocol.ts'
+import type { CancelReason, Invoke, Message } from './protocol.ts'
+import { entryOf, invokeFrame, isRemembered, type Question } from './question.ts'
 import type { Offer, Run, RunEvent } from './run.ts'
 import { uuidV7 } from './uuid-v7.ts'
 import { createWholeCharacters, type WholeCharacters } from './whole-characters.ts'
-
-/** Who asks an agent for what. */
-export type Question = {
-  readonly agent: Agent
-  readonly call: Call
-  readonly mode: 'invoke' | 'stream'
-  readonly keyHash: Buffer
-  readonly userId: number | null
-  readonly trace: { traceId: string; traceparent: string }
-  /** What lets the worker use the platform's tools on behalf of whoever asks, for so many milliseconds. */
-  tools?(invocationId: string, remainingMs: number): Tools
-}
 
 /** Whoever waits for the answer. It hears `fail` or `done` once, also when it has left. */
 export type Client = {
@@ -50,7 +38,7 @@ export type InvocationServices = {
   hasReady(agent: Agent): boolean
   offerTo(agent: Agent, conversationId: string | undefined): Offer
   /** What was said before in this conversation, for agents that do not remember it themselves. */
-  recall(question: Question): Promise<Message[] | undefined>
+  recall(question: Question): Promise<Message[]>
   onOver(invocation: Invocation, entry: Entry): void
 }
 
@@ -83,11 +71,23 @@ export function beginInvocation(services: InvocationServices, question: Question
   const id = uuidV7()
   const entry = entryOf(id, question)
   const life: Life = {
-    ...{ services, question, client, id, entry, startedAt: performance.now(), state: 'waiting', run: undefined },
-    ...{ characters: createWholeCharacters(), kept: entry.input === null ? undefined : [], outputBytes: 0, owed: 0 },
-    ...{ hasRoom: true, timers: {} },
+    services,
+    question,
+    client,
+    id,
+    entry,
+    startedAt: performance.now(),
+    state: 'waiting',
+    run: undefined,
+    characters: createWholeCharacters(),
+    kept: entry.input === null ? undefined : [],
+    outputBytes: 0,
+    owed: 0,
+    hasRoom: true,
+    timers: {},
     invocation: {
-      ...{ id, question },
+      id,
+      question,
       room() {
         life.hasRoom = true
         repay(life)
@@ -121,7 +121,7 @@ async function offer(life: Life): Promise<void> {
   if (!services.hasReady(agent)) return fail(life, declined(isBridgeType(agent.type) ? 'unbridged' : 'nobody', id))
   if (agent.maxConcurrency === null) services.history.note(entry)
   else if (!(await services.history.reserve(entry, agent.maxConcurrency))) return fail(life, declined('busy', id))
-  const messages = call.messages ?? (await services.recall(question))
+  const messages = call.messages ?? (isRemembered(question) ? await services.recall(question) : undefined)
   // The client may have left while the database was asked; then a place that was reserved is free again.
   if (isOver(life)) return void (await services.history.write(entry))
   const remainingMs = Math.max(1, agent.maxDurationMs - elapsed(life))
@@ -241,9 +241,11 @@ function close(life: Life, result: Partial<Entry>, tell: () => void): void {
   if (isOver(life)) return
   const { services, entry, timers, kept, outputBytes, question } = life
   life.state = 'over'
-  for (const timer of Object.values(timers)) clearTimeout(timer)
+  clearTimeout(timers.first)
+  clearTimeout(timers.idle)
+  clearTimeout(timers.whole)
   const output = kept ? storable(kept.join('')) : null
-  Object.assign(entry, { ...result, durationMs: elapsed(life), outputBytes, output })
+  Object.assign(entry, result, { durationMs: elapsed(life), outputBytes, output })
   services.onOver(life.invocation, entry)
   // Its place must be free for whoever comes because this one has ended.
   if (question.agent.maxConcurrency !== null) void services.history.write(entry).then(tell)
@@ -253,36 +255,5 @@ function close(life: Life, result: Partial<Entry>, tell: () => void): void {
   }
 }
 
-function entryOf(id: string, { agent, call, mode, keyHash, userId, trace }: Question): Entry {
-  const isKept = agent.storeContent || (agent.memory === 'platform' && call.conversationId !== undefined)
-  return {
-    ...{ id, agentId: agent.id, applicationId: agent.applicationId, createdAt: new Date().toISOString(), mode },
-    ...{ conversationId: call.conversationId ?? null, apiKeyHash: keyHash.toString('hex'), userId, workerId: null },
-    ...{ status: 'running', statusCode: null, errorCode: null, ttfbMs: null, durationMs: null },
-    ...{ inputBytes: Buffer.byteLength(call.input), outputBytes: null, usage: null, model: null, finishReason: null },
-    ...{ traceId: trace.traceId, metadata: call.metadata ?? null, input: isKept ? call.input : null, output: null },
-  }
-}
-
 /** The database keeps neither NUL nor half a character. */
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
-
-function invokeFrame(
-  id: string,
-  { call, mode, trace, tools }: Question,
-  messages: Message[] | undefined,
-  remainingMs: number,
-  window: number,
-): Invoke {
-  const { input, conversationId, context, options, metadata } = call
-  return {
-    ...{ t: 'invoke', id, mode, input, deadline: Date.now() + remainingMs, remainingMs, window },
-    ...(messages && { messages }),
-    ...(conversationId !== undefined && { conversationId }),
-    ...(context && { context }),
-    ...(options && { options }),
-    ...(metadata && { metadata }),
-    trace: { traceparent: trace.traceparent },
-    ...(tools && { tools: tools(id, remainingMs) }),
-  }
-}

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller, Scope } from '../access/acl.ts'
-import { credentialHash, type Secrets } from '../access/secrets.ts'
+import { credentialHashHex, type Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { createEventStream, eventStreamHeaders } from '../http/event-stream.ts'
@@ -13,8 +12,9 @@ import type { Agent } from './agent.ts'
 import type { Agents } from './agents.ts'
 import { callSchema, readCall } from './call.ts'
 import { once } from './idempotency.ts'
-import type { Invocation, Question } from './invocation.ts'
+import type { Invocation } from './invocation.ts'
 import { errorPayload } from './outcome.ts'
+import type { Question } from './question.ts'
 
 const bodyLimit = 1_048_576
 
@@ -101,7 +101,7 @@ export function invokeOperations({ db, secrets, resource, agents, toolsFor }: In
 }
 
 async function questionOf(
-  { known, agents: { limits }, toolsFor }: { known: Recent<Agent>; agents: Agents; toolsFor: ToolsFor },
+  { known, agents: { limits, tracing }, toolsFor }: { known: Recent<Agent>; agents: Agents; toolsFor: ToolsFor },
   { request, caller, scope }: { request: FastifyRequest; caller: Caller; scope: Scope },
   id: string,
   body: Parameters<typeof readCall>[0],
@@ -110,10 +110,10 @@ async function questionOf(
   const agent = await known.get(scope, id).catch(explainAbsence)
   const call = readCall(body, limits)
   const tools = toolsFor(request, caller, agent)
-  return { agent, call, mode, keyHash: keyHashOf(caller), userId: caller.userId, trace: traceOf(request), tools }
+  const keyHash = credentialHashHex(caller.keyId)
+  const trace = tracing.begin(request.headers.traceparent, agent, call)
+  return { agent, call, mode, keyHash, userId: caller.userId, trace, tools }
 }
-
-const keyHashOf = ({ keyId }: Caller): Buffer => credentialHash(keyId)
 
 function explainAbsence(error: unknown): never {
   if (!(error instanceof ApiError && error.code === 'not_found')) throw error
@@ -185,12 +185,4 @@ function cancelWhenLeft(request: FastifyRequest, invocation: Invocation): () => 
   const leave = () => invocation.leave('client_disconnected')
   socket.once('close', leave)
   return () => socket.off('close', leave)
-}
-
-/** The caller's trace goes on; without one a new one begins. */
-function traceOf(request: FastifyRequest): Question['trace'] {
-  const given = request.headers.traceparent
-  const match = typeof given === 'string' ? /^00-([0-9a-f]{32})-[0-9a-f]{16}-([0-9a-f]{2})$/.exec(given) : null
-  const traceId = match?.[1] ?? randomBytes(16).toString('hex')
-  return { traceId, traceparent: `00-${traceId}-${randomBytes(8).toString('hex')}-${match?.[2] ?? '00'}` }
 }

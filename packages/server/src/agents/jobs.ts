@@ -1,3 +1,4 @@
+import { report } from '../events.ts'
 import type { Limits } from './limits.ts'
 import type { CancelReason, Invoke, PlatformFrame, WorkerFrame } from './protocol.ts'
 import type { Run, RunEvent } from './run.ts'
@@ -21,6 +22,7 @@ type Job = {
   /** Bytes of text that may still come. */
   credit: number
   timer: NodeJS.Timeout | undefined
+  cancelledAt: number | undefined
   on(event: RunEvent): void
 }
 
@@ -45,7 +47,15 @@ export function createJobs(options: JobsOptions): Jobs {
 }
 
 function offer(desk: Desk, workerId: string, invoke: Invoke, on: (event: RunEvent) => void): Run {
-  const job: Job = { id: invoke.id, workerId, state: 'offered', credit: invoke.window, timer: undefined, on }
+  const job: Job = {
+    id: invoke.id,
+    workerId,
+    state: 'offered',
+    credit: invoke.window,
+    timer: undefined,
+    cancelledAt: undefined,
+    on,
+  }
   job.timer = setTimeout(() => {
     cancel(desk, job, 'ack_timeout')
     on({ t: 'declined', why: 'silent' })
@@ -68,6 +78,7 @@ const isHeld = ({ jobs }: Desk, job: Job): boolean => jobs.get(job.id) === job &
 function release({ jobs, onChange }: Desk, job: Job): void {
   clearTimeout(job.timer)
   jobs.delete(job.id)
+  if (job.cancelledAt !== undefined) report('cancelled', { seconds: (performance.now() - job.cancelledAt) / 1000 })
   onChange()
 }
 
@@ -75,12 +86,14 @@ function cancel(desk: Desk, job: Job, reason: CancelReason): void {
   if (!isHeld(desk, job)) return
   clearTimeout(job.timer)
   job.state = 'cancelled'
+  job.cancelledAt = performance.now()
   job.timer = setTimeout(() => release(desk, job), desk.limits.cancelGraceMs)
   desk.send({ t: 'cancel', id: job.id, reason })
 }
 
 function read(desk: Desk, frame: JobFrame): void {
   const job = desk.jobs.get(frame.id)
+  if (!job || job.state === 'cancelled') reportLate(frame)
   if (!job) return
   if (frame.t === 'reject') reject(desk, job, frame)
   else {
@@ -88,6 +101,11 @@ function read(desk: Desk, frame: JobFrame): void {
     accept(job)
     hear(desk, job, frame)
   }
+}
+
+/** What ends an invocation is not late: a worker that was told to stop says so. */
+function reportLate({ t }: JobFrame): void {
+  if (t === 'delta' || t === 'start' || t === 'progress') report('lateFrame', {})
 }
 
 function accept(job: Job): void {
@@ -102,7 +120,7 @@ function reject(desk: Desk, job: Job, { code, message }: Extract<JobFrame, { t: 
   else end(desk, job, { t: 'error', code: 'rejected', ...(message !== undefined && { message }) })
 }
 
-function hear(desk: Desk, job: Job, { id: _id, ...event }: Exclude<JobFrame, { t: 'reject' }>): void {
+function hear(desk: Desk, job: Job, event: Exclude<JobFrame, { t: 'reject' }>): void {
   if (event.t === 'done' || event.t === 'error' || event.t === 'cancelled') end(desk, job, event)
   else if (event.t === 'delta') takeText(desk, job, event.text)
   else if (event.t !== 'accept' && job.state === 'accepted') job.on(event)

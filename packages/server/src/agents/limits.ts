@@ -10,6 +10,7 @@ export const limitsOf = (config: Pick<Config, Extract<keyof Config, `AGENT_${str
   frameBytes: config.AGENT_FRAME_BYTES,
   workersPerAgent: config.AGENT_WORKERS,
   workersPerApplication: config.AGENT_WORKERS_PER_APPLICATION,
+  bridgeCallsPerApplication: config.AGENT_BRIDGE_CALLS_PER_APPLICATION,
   helloMs: config.AGENT_HELLO_MS,
   acceptMs: config.AGENT_ACCEPT_MS,
   cancelGraceMs: config.AGENT_CANCEL_GRACE_MS,

@@ -40,6 +40,11 @@ const declines: Record<Decline | 'unbridged', [ErrorCode, string, Record<string,
     { 'Retry-After': '5' },
   ],
   busy: ['agent_busy', 'The agent does as much at once as it can: try again.', { 'Retry-After': '1' }],
+  crowded: [
+    'agent_busy',
+    'The platform answers as many calls of this application at once as it may: try again.',
+    { 'Retry-After': '1' },
+  ],
   silent: ['agent_timeout', 'The agent did not say that it accepts the call.', {}],
 }
 

@@ -12,7 +12,8 @@ export type RunEvent =
   | Omit<Extract<WorkerFrame, { t: 'done' }>, 'id'>
   | Omit<Extract<WorkerFrame, { t: 'error' }>, 'id'>
 
-export type Decline = 'nobody' | 'busy' | 'silent'
+/** `crowded`: the platform itself would have to answer, and does as much for the application as it may. */
+export type Decline = 'nobody' | 'crowded' | 'busy' | 'silent'
 
 /** The reins of an invocation that was offered. */
 export type Run = {
@@ -25,10 +26,18 @@ export type Run = {
 /** Offers an invocation. Events come until a decline, a loss, a terminal frame or `cancel`. */
 export type Offer = (invoke: Invoke, on: (event: RunEvent) => void) => Run
 
+/** An offer that is declined at once. */
+export const declining =
+  (why: Decline): Offer =>
+  (_invoke, on) => {
+    on({ t: 'declined', why })
+    return { credit() {}, cancel() {} }
+  }
+
 /** Offers to one after the other until one accepts: after that it is never offered again, for agents have effects. */
 export function offerInTurn(next: () => Offer | undefined): Offer {
   return (invoke, on) => {
-    const declines = new Set<Decline>()
+    let why: Decline = 'nobody'
     let current: Run | undefined
     let turn = 0
     let isCancelled = false
@@ -37,14 +46,14 @@ export function offerInTurn(next: () => Offer | undefined): Offer {
       if (isCancelled) return
       const offer = next()
       if (!offer) {
-        on({ t: 'declined', why: strongest(declines) })
+        on({ t: 'declined', why })
         return
       }
       turn += 1
       const mine = turn
       const run = offer(invoke, (event) => {
         if (event.t !== 'declined') return on(event)
-        declines.add(event.why)
+        why = stronger(why, event.why)
         offerNext()
       })
       // It may have declined already, and then it is another's turn.
@@ -61,6 +70,7 @@ export function offerInTurn(next: () => Offer | undefined): Offer {
   }
 }
 
-/** What to tell of several declines: a worker that was silent may have begun; a busy one will be free. */
-const strongest = (declines: ReadonlySet<Decline>): Decline =>
-  declines.has('silent') ? 'silent' : declines.has('busy') ? 'busy' : 'nobody'
+/** What to tell of several declines, the last first: a worker that was silent may have begun; a busy one will be free. */
+const strength: readonly Decline[] = ['nobody', 'crowded', 'busy', 'silent']
+
+const stronger = (a: Decline, b: Decline): Decline => (strength.indexOf(a) > strength.indexOf(b) ? a : b)

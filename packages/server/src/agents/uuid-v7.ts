@@ -1,10 +1,12 @@
-import { randomBytes } from 'node:crypto'
+import { randomHex } from './random-hex.ts'
+
+const variants = '89ab'
 
 /** A UUID that begins with the time, so that later ones sort after earlier ones. */
 export function uuidV7(now = Date.now()): string {
-  const bytes = randomBytes(16)
-  bytes.writeUIntBE(now, 0, 6)
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  const time = now.toString(16).padStart(12, '0')
+  const random = randomHex(19)
+  const variant = variants[Number.parseInt(random.slice(0, 1), 16) % 4]
+  const [a, b, c] = [random.slice(1, 4), random.slice(4, 7), random.slice(7)]
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${a}-${variant}${b}-${c}`
 }

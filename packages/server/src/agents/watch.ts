@@ -32,17 +32,19 @@ export function createWatch({ db, workers, bridges, invocations, onError }: Watc
     if (connections.length + running.length === 0) return
     const bridged = bridges.agentIds()
     const agentIds = [...new Set([...connections.map(({ agentId }) => agentId), ...bridged])]
-    const hashes = [...connections.map(({ keyHash }) => keyHash), ...running.map(({ question }) => question.keyHash)]
-    const byText = new Map(hashes.map((hash) => [hash.toString('hex'), hash]))
+    const hashes = new Set([
+      ...connections.map(({ keyHash }) => keyHash),
+      ...running.map(({ question }) => question.keyHash),
+    ])
     const known = await db.query<{ name: string }>(sql`
       SELECT encode(hash, 'hex') AS name FROM svc.apikeys
-      WHERE hash = ANY(${[...byText.values()]}::bytea[]) AND (expires_at IS NULL OR expires_at > clock_timestamp())
+      WHERE hash = ANY(${Array.from(hashes, (hash) => Buffer.from(hash, 'hex'))}::bytea[]) AND (expires_at IS NULL OR expires_at > clock_timestamp())
       UNION ALL SELECT id::text FROM svc.agents WHERE id = ANY(${agentIds}::uuid[])`)
     const live = new Set(known.map(({ name }) => name))
     for (const connection of connections) closeUnless(live, connection)
     for (const agentId of bridged) if (!live.has(agentId)) bridges.lose(agentId)
     for (const { question, end } of running) {
-      if (live.has(question.keyHash.toString('hex'))) continue
+      if (live.has(question.keyHash)) continue
       end('key_revoked', 'The key of this call was revoked.', 'key_revoked')
     }
   }
@@ -60,6 +62,6 @@ export function createWatch({ db, workers, bridges, invocations, onError }: Watc
 }
 
 function closeUnless(live: ReadonlySet<string>, { keyHash, agentId, close }: Connection): void {
-  if (!live.has(keyHash.toString('hex'))) close(closeCodes.keyRevoked, 'key revoked')
+  if (!live.has(keyHash)) close(closeCodes.keyRevoked, 'key revoked')
   else if (!live.has(agentId)) close(closeCodes.agentDeleted, 'agent deleted')
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import Type from 'typebox'
-import { credentialHash } from '../access/secrets.ts'
+import { credentialHashHex } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
@@ -48,8 +48,8 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
         const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
         checkRoom(agents, agentId, applicationId)
         const socket = await agents.upgrades.accept(raw)
-        const keyHash = credentialHash(caller.keyId)
-        agents.workers.serve({ connectionId: randomUUID(), agentId, applicationId, keyHash }, socket)
+        const keyHash = credentialHashHex(caller.keyId)
+        agents.workers.serve({ connectionId: randomUUID(), agentId, applicationId, keyHash }, socket, raw.socket)
         await once(socket, 'close')
         return { status: 101 }
       },

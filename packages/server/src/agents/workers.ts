@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { WebSocket } from 'ws'
 import { type Connection, type Identity, serveConnection } from './connection.ts'
 import type { Limits } from './limits.ts'
 import { closeCodes } from './protocol.ts'
-import { type Offer, offerInTurn } from './run.ts'
+import { declining, type Offer, offerInTurn } from './run.ts'
 
 /** A worker as others see it. */
 export type WorkerInfo = {
@@ -20,8 +21,8 @@ export type WorkerInfo = {
 
 /** The workers whose sockets this replica holds. */
 export type Workers = {
-  /** Takes over a socket that was let in. */
-  serve(identity: Identity, socket: WebSocket): void
+  /** Takes over a socket that was let in, and the stream below it. */
+  serve(identity: Identity, socket: WebSocket, wire: Writable): void
   /** Offers an invocation to the workers of an agent that are free, the least loaded first. */
   offerTo(agentId: string, conversationId: string | undefined): Offer
   /** Is there one that takes work? */
@@ -81,14 +82,18 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
   }
 
   return {
-    serve: (identity, socket) =>
-      serveConnection(identity, socket, limits, {
+    serve: (identity, socket, wire) =>
+      serveConnection(identity, { socket, wire }, limits, {
         onReady: add,
         onChange: ({ agentId }) => onChange(agentId, false),
         onGone: remove,
       }),
     offerTo: (agentId, conversationId) => offerToFree(() => of(agentId), conversationId),
-    hasReady: (agentId) => of(agentId).some(({ state }) => !state.isDraining),
+    hasReady: (agentId) =>
+      byAgent
+        .get(agentId)
+        ?.values()
+        .some(({ state }) => !state.isDraining) ?? false,
     infosOf: (agentId) => of(agentId).map(infoOf),
     agentIds: () => [...byAgent.keys()],
     countOf: (applicationId) => [...all()].filter((one) => one.applicationId === applicationId).length,
@@ -111,14 +116,14 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
 
 /** Offers to those who are free, the best first, and to nobody twice. */
 function offerToFree(connections: () => Connection[], conversationId: string | undefined): Offer {
-  const tried = new Set<Connection>()
+  const tried: Connection[] = []
   let wasBusy = false
   return offerInTurn(() => {
-    const ready = connections().filter((one) => !one.state.isDraining && !tried.has(one))
+    const ready = connections().filter((one) => !one.state.isDraining && !tried.includes(one))
     const free = ready.filter((one) => one.isFree())
     const chosen = choose(free, conversationId)
     if (chosen) {
-      tried.add(chosen)
+      tried.push(chosen)
       return chosen.offer
     }
     if (ready.length === 0 || wasBusy) return undefined
@@ -128,10 +133,7 @@ function offerToFree(connections: () => Connection[], conversationId: string | u
 }
 
 /** All are busy; said once, so that the caller hears of it. */
-export const busyOffer: Offer = (_invoke, on) => {
-  on({ t: 'declined', why: 'busy' })
-  return { credit() {}, cancel() {} }
-}
+const busyOffer = declining('busy')
 
 /** A conversation stays with its worker if it can; otherwise the less busy of two that chance picks. */
 function choose(free: readonly Connection[], conversationId: string | undefined): Connection | undefined {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { type TestApp, testApp } from '../testing/harness.ts'
@@ -227,4 +228,17 @@ describe('headers', () => {
     assert.match(String(headers['cache-control']), /private/)
     assert.match(String(headers.vary), /x-api-key/)
   })
+})
+
+test('a server that stops does not wait for those who have connected and said nothing', async () => {
+  const other = await testApp()
+  await other.http.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = other.http.server.address() as AddressInfo
+  const silent = connect(port, '127.0.0.1').on('error', () => {})
+  await once(silent, 'connect')
+  const asked = await fetch(`http://127.0.0.1:${port}/api/v1/healthcheck`)
+  assert.equal(asked.status, 200)
+  const begun = performance.now()
+  await other.close()
+  assert.ok(performance.now() - begun < 5_000)
 })

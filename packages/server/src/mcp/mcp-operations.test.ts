@@ -12,9 +12,10 @@ import { createKeyCache } from '../access/key-cache.ts'
 import { createServer } from '../http/server.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { mcpOperations } from './mcp-operations.ts'
-import { issueToolToken, readToolToken } from './tool-token.ts'
+import { createToolTokens, type ToolTokens } from './tool-token.ts'
 
 let app: TestApp
+let toolTokens: ToolTokens
 let http: FastifyInstance
 let url: string
 let own: Tenant
@@ -31,6 +32,7 @@ const wide = `SELECT i AS id, repeat('x', 5000) AS text, 9007199254740993 AS big
 
 before(async () => {
   app = await testApp()
+  toolTokens = createToolTokens(app.secrets)
   own = await app.tenant('own')
   foreign = await app.tenant('foreign')
   for (const [name, tenant, source] of [
@@ -46,7 +48,7 @@ before(async () => {
     ids[name] = reply.body.id
   }
   const readToken = async (token: string) => {
-    const grant = readToolToken(app.secrets, token)
+    const grant = toolTokens.read(token)
     return grant && running.has(grant.invocationId) ? grant : undefined
   }
   const operations = mcpOperations({
@@ -230,7 +232,7 @@ test('a token of an invocation grants the caller’s ACL within the agent’s da
   assert.ok(found)
   const caller = { ...found, everyApplication: false, bearer: null }
   const issue = (datasetIds: string[] | null, ms = 60_000) =>
-    issueToolToken(app.secrets, {
+    toolTokens.issue({
       invocationId: 'i',
       caller,
       applicationId: own.id,
@@ -252,6 +254,9 @@ test('a token of an invocation grants the caller’s ACL within the agent’s da
   running.add('i')
   await assert.rejects(connect(own.developer, issue(null, -1)), /401|not valid/)
   await assert.rejects(connect(own.developer, 'nonsense'), /401|not valid/)
+  running.add('j')
+  const otherwise = [issue(null).replace('tools.i.', 'tools.j.'), issue(null).replace(/\.1(\d{12})\./, '.2$1.')]
+  for (const changed of otherwise) await assert.rejects(connect(own.developer, changed), /401|not valid/)
   await assert.rejects(connect(foreign.developer, issue(null)), /401|not valid/)
 })
 

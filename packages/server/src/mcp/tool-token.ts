@@ -1,3 +1,4 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Caller, type Grant, type Permissions, resolveGrant } from '../access/acl.ts'
 import { toolTokenPrefix } from '../access/authenticate.ts'
 import type { Secrets } from '../access/secrets.ts'
@@ -16,32 +17,71 @@ type Issue = {
   expiresAt: Date
 }
 
-const place = 'tool token'
-
-/** A token with the caller's ACL on datasets, narrowed to those of the agent: never more than either has. */
-export function issueToolToken(secrets: Secrets, issue: Issue): string {
-  const { invocationId, caller, applicationId, datasetIds, expiresAt } = issue
-  const granted: Caller = {
-    keyId: `tools of ${invocationId}`,
-    type: caller.type === 'user' ? 'user' : 'app',
-    applicationId,
-    everyApplication: false,
-    permissions: narrowed(caller.permissions, datasetIds),
-    userId: caller.userId,
-    expiresAt,
-    allowedOrigins: null,
-    bearer: null,
-  }
-  return toolTokenPrefix + secrets.seal(JSON.stringify({ invocationId, caller: granted }), place)
+/** Tokens that a worker gets with each invocation, and shows where it uses a tool. */
+export type ToolTokens = {
+  /** A token with the caller's ACL on datasets, narrowed to those of the agent: never more than either has. */
+  issue(issue: Issue): string
+  /** What the token grants, or nothing when it is none or its time is over. */
+  read(token: string, now?: Date): ToolGrant | undefined
 }
 
-/** What the token grants, or nothing when it is none or its time is over. */
-export function readToolToken(secrets: Secrets, token: string, now = new Date()): ToolGrant | undefined {
-  if (!token.startsWith(toolTokenPrefix)) return undefined
+/** What stands sealed in a token: what it grants, and the secret that signs for which invocation and until when. */
+type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & { secret: string }
+type Grants = Map<string, { secret: string; sealed: string }>
+
+const place = 'tool token'
+
+/** A grant is sealed once for all invocations that have the same; each signs its id and its end with the grant's secret. */
+export function createToolTokens(secrets: Secrets): ToolTokens {
+  const known = new WeakMap<Permissions, Grants>()
+
+  function grantOf({ caller, applicationId, datasetIds }: Issue) {
+    const { userId, permissions } = caller
+    const type = caller.type === 'user' ? 'user' : 'app'
+    const grants: Grants = known.get(permissions) ?? new Map()
+    known.set(permissions, grants)
+    const name = `${type} ${userId} ${applicationId} ${datasetIds ?? '*'}`
+    const before = grants.get(name)
+    if (before) return before
+    const secret = randomBytes(32).toString('base64url')
+    const granted: Sealed = { type, applicationId, permissions: narrowed(permissions, datasetIds), userId, secret }
+    const grant = { secret, sealed: secrets.seal(JSON.stringify(granted), place) }
+    grants.set(name, grant)
+    return grant
+  }
+
+  return {
+    issue(issue) {
+      const { secret, sealed } = grantOf(issue)
+      const signed = `${issue.invocationId}.${issue.expiresAt.getTime()}`
+      return `${toolTokenPrefix}${signed}.${sign(secret, signed)}.${sealed}`
+    },
+    read(token, now = new Date()) {
+      const [, signed = '', signature = '', sealed = ''] = tokenForm.exec(token) ?? []
+      const [invocationId = '', time] = signed.split('.')
+      const expiresAt = new Date(Number(time))
+      if (!(expiresAt > now)) return undefined
+      const granted = open(secrets, sealed)
+      if (!granted) return undefined
+      const { secret, ...grant } = granted
+      if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(secret, signed)))) return undefined
+      const keyId = `tools of ${invocationId}`
+      return {
+        invocationId,
+        caller: { ...grant, keyId, everyApplication: false, expiresAt, allowedOrigins: null, bearer: null },
+      }
+    },
+  }
+}
+
+const tokenForm = new RegExp(`^${RegExp.escape(toolTokenPrefix)}([^.]+\\.\\d+)\\.([\\w-]{43})\\.(.+)$`)
+
+/** A hash of the third family needs no more than the secret in front to be a signature. */
+const sign = (secret: string, text: string): string => hash('sha3-256', secret + text, 'base64url')
+
+function open(secrets: Secrets, sealed: string): Sealed | undefined {
   try {
-    const { invocationId, caller } = JSON.parse(secrets.open(token.slice(toolTokenPrefix.length), place)) as ToolGrant
-    const expiresAt = new Date(String(caller.expiresAt))
-    return expiresAt > now ? { invocationId, caller: { ...caller, expiresAt } } : undefined
+    return JSON.parse(secrets.open(sealed, place))
   } catch {
     return undefined
   }

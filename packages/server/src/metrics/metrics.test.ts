@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { echo } from '../testing/agent-worker.ts'
+import { agentWorld, until } from '../testing/agent-world.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { serveMetrics } from './metrics-port.ts'
 
@@ -65,6 +67,41 @@ describe('the figures of the server', () => {
     }
     assert.deepEqual([grown(false), grown(true)], [1, 1])
     assert.ok((value(text, 'graticule_tile_cache_bytes') ?? 0) > 0)
+  })
+
+  test('count invocations by what became of them, late frames and how long a cancelled worker holds on', async () => {
+    const world = await agentWorld()
+    try {
+      const read = async () => (await world.app.call('GET', '/metrics')).text
+      const before = await read()
+      const id = await world.agent()
+      assert.equal((await world.invoke(id, { input: 'x' })).status, 503)
+      await world.worker(id, async (job) => {
+        if (job.invoke.input !== 'hold') return echo(job)
+        job.send({ t: 'accept' })
+        job.send({ t: 'delta', text: 'a' })
+        await job.cancelled
+        job.send({ t: 'delta', text: 'b' })
+        job.send({ t: 'cancelled' })
+      })
+      assert.equal((await world.invoke(id, { input: 'x' })).status, 200)
+      const leaving = new AbortController()
+      await world.stream(id, { input: 'hold' }, leaving.signal)
+      assert.equal(value(await read(), 'graticule_agent_invocations_in_flight'), 1)
+      leaving.abort()
+      const grown = async (series: string) => (value(await read(), series) ?? 0) - (value(before, series) ?? 0)
+      await until(async () => (await grown('graticule_agent_cancel_to_release_seconds_count')) === 1, 'it is held')
+      assert.equal(await grown('graticule_agent_late_frames_total'), 1)
+      assert.equal(await grown('graticule_agent_invocations_total{code="ok"}'), 1)
+      assert.equal(await grown('graticule_agent_invocations_total{code="agent_unavailable"}'), 1)
+      assert.equal(await grown('graticule_agent_invocations_total{code="cancelled"}'), 1)
+      assert.equal(await grown('graticule_agent_first_output_seconds_count'), 2)
+      const after = await read()
+      assert.equal(value(after, 'graticule_agent_workers'), 1)
+      assert.equal(value(after, 'graticule_agent_invocations_in_flight'), 0)
+    } finally {
+      await world.close()
+    }
   })
 
   test('are there without a key on a port of their own, and nothing else is', async () => {
