@@ -13,6 +13,8 @@ import { makeUploadFiles, type UploadFile } from './upload-files.ts'
 const port = 18_186
 const base = `http://127.0.0.1:${port}`
 const rounds = 3
+/** After so long no further round of a file is begun. */
+const enoughMs = 35_000
 /** For a quick try: 0.01 makes files of a hundredth. */
 const share = Number(process.env.BENCH_UPLOADS_SHARE ?? 1)
 
@@ -33,7 +35,7 @@ export async function uploads(): Promise<string> {
     const lines = [
       '## Uploads',
       '',
-      `${1_000_000 * share} points with 8 properties and ${100_000 * share} areas of 41 to 61 corners, from the last byte received to \`completed\`, without overviews, against \`ogr2ogr -f PostgreSQL\` with COPY and a spatial index; the median of ${rounds} in turns.`,
+      `${1_000_000 * share} points with 8 properties and ${100_000 * share} areas of 41 to 61 corners, from the last byte received to \`completed\`, without overviews, against \`ogr2ogr -f PostgreSQL\` with COPY and a spatial index; the median of up to ${rounds} in turns.`,
       '',
       '| | Graticule | ogr2ogr | ratio | most memory of the reading process (150 MB is wanted) |',
       '|---|---|---|---|---|',
@@ -56,7 +58,8 @@ async function compare(setting: Setting, { path, name, wanted }: UploadFile): Pr
   const ours: number[] = []
   const theirs: number[] = []
   let mostMb = 0
-  for (let round = 0; round < rounds; round++) {
+  const end = performance.now() + enoughMs
+  while (ours.length < rounds && (ours.length === 0 || performance.now() < end)) {
     theirs.push(await byOgr(setting, path))
     const { seconds, memoryMb, datasetId } = await upload(setting, path)
     ours.push(seconds)

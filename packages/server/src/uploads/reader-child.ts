@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
 import type { Opened, ReaderReply, ReaderRequest } from './reader-messages.ts'
 import { rowsDescriptor } from './reader-messages.ts'
@@ -61,6 +62,8 @@ async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>)
   const archive = await tileArchiveKind(file)
   if (archive) return { archive }
   reader = await openReader(file, { ...options, signal })
+  // All that reads the file is loaded now. This process does not live to its own end, when it would be kept anyway.
+  flushCompileCache()
   return { format: reader.format, layers: await reader.layers() }
 }
 

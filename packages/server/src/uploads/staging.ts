@@ -109,27 +109,25 @@ async function moveByText(staged: Staged, text: string, target: number, move: (v
 const literal = (text: string): Sql =>
   raw(`E'${text.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll("'", "''")}'`)
 
-/** Key, index and statistics; meanwhile, where there are several connections, geometries are looked at. */
+/** Key, index and statistics. Where there are several connections, two are used: the index takes as long as all else. */
 export async function indexTable(staged: Staged): Promise<Warning[]> {
   const { target, plan, name } = staged
   const table = tableOf(staged)
   const key = ident(`${name}_pkey`)
-  const build = async (): Promise<void> => {
-    await target.db.transaction(async (tx) => {
+  const make = (index: Sql): Promise<void> =>
+    target.db.transaction(async (tx) => {
       if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
-      // Not a key at once: that would keep out whoever looks at the geometries.
-      await tx.query(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
-      if (plan.geometry) {
-        await tx.query(sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`)
-      }
+      await tx.query(index)
     })
-    await target.db.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)
-    await target.db.query(sql`ANALYZE ${table}`)
+  const keyAndCount = async (): Promise<number> => {
+    // Not a key at once: that would have to wait for the other index.
+    await make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
+    return plan.geometry?.isAreal ? countInvalid(staged) : 0
   }
-  const counting = plan.geometry?.isAreal ? countInvalid(staged) : Promise.resolve(0)
-  counting.catch(() => undefined)
-  await build()
-  const count = await counting
+  const index = sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`
+  const [count] = await Promise.all([keyAndCount(), plan.geometry && make(index)])
+  await target.db.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)
+  await target.db.query(sql`ANALYZE ${table}`)
   if (count === 0) return []
   const message = 'Some areas are not valid (they cross themselves, for instance); they were loaded as they are.'
   return [{ code: 'invalid_geometry', message, count }]

@@ -62,7 +62,7 @@ export async function stageOverview(
   const rows = await step((tx) => makeRows(tx, { base, key, geometry, isPoint, into: named('rows') }))
   if (rows < minRows) return staged
   for (let zoom = 0; zoom <= maxZoom; zoom++) {
-    const level = { zoom, base, key, geometry, columns: copiedColumns(dataset), named }
+    const level = { zoom, base, key, geometry, isPoint, columns: copiedColumns(dataset), named }
     const crowded = await step((tx) => makeCrowded(tx, level))
     if (crowded.length === 0) break
     staged.rowCounts.push(await step((tx) => makeTable(tx, level)))
@@ -85,27 +85,41 @@ async function inStep<T>(db: Db, signal: AbortSignal, work: (tx: Queryable) => P
 
 type Rows = { base: Sql; key: string; geometry: Attribute; isPoint: boolean; into: Sql }
 
-/** The function can read everything, which takes its time. */
-function mercatorShape(geometry: Attribute, isPoint: boolean): Sql {
+/** What a row is: its shape in web mercator and the box of that in metres, or null where it is nowhere. */
+function placedRows(base: Sql, key: string, geometry: Attribute, isPoint: boolean): Sql {
   const value = located(geometry)
-  if (!isPoint || !isLonLat(geometry)) return sql`svc.to_mercator(${value})`
-  const { x, y } = mercatorPlace(geometry)
-  return sql`CASE WHEN ST_X(${value}) BETWEEN -540 AND 540 AND ST_Y(${value}) BETWEEN -1000 AND 1000
-    THEN ST_SetSRID(ST_Point(${x}, ${y}), 3857) END`
+  const name = sql`q.${ident(key)} AS key`
+  if (isPoint && isLonLat(geometry)) {
+    const { x, y } = mercatorPlace(geometry)
+    const isPlace = sql`ST_X(${value}) BETWEEN -540 AND 540 AND ST_Y(${value}) BETWEEN -1000 AND 1000`
+    return sql`
+      SELECT key, ST_SetSRID(ST_Point(x, y), 3857) AS shape, 1 AS vertices, x AS x0, y AS y0, x AS x1, y AS y1
+      FROM (SELECT ${name}, ${x} AS x, ${y} AS y FROM ${base} AS q WHERE ${isPlace} ORDER BY key OFFSET 0) AS q`
+  }
+  // The function can read everything, which takes its time.
+  return sql`
+    SELECT key, shape, ST_NPoints(shape) AS vertices,
+      ST_XMin(box) AS x0, ST_YMin(box) AS y0, ST_XMax(box) AS x1, ST_YMax(box) AS y1
+    FROM (SELECT key, shape, Box3D(shape) AS box
+      FROM (SELECT ${name}, svc.to_mercator(${value}) AS shape FROM ${base} AS q OFFSET 0) AS q
+      WHERE NOT ST_IsEmpty(shape) OFFSET 0) AS q`
 }
 
-/** Every row once, the largest first: what it is called, where it is in the finest grid, how large, and its shape in web mercator. */
+/**
+ * Every row once, the largest first: what it is called, where its middle and its corners are in the finest grid, how large, and
+ * its shape in web mercator.
+ */
 async function makeRows(tx: Queryable, { base, key, geometry, isPoint, into }: Rows): Promise<number> {
-  const cell = (low: string, high: string): Sql =>
-    raw(`floor(((${low}(shape) + ${high}(shape)) / 2 + ${half}) / ${2 * half} * ${2 ** gridBits})::int4`)
+  // However far beyond the map something is, it has a number.
+  const cell = (metres: string): Sql =>
+    raw(`floor(greatest(-1e9, least(1e9, (${metres} + ${half}) / ${2 * half} * ${2 ** gridBits})))::int4`)
   await tx.query(sql`
     CREATE UNLOGGED TABLE ${into} AS
-    SELECT row_number() OVER (ORDER BY size DESC, key) AS id, rows.* FROM (
-      SELECT key, shape, ${cell('ST_XMin', 'ST_XMax')} AS cx, ${cell('ST_YMin', 'ST_YMax')} AS cy,
-        ST_NPoints(shape) AS vertices,
-        greatest(ST_XMax(shape) - ST_XMin(shape), ST_YMax(shape) - ST_YMin(shape))::float4 AS size
-      FROM (SELECT q.${ident(key)} AS key, ${mercatorShape(geometry, isPoint)} AS shape FROM ${base} AS q OFFSET 0) AS q
-      WHERE NOT ST_IsEmpty(shape)) AS rows`)
+    SELECT row_number() OVER (ORDER BY ${raw(isPoint ? 'key' : 'size DESC, key')}) AS id, rows.* FROM (
+      SELECT key, shape, vertices, ${cell('(x0 + x1) / 2')} AS cx, ${cell('(y0 + y1) / 2')} AS cy,
+        ${cell('x0')} AS x0, ${cell('y0')} AS y0, ${cell('x1')} AS x1, ${cell('y1')} AS y1,
+        greatest(x1 - x0, y1 - y0)::float4 AS size
+      FROM (${placedRows(base, key, geometry, isPoint)}) AS q) AS rows`)
   await tx.query(sql`ALTER TABLE ${into} ADD PRIMARY KEY (id)`)
   await tx.query(sql`ANALYZE ${into}`)
   return countOf(tx, into)
@@ -116,6 +130,7 @@ type Level = {
   readonly base: Sql
   readonly key: string
   readonly geometry: Attribute
+  readonly isPoint: boolean
   readonly columns: readonly string[]
   named(part: string | number): Sql
 }
@@ -138,38 +153,57 @@ async function makeCrowded(tx: Queryable, { zoom, named }: Level): Promise<numbe
 }
 
 /** Of what touches a crowded tile: the largest in each cell that can be seen for themselves, and one of the others. */
-async function makeTable(tx: Queryable, { zoom, base, key, geometry, columns, named }: Level): Promise<number> {
-  const into = named(`new_${zoom}`)
+async function pickRows(tx: Queryable, { zoom, isPoint, named }: Level): Promise<void> {
+  const into = named(`picked_${zoom}`)
   const metres = tileMetres(zoom)
   const cell = raw(`cx >> ${maxZoom - zoom}, cy >> ${maxZoom - zoom}`)
   const others = raw(String(largePerCell - 1))
   const visible = raw(`${metres / 256}::float4`)
-  const fringe = metres * (tileMargin + overviewFringe)
+  const fringe = tileMargin + overviewFringe
   // With its fringe no wider than a tile, a box is in the tiles of its corners and in no other.
-  const crowded = (x: string, y: string): Sql => {
-    const at = (edge: string, sign: string): string =>
-      `floor((${edge}(shape) ${sign} ${fringe} + ${half}) / ${metres})::int4`
-    const corner = raw(`(${at(`ST_X${x}`, x === 'Min' ? '-' : '+')}, ${at(`ST_Y${y}`, y === 'Min' ? '-' : '+')})`)
-    return sql`${corner} IN (SELECT x, y FROM ${named(`tiles_${zoom}`)})`
+  const crowded = (x: 0 | 1, y: 0 | 1): Sql => {
+    const at = (axis: string, end: 0 | 1): string =>
+      `(${axis}${end} ${end ? '+' : '-'} ${Math.ceil(fringe * 2 ** (gridBits - zoom))}) >> ${gridBits - zoom}`
+    return sql`${raw(`(${at('x', x)}, ${at('y', y)})`)} IN (SELECT x, y FROM ${named(`tiles_${zoom}`)})`
   }
-  const corners = [crowded('Min', 'Min'), crowded('Min', 'Max'), crowded('Max', 'Min'), crowded('Max', 'Max')]
-  const copied = columns.map((name) => sql`q.${ident(name)}, `)
-  const simple = sql`CASE WHEN r.vertices > 1 THEN svc.simplified(r.shape, ${raw(String(metres / 2048))}) ELSE r.shape END`
-  await tx.query(sql`
-    CREATE TABLE ${into} AS
-    WITH touching AS MATERIALIZED (
-      SELECT id, cx, cy, size FROM ${named('rows')}
-      WHERE size > ${raw(String(metres - 2 * fringe))} OR ${joinSql(corners, ' OR ')}),
+  const corners = [crowded(0, 0), crowded(0, 1), crowded(1, 0), crowded(1, 1)]
+  const touching = sql`
+    SELECT id, cx, cy, size FROM ${named('rows')}
+    WHERE size > ${raw(String(metres * (1 - 2 * fringe)))} OR ${joinSql(corners, ' OR ')}`
+  const oneOf = (rows: Sql): Sql => sql`SELECT min(id) AS id, count(*)::int4 AS n FROM ${rows} GROUP BY ${cell}`
+  await tx.query(
+    isPoint
+      ? sql`CREATE UNLOGGED TABLE ${into} AS ${oneOf(sql`(${touching}) AS touching`)}`
+      : sql`
+    CREATE UNLOGGED TABLE ${into} AS
+    WITH touching AS MATERIALIZED (${touching}),
     large AS (
       SELECT id, row_number() OVER (PARTITION BY ${cell} ORDER BY id) AS place, count(*) OVER (PARTITION BY ${cell}) AS n
-      FROM touching WHERE size >= ${visible}),
-    picked AS (
-      SELECT id, CASE WHEN place = 1 THEN greatest(1, n - ${others}) ELSE 1 END::int4 AS n FROM large WHERE place <= 1 + ${others}
-      UNION ALL SELECT min(id), count(*)::int4 FROM touching WHERE size < ${visible} GROUP BY ${cell})
+      FROM touching WHERE size >= ${visible})
+    SELECT id, CASE WHEN place = 1 THEN greatest(1, n - ${others}) ELSE 1 END::int4 AS n FROM large WHERE place <= 1 + ${others}
+    UNION ALL ${oneOf(sql`touching WHERE size < ${visible}`)}`,
+  )
+  // How many there are decides how they are best looked up.
+  await tx.query(sql`ANALYZE ${into}`)
+}
+
+async function makeTable(tx: Queryable, level: Level): Promise<number> {
+  const { zoom, base, key, geometry, isPoint, columns, named } = level
+  await pickRows(tx, level)
+  const into = named(`new_${zoom}`)
+  const copied = columns.map((name) => sql`q.${ident(name)}, `)
+  const tolerance = raw(String(tileMetres(zoom) / 2048))
+  const simple = isPoint
+    ? raw('r.shape')
+    : sql`CASE WHEN r.vertices > 1 THEN svc.simplified(r.shape, ${tolerance}) ELSE r.shape END`
+  const tile = (axis: string): Sql => raw(`(r.${axis} >> ${gridBits - zoom})::int8`)
+  await tx.query(sql`
+    CREATE TABLE ${into} AS
     SELECT ${joinSql(copied, '')}${simple}::geometry(Geometry, 3857) AS ${ident(geometry.name)},
       p.n AS ${ident(countColumn)}, r.size AS ${ident(sizeColumn)}
-    FROM picked AS p JOIN ${named('rows')} AS r USING (id) JOIN ${base} AS q ON q.${ident(key)} = r.key
-    ORDER BY r.cx >> ${raw(String(gridBits - zoom))}, r.cy >> ${raw(String(gridBits - zoom))}, r.id`)
+    FROM ${named(`picked_${zoom}`)} AS p JOIN ${named('rows')} AS r USING (id) JOIN ${base} AS q ON q.${ident(key)} = r.key
+    ORDER BY ${tile('cx')} << 32 | ${tile('cy')}`)
+  await tx.query(sql`DROP TABLE ${named(`picked_${zoom}`)}`)
   await tx.query(sql`CREATE INDEX ON ${into} USING gist (${ident(geometry.name)})`)
   await tx.query(sql`ANALYZE ${into}`)
   return countOf(tx, into)

@@ -1,46 +1,126 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { enlarged } from './copy-binary.ts'
+import type { NumberPlace } from './plain-number.ts'
 import { ReadFault } from './reader.ts'
+import { wholeCharacters } from './text-encoding.ts'
 
 /** One cell: null when nothing at all is there, text (maybe empty) otherwise. */
 export type Cell = string | null
 
-/** `enough` is how long the text must be before another try to find a whole row in it. */
-type Text = { text: string; isLast: boolean; delimiter: string; line: number; enough: number }
+type Text = { text: string; isLast: boolean; delimiter: string; line: number }
+
+/**
+ * A window of a delimited file, which begins with a row. `bytes[end]` is always 0, and there is `slack` behind it. `view`
+ * covers the same memory. The line is that of the row.
+ */
+export type RowWindow = NumberPlace & { bytes: Buffer; view: DataView; end: number; isLast: boolean; line: number }
+
+/** Four bytes from `end` on can be read. */
+const slack = 4
+
+/** Steps over the rows that it can do something with by itself, up to the first that it cannot. */
+export type TakeRows = (window: RowWindow) => void
 
 /** Less than in other formats: a geometry in text takes many times its size while it is read. */
 const maxRowLength = 4 * 1024 * 1024
+const windowBytes = 256 * 1024
+/** So much is made text of at once. Less when another can go on behind it, as long as that is not in vain. */
+const longPiece = 64 * 1024
+const shortPiece = 2 * 1024
 
-/** Reads the rows of a delimited file in UTF-8, in batches. Blank lines are none. */
+type RowOptions = { delimiter: string; signal: AbortSignal; take?: TakeRows | undefined; window?: number }
+
+/** Reads the rows of a delimited file in UTF-8, in batches. Blank lines are none, nor are rows that `take` has taken. */
 export async function* readRows(
   file: string,
-  { delimiter, signal }: { delimiter: string; signal: AbortSignal },
+  { delimiter, signal, take, window: size = windowBytes }: RowOptions,
 ): AsyncGenerator<{ rows: Cell[][]; fraction: number }> {
-  const { size } = await stat(file)
-  const decoder = new TextDecoder('utf-8')
-  const state: Text = { text: '', isLast: false, delimiter, line: 1, enough: 0 }
-  let position = 0
-  for await (const chunk of createReadStream(file, { highWaterMark: 64 * 1024, signal }) as AsyncIterable<Buffer>) {
-    position += chunk.length
-    state.text += decoder.decode(chunk, { stream: true })
-    yield { rows: takeRows(state), fraction: position / size }
-    if (state.text.length > maxRowLength)
-      throw new ReadFault('row_too_large', 'A row is too large: is a quote not closed?', { line: state.line })
+  const handle = await open(file)
+  try {
+    const { size: fileSize } = await handle.stat()
+    const window = createWindow(size)
+    let position = 0
+    while (!window.isLast) {
+      signal.throwIfAborted()
+      makeRoom(window)
+      const { bytes, end } = window
+      // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
+      const bytesRead = readSync(handle.fd, bytes, end, bytes.length - slack - end, position)
+      if (position === 0 && bytesRead >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) window.at = 3
+      position += bytesRead
+      window.end += bytesRead
+      bytes[window.end] = 0
+      window.isLast = bytesRead === 0 || position >= fileSize
+      for (const rows of batchesIn(window, delimiter, take))
+        yield { rows, fraction: Math.min(1, position / (fileSize || 1)) }
+    }
+  } finally {
+    await handle.close()
   }
-  state.text += decoder.decode()
-  state.isLast = true
-  yield { rows: takeRows(state), fraction: 1 }
+}
+
+function createWindow(size: number): RowWindow {
+  const bytes = Buffer.allocUnsafeSlow(size + slack)
+  return { bytes, view: new DataView(bytes.buffer), at: 0, hasPoint: false, end: 0, isLast: false, line: 1 }
+}
+
+function makeRoom(window: RowWindow): void {
+  const rest = window.end - window.at
+  window.bytes.copyWithin(0, window.at, window.end)
+  const isCrowded = rest > (window.bytes.length - slack) / 2
+  if (isCrowded) {
+    window.bytes = enlarged(window.bytes, window.bytes.length * 2)
+    window.view = new DataView(window.bytes.buffer)
+  }
+  window.at = 0
+  window.end = rest
+}
+
+/** The whole rows of the window that `take` leaves, in pieces; the last is empty. */
+function* batchesIn(window: RowWindow, delimiter: string, take: TakeRows | undefined): Generator<Cell[][]> {
+  let size = take ? shortPiece : longPiece
+  for (;;) {
+    const before = window.at
+    take?.(window)
+    if (take && window.at - before > size) size = shortPiece
+    const rows = rowsOfPiece(window, delimiter, size)
+    yield rows ?? []
+    if (!rows) return
+    size = Math.min(size * 2, longPiece)
+  }
+}
+
+/** The rows in so many bytes, or more where these hold no whole row; undefined when the window holds none. */
+function rowsOfPiece(window: RowWindow, delimiter: string, least: number): Cell[][] | undefined {
+  const { bytes, at, end } = window
+  for (let size = least; at < end; size *= 2) {
+    const isLast = window.isLast && at + size >= end
+    const cut = isLast ? end : at + wholeCharacters(bytes.subarray(at, Math.min(at + size, end)))
+    const state: Text = { text: bytes.toString('utf8', at, cut), isLast, delimiter, line: window.line }
+    const { length } = state.text
+    const rows = takeRows(state)
+    if (state.text.length < length) {
+      window.at = cut - Buffer.byteLength(state.text)
+      window.line = state.line
+      return rows
+    }
+    if (at + size < end) continue
+    if (length > maxRowLength)
+      throw new ReadFault('row_too_large', 'A row is too large: is a quote not closed?', { line: window.line })
+    return undefined
+  }
+  return undefined
 }
 
 /** The rows of a piece of text; a row cut off by its end is left out. */
 export function rowsOf(text: string, delimiter: string): Cell[][] {
-  return takeRows({ text, isLast: false, delimiter, line: 1, enough: 0 })
+  return takeRows({ text, isLast: false, delimiter, line: 1 })
 }
 
 /** Takes all whole rows off the text. */
 function takeRows(state: Text): Cell[][] {
   const rows: Cell[][] = []
-  if (state.text.length < state.enough && !state.isLast) return rows
   let at = 0
   for (;;) {
     const lineEnd = endOfLine(state, at)
@@ -55,7 +135,6 @@ function takeRows(state: Text): Cell[][] {
     if (cells.length > 1 || cells[0] !== null) rows.push(cells)
   }
   state.text = state.text.slice(at)
-  state.enough = rows.length === 0 ? state.text.length * 2 : 0
   return rows
 }
 

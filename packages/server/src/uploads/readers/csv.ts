@@ -1,6 +1,7 @@
 import { type GeometryPlace, parseGeometryCell, pointOf } from './csv-geometry.ts'
 import { layoutOfFile, type TableLayout } from './csv-layout.ts'
-import { readRows } from './csv-rows.ts'
+import { quickRows } from './csv-quick.ts'
+import { readRows, type TakeRows } from './csv-rows.ts'
 import { layerNameOf, type Reader, type Warning } from './reader.ts'
 import { createRecordReader, type RecordSource, type SourceRecord } from './record-reader.ts'
 import { kind, kindsOfText } from './type-inference.ts'
@@ -8,26 +9,35 @@ import { kind, kindsOfText } from './type-inference.ts'
 /** CSV, TSV and their like in UTF-8. */
 export async function openCsv(
   file: string,
-  { fileName, warnings = [] }: { fileName: string; warnings?: readonly Warning[] },
+  { fileName, warnings = [], window }: { fileName: string; warnings?: readonly Warning[]; window?: number },
 ): Promise<Reader> {
   const layout = await layoutOfFile(file)
   const { delimiter } = layout
   const hasDecimalComma = delimiter !== ','
+  const windowed = window === undefined ? {} : { window }
   return createRecordReader('csv', [layerNameOf(fileName)], () =>
-    createTableSource(layout, (signal) => readRows(file, { delimiter, signal }), {
+    createTableSource(layout, (signal, take) => readRows(file, { delimiter, signal, take, ...windowed }), {
       kindsOf: (cell) => (typeof cell === 'string' ? kindsOfText(cell, hasDecimalComma) : kind.none),
       warnings,
+      delimiter,
     }),
   )
 }
 
 type Rows = AsyncIterable<{ rows: readonly (readonly unknown[])[]; fraction: number }>
 
+type TableOptions = {
+  kindsOf: (cell: unknown) => number
+  warnings: readonly Warning[]
+  /** Of a file whose rows can be taken from its bytes. */
+  delimiter?: string
+}
+
 /** The rows of a table as records: the column of a geometry in text is no field, those of numbers stay fields. */
 export function createTableSource(
   layout: TableLayout,
-  read: (signal: AbortSignal) => Rows,
-  { kindsOf, warnings }: { kindsOf: (cell: unknown) => number; warnings: readonly Warning[] },
+  read: (signal: AbortSignal, take?: TakeRows) => Rows,
+  { kindsOf, warnings, delimiter }: TableOptions,
 ): RecordSource {
   const { names, geometry: place } = layout
   const columns = names.map((_, index) => index).filter((index) => place.kind !== 'text' || index !== place.column)
@@ -36,9 +46,13 @@ export function createTableSource(
   return {
     fields: { names: fieldNames, indexes: new Map(fieldNames.map((name, index) => [name, index])) },
     kindsOf,
-    async *read(signal) {
+    async *read(signal, pass) {
       let skipped = layout.skippedRows
-      for await (const { rows, fraction } of read(signal)) {
+      const quick = pass && delimiter && quickRows(pass, { layout, fields: columns, delimiter, kindsOf })
+      const take: TakeRows = (window) => {
+        if (quick && skipped === 0) quick(window)
+      }
+      for await (const { rows, fraction } of quick ? read(signal, take) : read(signal)) {
         const kept = skipped > 0 ? rows.slice(skipped) : rows
         skipped = Math.max(0, skipped - rows.length)
         yield { records: kept.map((row) => recordOf(row, columns, place, names.length, found)), fraction }

@@ -8,7 +8,7 @@ import { writeDbfValue } from './dbf-values.ts'
 function written(text: string): number | null {
   const bytes = Buffer.from(text)
   const dbf = { window: { bytes } } as Dbf
-  const field = { rawName: bytes, letter: 'N', offset: 0, width: bytes.length, decimals: 5 }
+  const field = { rawName: bytes, letter: 'N', offset: 0, width: bytes.length, decimals: 5, isBinary: false }
   const writer = createRowWriter()
   writeDbfValue(writer, dbf, field, 'number', 0, { encoding: 'utf-8', isUtf8: true, decode: String })
   return writer.view.getInt32(0) < 0 ? null : writer.view.getFloat64(4)

@@ -12,9 +12,10 @@ import {
 } from './copy-binary.ts'
 import type { Dbf, DbfField, DbfFindings, DbfText } from './dbf.ts'
 import type { FieldType } from './reader.ts'
-import { parseTemporal } from './temporal.ts'
+import { daysIn } from './temporal.ts'
 
 const space = 0x20
+const fourSpaces = 0x20202020
 const dayMicros = 86_400_000_000
 const julianDayOf2000 = 2_451_545
 
@@ -26,15 +27,10 @@ export function noteValue(dbf: Dbf, field: DbfField, recordAt: number, findings:
     noteNumber(bytes, start, start + field.width, findings)
     return true
   }
-  if (isBinary(field)) return true
-  const end = trimmedEnd(bytes, start, start + field.width)
+  if (field.isBinary) return true
+  const end = trimmedEnd(dbf, start, start + field.width)
   if (end === start) findings.isNull = true
   return isPlain(bytes, start, end) || isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))
-}
-
-/** Columns whose bytes are no text. */
-function isBinary({ letter, width }: DbfField): boolean {
-  return (letter === 'I' && width === 4) || ('OBYT'.includes(letter) && width === 8)
 }
 
 /** Whatever is not plainly a number is none: asterisks for instance, which stand for one that was too wide. */
@@ -46,7 +42,7 @@ function noteNumber(bytes: Buffer, start: number, end: number, findings: DbfFind
     else if (byte !== space || digits > 0) noteSign(byte, digits, findings)
   }
   if (digits === 0) findings.isNull = true
-  else if (digits > 9 && !findings.isHuge) noteWideInteger(bytes, start, end, findings)
+  else if (digits > 9 && !findings.isHuge && !findings.isDecimal) noteWideInteger(bytes, start, end, findings)
 }
 
 /** Points and exponents make decimals; a sign is right only before the digits. */
@@ -65,8 +61,9 @@ function noteWideInteger(bytes: Buffer, start: number, end: number, findings: Db
 }
 
 /** Where the value ends, without the blanks behind it. */
-function trimmedEnd(bytes: Buffer, start: number, end: number): number {
+function trimmedEnd({ window: { bytes, view } }: Dbf, start: number, end: number): number {
   let last = end
+  while (last - 4 >= start && view.getInt32(last - 4) === fourSpaces) last -= 4
   while (last > start && (bytes[last - 1] === space || bytes[last - 1] === 0)) last--
   return last
 }
@@ -101,8 +98,8 @@ export function writeDbfValue(
   const { bytes } = dbf.window
   const start = recordAt + field.offset
   const end = start + field.width
-  if (isBinary(field)) writeBinary(writer, dbf, field, start)
-  else if (type === 'text') writeDbfText(writer, bytes, start, trimmedEnd(bytes, start, end), text)
+  if (field.isBinary) writeBinary(writer, dbf, field, start)
+  else if (type === 'text') writeDbfText(writer, bytes, start, trimmedEnd(dbf, start, end), text)
   else if (type === 'date') writeDate(writer, bytes, start, field.width)
   else if (type === 'boolean') writeLogical(writer, bytes[start] ?? space)
   else if (type === 'integer' || type === 'bigint' || type === 'number') writeNumber(writer, type, bytes, start, end)
@@ -123,8 +120,10 @@ function writeDbfText(writer: RowWriter, bytes: Buffer, start: number, end: numb
 function writeCopy(writer: RowWriter, bytes: Buffer, start: number, end: number): void {
   ensure(writer, 4 + end - start)
   writer.view.setInt32(writer.length, end - start)
-  bytes.copy(writer.bytes, writer.length + 4, start, end)
-  writer.length += 4 + end - start
+  let to = writer.length + 4
+  const target = writer.bytes
+  for (let at = start; at < end; at++) target[to++] = bytes[at] as number
+  writer.length = to
 }
 
 function writeNumber(
@@ -142,7 +141,10 @@ function writeNumber(
 }
 
 function numberText(bytes: Buffer, start: number, end: number): string {
-  return bytes.toString('latin1', start, end).trim().replaceAll('\0', '')
+  let first = start
+  while (first < end && bytes[first] === space) first++
+  const text = bytes.toString('latin1', first, end).trimEnd()
+  return text.includes('\0') ? text.trim().replaceAll('\0', '') : text
 }
 
 /** Blanks, a minus, up to 15 digits with a point among them, zeros: then all is exact. Undefined for all else. */
@@ -179,13 +181,14 @@ function scaled(mantissa: number, digits: number, point: number): number {
 
 const powers = Array.from({ length: 17 }, (_, exponent) => 10 ** exponent)
 
+const dateBytes = Buffer.from('0000-00-00')
+
 /** `20240229`; blanks and zeros are no date. */
 function writeDate(writer: RowWriter, bytes: Buffer, start: number, width: number): void {
-  const digits = width < 8 ? undefined : plainDigits(bytes, start, start + 8)
-  const text = String(digits ?? '').padStart(8, '0')
-  const date = digits && parseTemporal(`${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`)
-  if (date && date.kind === 'date') writeInt4(writer, date.days)
-  else writeNull(writer)
+  for (let at = 0; at < 8; at++) dateBytes[at < 4 ? at : at < 6 ? at + 1 : at + 2] = bytes[start + at] as number
+  const days = width < 8 ? undefined : daysIn(dateBytes, 0, 10)
+  if (days === undefined) writeNull(writer)
+  else writeInt4(writer, days)
 }
 
 function writeLogical(writer: RowWriter, byte: number): void {

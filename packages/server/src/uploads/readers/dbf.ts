@@ -9,6 +9,8 @@ export type DbfField = {
   readonly offset: number
   readonly width: number
   readonly decimals: number
+  /** Its bytes are no text. */
+  readonly isBinary: boolean
 }
 
 export type Dbf = {
@@ -61,7 +63,8 @@ function readField(descriptor: Buffer, offset: number): DbfField {
   const nul = rawName.indexOf(0)
   // Of text the byte for decimals is the high byte of the width.
   const size = letter === 'C' ? { width: descriptor.readUInt16LE(16), decimals: 0 } : narrowSize(descriptor)
-  return { rawName: nul < 0 ? rawName : rawName.subarray(0, nul), letter, offset, ...size }
+  const isBinary = (letter === 'I' && size.width === 4) || ('OBYT'.includes(letter) && size.width === 8)
+  return { rawName: nul < 0 ? rawName : rawName.subarray(0, nul), letter, offset, ...size, isBinary }
 }
 
 function narrowSize(descriptor: Buffer): { width: number; decimals: number } {

@@ -1,4 +1,5 @@
 import { type Cursor, fail, hasNext, incomplete, isDigit, peek, take } from './geojson-cursor.ts'
+import { readPlainNumber } from './plain-number.ts'
 import type { GeometryType } from './reader.ts'
 import {
   closeRing,
@@ -94,9 +95,30 @@ function readPositions(cursor: Cursor, writer: GeometryWriter): number {
   if (!open(cursor)) return 0
   let count = 0
   do {
+    count += readPlainPositions(cursor, writer)
     readPosition(cursor, writer)
     count++
   } while (hasNext(cursor, 93))
+  return count
+}
+
+/** Reads positions of two plain numbers without blanks, as long as another follows them; that one is left. */
+function readPlainPositions(cursor: Cursor, writer: GeometryWriter): number {
+  const { bytes } = cursor
+  let start = cursor.at
+  let count = 0
+  while (bytes[start] === 91) {
+    cursor.at = start + 1
+    const x = readPlainNumber(bytes, cursor)
+    if (bytes[cursor.at] !== 44) break
+    cursor.at++
+    const y = readPlainNumber(bytes, cursor)
+    if (bytes[cursor.at] !== 93 || bytes[cursor.at + 1] !== 44 || Number.isNaN(x) || Number.isNaN(y)) break
+    writePosition(writer, x, y, 0)
+    start = cursor.at + 2
+    count++
+  }
+  cursor.at = start
   return count
 }
 
@@ -121,43 +143,16 @@ function readPosition(cursor: Cursor, writer: GeometryWriter): void {
   writePosition(writer, x, y, z)
 }
 
-const powersOfTen = Array.from({ length: 23 }, (_, power) => 10 ** power)
-
-/** A number read in one go: digits below 2^53 over a power of ten are exact, the rest is left to JavaScript. */
+/** What follows must be a comma, a bracket or a blank, or it is no plain number. */
 function readOrdinate(cursor: Cursor): number {
-  let byte = peek(cursor)
+  peek(cursor)
   const { bytes, at: start } = cursor
-  let at = byte === 45 ? start + 1 : start
-  const firstDigit = at
-  let mantissa = 0
-  byte = bytes[at] as number
-  while (byte >= 48 && byte <= 57) {
-    mantissa = mantissa * 10 + byte - 48
-    byte = bytes[++at] as number
-  }
-  const intEnd = at
-  let scale = 0
-  if (byte === 46) {
-    byte = bytes[++at] as number
-    while (byte >= 48 && byte <= 57) {
-      mantissa = mantissa * 10 + byte - 48
-      byte = bytes[++at] as number
-    }
-    scale = at - intEnd - 1
-  }
-  cursor.at = at
-  if (at >= cursor.end || at === firstDigit) deviate(cursor)
-  // What follows must be a comma, a bracket or a blank, and neither 1. nor .5 nor 01 are numbers of JSON.
-  const isPlain = (byte === 44 || byte === 93 || byte <= 32) && (at === intEnd || scale > 0) && intEnd > firstDigit
-  const hasNoLeadingZero = bytes[firstDigit] !== 48 || intEnd === firstDigit + 1
-  if (isPlain && hasNoLeadingZero && mantissa < 9007199254740992 && scale <= 22)
-    return scaled(mantissa, scale, bytes[start] === 45)
+  const value = readPlainNumber(bytes, cursor)
+  const byte = bytes[cursor.at] as number
+  if ((byte === 44 || byte === 93 || byte <= 32) && cursor.at < cursor.end && !Number.isNaN(value)) return value
+  const hasNothing = byte !== 46 && cursor.at === (bytes[start] === 45 ? start + 1 : start)
+  if (hasNothing || cursor.at >= cursor.end) deviate(cursor)
   return readUnusualOrdinate(cursor, start)
-}
-
-function scaled(mantissa: number, scale: number, isNegative: boolean): number {
-  const value = mantissa / (powersOfTen[scale] as number)
-  return isNegative ? -value : value
 }
 
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

@@ -1,8 +1,20 @@
 import { enlarged } from './copy-binary.ts'
+import { type NumberPlace, powersOfTen, safeLimit } from './plain-number.ts'
 import { maxFeatureBytes, ReadFault } from './reader.ts'
 
-/** A window of a JSON file. `bytes[end]` is always 0: no valid JSON has that byte, so loops need not look at `end`. */
-export type Cursor = { bytes: Buffer; at: number; end: number; isLast: boolean }
+/**
+ * A window of a JSON file. `bytes[end]` is always 0: no valid JSON has that byte, so loops need not look at `end`. There is
+ * `slack` behind it. `view` covers the same memory.
+ */
+export type Cursor = NumberPlace & { bytes: Buffer; view: DataView; end: number; isLast: boolean }
+
+/** Eight bytes from `end` on can be read. */
+export const slack = 8
+
+export function createCursor(window: number): Cursor {
+  const bytes = Buffer.allocUnsafeSlow(window + slack)
+  return { bytes, view: new DataView(bytes.buffer), at: 0, hasPoint: false, end: 0, isLast: false }
+}
 
 /** Thrown when the window ends too early: it is widened and the unit read again from its start. */
 export const incomplete = new Error('The window ends too early')
@@ -159,8 +171,6 @@ function skipMembers(cursor: Cursor, depth: number): void {
   } while (hasNext(cursor, 125))
 }
 
-const powersOfTen = Array.from({ length: 23 }, (_, power) => 10 ** power)
-
 /** The number in these bytes, which are known to be one. Exact: digits below 2^53 over a power of ten that a double holds. */
 export function numberIn(bytes: Buffer, start: number, end: number): number {
   let mantissa = 0
@@ -175,7 +185,7 @@ export function numberIn(bytes: Buffer, start: number, end: number): number {
     else return Number(bytes.toString('latin1', start, end))
   }
   const scale = end - point
-  if (mantissa >= 9007199254740992 || scale > 22) return Number(bytes.toString('latin1', start, end))
+  if (mantissa >= safeLimit || scale > 22) return Number(bytes.toString('latin1', start, end))
   const value = mantissa / (powersOfTen[scale] as number)
   return isNegative ? -value : value
 }
@@ -194,8 +204,11 @@ export function makeRoom(cursor: Cursor): void {
     throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes.`)
   cursor.bytes.copyWithin(0, cursor.at, cursor.end)
   // Moved rather than copied: the old memory is free at once.
-  const isCrowded = rest > (cursor.bytes.length - 1) / 2
-  if (isCrowded) cursor.bytes = enlarged(cursor.bytes, cursor.bytes.length * 2)
+  const isCrowded = rest > (cursor.bytes.length - slack) / 2
+  if (isCrowded) {
+    cursor.bytes = enlarged(cursor.bytes, cursor.bytes.length * 2)
+    cursor.view = new DataView(cursor.bytes.buffer)
+  }
   cursor.at = 0
   cursor.end = rest
   cursor.bytes[rest] = 0

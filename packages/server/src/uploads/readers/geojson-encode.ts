@@ -1,53 +1,99 @@
 import {
   beginRow,
-  ensure,
   type RowWriter,
   writeBoolean,
-  writeBytes,
   writeFloat8,
   writeInt4,
   writeInt8,
   writeJson,
   writeNull,
+  writePart,
   writeText,
   writeValue,
 } from './copy-binary.ts'
-import { numberIn, textIn, token } from './geojson-cursor.ts'
+import { type Cursor, numberIn, textIn, token } from './geojson-cursor.ts'
 import type { Feature } from './geojson-feature.ts'
 import type { EncodedColumn, FieldType } from './reader.ts'
 import { daysIn } from './temporal.ts'
-import { writtenGeometry } from './wkb.ts'
 
-/** Writes the feature in the window as a row; `places` says where the value of each field lies. */
-export function encodeFeature(
-  writer: RowWriter,
-  columns: readonly EncodedColumn[],
-  feature: Feature,
-  bytes: Buffer,
-  row: { fid: number; places: readonly number[] },
-): void {
-  beginRow(writer, columns.length)
-  for (const column of columns) {
-    if (column.kind === 'field') encodeField(writer, column.type, feature, bytes, row.places[column.field] ?? -1)
-    else if (column.kind === 'fid') writeInt8(writer, row.fid)
-    else if (feature.geometryType === undefined) writeNull(writer)
-    else writeBytes(writer, writtenGeometry(feature.geometry))
+/** What a column is written as; `other` by its type. */
+const form = { fid: 0, geometry: 1, text: 2, integer: 3, number: 4, boolean: 5, date: 6, bigint: 7, other: 8 } as const
+
+/** Where the feature lies. */
+type Window = Pick<Cursor, 'bytes' | 'view'>
+
+/** The columns of a table, made ready for writing many rows. */
+export type RowForm = { forms: Uint8Array; places: Int32Array; types: FieldType[] }
+
+/** `places` says where in a feature the value of each field lies. */
+export function rowForm(columns: readonly EncodedColumn[], places: readonly number[]): RowForm {
+  return {
+    forms: Uint8Array.from(columns, formOf),
+    places: Int32Array.from(columns, (column) => (column.kind === 'field' ? (places[column.field] ?? -1) : -1)),
+    types: columns.map((column) => (column.kind === 'field' ? column.type : 'binary')),
   }
 }
 
-function encodeField(writer: RowWriter, type: FieldType, feature: Feature, bytes: Buffer, place: number): void {
+function formOf(column: EncodedColumn): number {
+  if (column.kind !== 'field') return form[column.kind]
+  return column.type in form ? form[column.type as keyof typeof form] : form.other
+}
+
+/** Writes the feature in the window as a row. */
+export function encodeFeature(writer: RowWriter, row: RowForm, feature: Feature, window: Window, fid: number): void {
+  const { forms } = row
+  beginRow(writer, forms.length)
+  for (let index = 0; index < forms.length; index++) {
+    const shape = forms[index] as number
+    if (shape === form.fid) writeInt8(writer, fid)
+    else if (shape !== form.geometry) encodeField(writer, row, index, feature, window)
+    else if (feature.geometryType === undefined) writeNull(writer)
+    else writePart(writer, feature.geometry, 0, feature.geometry.length)
+  }
+}
+
+function encodeField(writer: RowWriter, row: RowForm, index: number, feature: Feature, window: Window): void {
+  const { bytes } = window
+  const place = row.places[index] as number
   const found = feature.kinds[place] ?? token.null
+  if (found === token.null) {
+    writeNull(writer)
+    return
+  }
   const start = feature.starts[place] as number
   const end = feature.ends[place] as number
-  if (found === token.null) writeNull(writer)
-  else if (type === 'text') encodeText(writer, bytes, start, end, found)
-  else if (type === 'integer') writeInt4(writer, numberIn(bytes, start, end))
-  else if (type === 'number') writeFloat8(writer, numberIn(bytes, start, end))
-  else if (type === 'boolean') writeBoolean(writer, found === token.true)
-  else if (type === 'bigint') writeBigint(writer, bytes, start, end)
-  else if (type === 'json') writeJson(writer, bytes.toString('utf8', start, end))
-  else if (type === 'date') writeDate(writer, bytes, start, end, found)
-  else writeValue(writer, type, textIn(bytes, start, end, found))
+  switch (row.forms[index]) {
+    case form.text:
+      encodeText(writer, window, start, end, found)
+      break
+    case form.integer:
+      writeInt4(writer, numberAt(feature, bytes, place))
+      break
+    case form.number:
+      writeFloat8(writer, numberAt(feature, bytes, place))
+      break
+    case form.boolean:
+      writeBoolean(writer, found === token.true)
+      break
+    case form.date:
+      writeDate(writer, bytes, start, end, found)
+      break
+    case form.bigint:
+      writeBigint(writer, bytes, start, end)
+      break
+    default:
+      encodeOther(writer, row.types[index] as FieldType, bytes, start, end, found)
+  }
+}
+
+function encodeOther(w: RowWriter, type: FieldType, bytes: Buffer, start: number, end: number, found: number): void {
+  if (type === 'json') writeJson(w, bytes.toString('utf8', start, end))
+  else writeValue(w, type, textIn(bytes, start, end, found))
+}
+
+function numberAt(feature: Feature, bytes: Buffer, place: number): number {
+  const value = feature.numbers[place] as number
+  return Number.isNaN(value) ? numberIn(bytes, feature.starts[place] as number, feature.ends[place] as number) : value
 }
 
 function writeDate(writer: RowWriter, bytes: Buffer, start: number, end: number, found: number): void {
@@ -62,15 +108,11 @@ function writeBigint(writer: RowWriter, bytes: Buffer, start: number, end: numbe
 }
 
 /** Text without escapes is copied as it lies there, numbers among text too. */
-function encodeText(writer: RowWriter, bytes: Buffer, start: number, end: number, found: number): void {
+function encodeText(writer: RowWriter, window: Window, start: number, end: number, found: number): void {
   if (found === token.escaped) {
-    writeText(writer, textIn(bytes, start, end, found))
+    writeText(writer, textIn(window.bytes, start, end, found))
     return
   }
   const quote = found === token.text ? 1 : 0
-  const size = end - start - 2 * quote
-  ensure(writer, size + 4)
-  writer.view.setInt32(writer.length, size)
-  bytes.copy(writer.bytes, writer.length + 4, start + quote, end - quote)
-  writer.length += size + 4
+  writePart(writer, window, start + quote, end - quote)
 }

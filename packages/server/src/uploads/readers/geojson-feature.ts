@@ -12,7 +12,18 @@ import {
   token,
 } from './geojson-cursor.ts'
 import { readGeometry } from './geojson-geometry.ts'
-import { createHabit, type Habit, learnBridge, learnOpening, stepOver } from './geojson-habit.ts'
+import {
+  coordinatesPlace,
+  createPatterns,
+  type FixedText,
+  fixedText,
+  idPlace,
+  learnPattern,
+  type Pattern,
+  type Patterns,
+  stepOver,
+} from './geojson-pattern.ts'
+import { readPlainNumber } from './plain-number.ts'
 import { type GeometryType, maxFields } from './reader.ts'
 import { createFieldList, type FieldList, fieldIndex } from './type-inference.ts'
 import { beginGeometry, type GeometryWriter } from './wkb.ts'
@@ -22,19 +33,18 @@ import { isGeometryType } from './wkb-geometry.ts'
 export type Feature = {
   fields: FieldList
   /** The keys of the fields with their quotes and colons, to recognise them without making strings. */
-  keys: Buffer[]
+  keys: FixedText[]
   /** Where the value of a field lies; a kind of null means that it has none. The last place is that of the feature's id. */
   starts: Int32Array
   ends: Int32Array
   kinds: Uint8Array
+  /** The values that are plain numbers; NaN for other numbers. */
+  numbers: Float64Array
   geometry: GeometryWriter
   geometryState: 'none' | 'valid' | 'invalid'
   geometryType: GeometryType | undefined
-  habit: Habit
+  patterns: Patterns
 }
-
-/** Where the id of a feature lies among its values. */
-export const idPlace = maxFields
 
 export function createFeature(geometry: GeometryWriter, fields: FieldList = createFieldList()): Feature {
   return {
@@ -43,28 +53,33 @@ export function createFeature(geometry: GeometryWriter, fields: FieldList = crea
     starts: new Int32Array(maxFields + 1),
     ends: new Int32Array(maxFields + 1),
     kinds: new Uint8Array(maxFields + 1),
+    numbers: new Float64Array(maxFields + 1),
     geometry,
     geometryState: 'none',
     geometryType: undefined,
-    habit: createHabit(),
+    patterns: createPatterns(),
   }
 }
 
 /** Reads a feature, or a bare geometry as one without properties. False when the object is neither. */
 export function readFeature(cursor: Cursor, feature: Feature): boolean {
   if (peek(cursor) !== 123) fail(cursor, 'a feature')
+  if (readPatterned(cursor, feature)) return true
   const start = cursor.at
   feature.kinds.fill(token.null, 0, feature.fields.names.length)
   feature.kinds[idPlace] = token.null
   feature.geometryState = 'none'
   feature.geometryType = undefined
   const found: Found = { isFeature: false, isGeometry: false }
-  let isMore = beginFeature(cursor, feature, found)
-  while (isMore) {
-    readMember(cursor, feature, found)
-    isMore = hasNext(cursor, 125)
+  cursor.at++
+  if (peek(cursor) === 125) cursor.at++
+  else
+    do readMember(cursor, feature, found)
+    while (hasNext(cursor, 125))
+  if (found.isFeature) {
+    learnPattern(feature.patterns, cursor, start, feature.fields)
+    return true
   }
-  if (found.isFeature) return true
   if (!found.isGeometry) return false
   cursor.at = start
   feature.kinds[idPlace] = token.null
@@ -72,40 +87,46 @@ export function readFeature(cursor: Cursor, feature: Feature): boolean {
   return true
 }
 
-/** Steps into the object, over as much as is written as in the feature before. True when a member follows. */
-function beginFeature(cursor: Cursor, feature: Feature, found: Found): boolean {
-  const { habit } = feature
-  if (stepOver(cursor, habit.opening)) {
-    found.isFeature = true
-    readProperties(cursor, feature, peek(cursor))
-    if (stepOver(cursor, habit.bridge)) readHabitualGeometry(cursor, feature)
-    else learnBridge(habit, cursor)
-    return hasNext(cursor, 125)
+/** Reads a feature that is like one before it; else the cursor stays where it is. */
+function readPatterned(cursor: Cursor, feature: Feature): boolean {
+  const { seen } = feature.patterns
+  const start = cursor.at
+  for (let index = 0; index < seen.length; index++) {
+    const pattern = seen[index] as Pattern
+    if (readAlike(cursor, feature, pattern)) {
+      if (index > 0) seen.unshift(...seen.splice(index, 1))
+      return true
+    }
+    cursor.at = start
   }
-  learnOpening(habit, cursor)
-  cursor.at++
-  if (peek(cursor) !== 125) return true
-  cursor.at++
   return false
 }
 
-/** Reads the coordinates here. Where they are none, or more follows in the geometry, it is left to be read from its start. */
-function readHabitualGeometry(cursor: Cursor, feature: Feature): void {
-  const { bridge, bridgeType } = feature.habit
-  const start = cursor.at - bridge.length
-  beginGeometry(feature.geometry)
-  try {
-    readCoordinates(cursor, feature.geometry, bridgeType)
-    if (peek(cursor) === 125) {
-      cursor.at++
-      feature.geometryType = bridgeType
-      feature.geometryState = 'valid'
-      return
-    }
-  } catch (error) {
-    if (error !== noGeometry) throw error
+function readAlike(cursor: Cursor, feature: Feature, pattern: Pattern): boolean {
+  const { texts, places, missing } = pattern
+  if (pattern.fieldCount !== feature.fields.names.length) return false
+  for (let index = 0; index < places.length; index++) {
+    if (!stepOver(cursor, texts[index] as FixedText)) return false
+    const place = places[index] as number
+    if (place !== coordinatesPlace) readValue(cursor, feature, place)
+    else if (!readCoordinatesAlike(cursor, feature.geometry, pattern.geometryType)) return false
   }
-  cursor.at = start
+  if (!stepOver(cursor, texts[places.length] as FixedText)) return false
+  for (const place of missing) feature.kinds[place] = token.null
+  feature.geometryState = 'valid'
+  feature.geometryType = pattern.geometryType
+  return true
+}
+
+function readCoordinatesAlike(cursor: Cursor, writer: GeometryWriter, type: GeometryType): boolean {
+  beginGeometry(writer)
+  try {
+    readCoordinates(cursor, writer, type)
+    return true
+  } catch (error) {
+    if (error === noGeometry) return false
+    throw error
+  }
 }
 
 /** What the type of an object says that it is. */
@@ -123,9 +144,12 @@ function readMember(cursor: Cursor, feature: Feature, found: Found): void {
   if (isString(bytes, keyStart, keyEnd, 'properties')) readProperties(cursor, feature, first)
   else if (isString(bytes, keyStart, keyEnd, 'geometry')) readFeatureGeometry(cursor, feature)
   else {
+    if (isString(bytes, keyStart, keyEnd, 'id')) {
+      readValue(cursor, feature, idPlace)
+      return
+    }
     const kind = skipValue(cursor)
-    if (isString(bytes, keyStart, keyEnd, 'id')) setValue(feature, idPlace, start, cursor.at, kind)
-    else if (isString(bytes, keyStart, keyEnd, 'type')) {
+    if (isString(bytes, keyStart, keyEnd, 'type')) {
       found.isFeature = isString(bytes, start, cursor.at, 'Feature')
       found.isGeometry = !found.isFeature && isGeometryType(textIn(bytes, start, cursor.at, kind))
     }
@@ -158,24 +182,37 @@ function readProperties(cursor: Cursor, feature: Feature, first: number): void {
   let expected = 0
   do {
     const field = readKey(cursor, feature, expected)
-    const byte = peek(cursor)
-    const start = cursor.at
-    // The commonest without the detour.
-    const kind = byte === 34 ? skipString(cursor) : skipValue(cursor)
-    setValue(feature, field, start, cursor.at, kind)
+    readValue(cursor, feature, field)
     expected = field + 1
   } while (hasNext(cursor, 125))
 }
 
-function setValue(feature: Feature, place: number, start: number, end: number, kind: number): void {
+function readValue(cursor: Cursor, feature: Feature, place: number): void {
+  const byte = peek(cursor)
+  const start = cursor.at
+  // The commonest without the detour.
+  if (byte === 34) feature.kinds[place] = skipString(cursor)
+  else if (byte <= 57) feature.kinds[place] = readNumber(cursor, feature, place)
+  else feature.kinds[place] = skipValue(cursor)
   feature.starts[place] = start
-  feature.ends[place] = end
-  feature.kinds[place] = kind
+  feature.ends[place] = cursor.at
+}
+
+/** Of a number that may go on behind the window, what must follow it is missing then. */
+function readNumber(cursor: Cursor, feature: Feature, place: number): number {
+  const { bytes, at: start } = cursor
+  const value = readPlainNumber(bytes, cursor)
+  feature.numbers[place] = value
+  if (!Number.isNaN(value) && ((bytes[cursor.at] as number) | 32) !== 101)
+    return cursor.hasPoint ? token.float : token.integer
+  feature.numbers[place] = Number.NaN
+  cursor.at = start
+  return skipValue(cursor)
 }
 
 /** The key as it is mostly written. */
-function writtenKey(name: string): Buffer {
-  return Buffer.from(`${JSON.stringify(name)}:`)
+function writtenKey(name: string): FixedText {
+  return fixedText(Buffer.from(`${JSON.stringify(name)}:`))
 }
 
 /** The field of the key here: most features have the keys of the one before in its order. */

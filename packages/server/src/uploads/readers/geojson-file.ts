@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { release } from './copy-binary.ts'
 import {
   type Cursor,
+  createCursor,
   fail,
   hasNext,
   incomplete,
@@ -10,6 +11,7 @@ import {
   peek,
   skipString,
   skipValue,
+  slack,
   take,
   textIn,
 } from './geojson-cursor.ts'
@@ -25,8 +27,10 @@ type State = {
   place: Place
   /** Nothing was read yet at this place: no comma is due. */
   isFirst: boolean
+  /** In bytes, of what was read at once. */
+  longest: number
   facts: FileFacts
-  visit: (bytes: Buffer) => void
+  visit: (window: Cursor) => void
 }
 
 /** What a file says of itself beside its features. */
@@ -41,20 +45,26 @@ const windowBytes = 512 * 1024
 export async function* readFile(
   file: string,
   feature: Feature,
-  visit: (bytes: Buffer) => void,
+  visit: (window: Cursor) => void,
   { signal, facts, window = windowBytes }: { signal: AbortSignal; facts: FileFacts; window?: number },
 ): AsyncGenerator<number, void> {
   const handle = await open(file)
-  const cursor: Cursor = { bytes: Buffer.allocUnsafeSlow(window + 1), at: 0, end: 0, isLast: false }
+  const cursor = createCursor(window)
   try {
     const { size } = await handle.stat()
-    const state: State = { cursor, feature, place: 'outside', isFirst: true, facts, visit }
+    const state: State = { cursor, feature, place: 'outside', isFirst: true, longest: 0, facts, visit }
     let position = 0
     while (!cursor.isLast) {
       signal.throwIfAborted()
       makeRoom(cursor)
       // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
-      const bytesRead = readSync(handle.fd, cursor.bytes, cursor.end, cursor.bytes.length - 1 - cursor.end, position)
+      const bytesRead = readSync(
+        handle.fd,
+        cursor.bytes,
+        cursor.end,
+        cursor.bytes.length - slack - cursor.end,
+        position,
+      )
       if (position === 0 && cursor.bytes.readUIntBE(0, 3) === 0xefbbbf && bytesRead >= 3) cursor.at = 3
       position += bytesRead
       cursor.end += bytesRead
@@ -75,13 +85,21 @@ function readWindow(state: State): void {
   const { cursor } = state
   let start = cursor.at
   try {
-    while (readUnit(state)) start = cursor.at
+    while (isWorthReading(state) && readUnit(state)) {
+      state.longest = Math.max(state.longest, cursor.at - start)
+      start = cursor.at
+    }
   } catch (error) {
     if (error === incomplete) cursor.at = start
     else if (error instanceof ReadFault && error.place.feature === undefined) {
       throw new ReadFault(error.code, error.message, { feature: state.facts.count + 1 }, error)
     } else throw error
   }
+}
+
+/** What is most likely cut off by the end of the window is read with the next. */
+function isWorthReading({ cursor, longest }: State): boolean {
+  return cursor.isLast || cursor.end - cursor.at > Math.min(longest, cursor.bytes.length / 4)
 }
 
 /** Reads on by one feature, member or bracket. False at the end of the file. */
@@ -134,7 +152,7 @@ function readOne(state: State): void {
     )
   }
   state.facts.count++
-  state.visit(state.cursor.bytes)
+  state.visit(state.cursor)
 }
 
 /** A collection is entered, so that its features are read one by one; all else is one feature. */

@@ -1,5 +1,6 @@
 import { numberIn, textIn, token } from './geojson-cursor.ts'
-import { type Feature, idPlace } from './geojson-feature.ts'
+import type { Feature } from './geojson-feature.ts'
+import { idPlace } from './geojson-pattern.ts'
 import { geometryWarnings } from './geometry-warnings.ts'
 import { type Extent, type GeometryType, maxFields, type ScannedField, type Warning } from './reader.ts'
 import { daysIn } from './temporal.ts'

@@ -1,6 +1,7 @@
 import { createRowWriter, type RowWriter, takeChunk } from './copy-binary.ts'
 import { sridOfCrs } from './geojson-crs.ts'
-import { encodeFeature } from './geojson-encode.ts'
+import type { Cursor } from './geojson-cursor.ts'
+import { encodeFeature, rowForm } from './geojson-encode.ts'
 import { createFeature, type Feature } from './geojson-feature.ts'
 import { type FileFacts, readFile } from './geojson-file.ts'
 import { createFindings, type Findings, foundFields, foundWarnings, observe } from './geojson-scan.ts'
@@ -30,7 +31,7 @@ type Reading = { findings: Findings; names: FieldList; facts: FileFacts }
 type Known = { names: FieldList; fields: ScannedField[]; places: number[]; findings: Findings }
 
 /** Reads the file through, `visit` called for each feature. */
-type Read = (feature: Feature, visit: (bytes: Buffer) => void, facts: FileFacts) => AsyncGenerator<number, void>
+type Read = (feature: Feature, visit: (window: Cursor) => void, facts: FileFacts) => AsyncGenerator<number, void>
 
 /** GeoJSON in UTF-8: a collection, a list, one feature or geometry after another, with record separators or none. */
 export function openGeoJson(file: string, { fileName, warnings = [], window }: GeoJsonOptions): Reader {
@@ -98,7 +99,7 @@ async function look(read: Read, { onProgress }: PassOptions, windows = Number.PO
   const findings = createFindings()
   const facts: FileFacts = { count: 0, crs: undefined }
   let left = windows
-  for await (const fraction of read(feature, (bytes) => observe(findings, feature, bytes), facts)) {
+  for await (const fraction of read(feature, ({ bytes }) => observe(findings, feature, bytes), facts)) {
     onProgress?.(fraction)
     if (--left === 0) break
   }
@@ -113,11 +114,9 @@ async function* encode(
 ): AsyncGenerator<Buffer> {
   const feature = featureFor(columns, names)
   const writer = createRowWriter()
-  const row = { fid: 0, places }
-  const visit = (bytes: Buffer) => {
-    row.fid++
-    encodeFeature(writer, columns, feature, bytes, row)
-  }
+  const row = rowForm(columns, places)
+  let fid = 0
+  const visit = (window: Cursor) => encodeFeature(writer, row, feature, window, ++fid)
   yield* chunksOf(writer, read(feature, visit, { count: 0, crs: undefined }), onProgress)
 }
 
@@ -131,14 +130,12 @@ async function* load(
   const findings = createFindings(guessed.findings)
   const facts: FileFacts = { count: 0, crs: undefined }
   const writer = createRowWriter()
-  const row = { fid: 0, places: guessed.places }
+  const row = rowForm(columns, guessed.places)
   let isAsGuessed = true
-  const visit = (bytes: Buffer) => {
-    observe(findings, feature, bytes)
+  const visit = (window: Cursor) => {
+    observe(findings, feature, window.bytes)
     isAsGuessed &&= isStill(guessed, findings, feature.fields.names)
-    if (!isAsGuessed) return
-    row.fid++
-    encodeFeature(writer, columns, feature, bytes, row)
+    if (isAsGuessed) encodeFeature(writer, row, feature, window, findings.featureCount)
   }
   yield* chunksOf(writer, read(feature, visit, facts), onProgress)
   return { findings, names: feature.fields, facts, isAsGuessed }

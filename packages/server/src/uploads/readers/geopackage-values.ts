@@ -10,16 +10,27 @@ export const tooLarge = `too large ${randomUUID()}`
 /** Bytes: a kind that text files do not know. */
 const bytesKind = 1 << 20
 
+/** What a column declares to hold, as far as it decides between like values. */
+export type CellHint = 'temporal' | 'boolean' | 'real' | 'any'
+
+export function hintOf(declared: string): CellHint {
+  if (/^(DATE|TIME)/.test(declared)) return 'temporal'
+  if (/^BOOL/.test(declared)) return 'boolean'
+  return /REAL|FLOA|DOUB/.test(declared) ? 'real' : 'any'
+}
+
 /** The kinds of a value: SQLite lets any column hold anything, so what is declared only decides between like ones. */
-export function kindsOfCell(value: Exclude<SQLOutputValue, null>, declared: string): number {
+export function kindsOfCell(value: Exclude<SQLOutputValue, null>, hint: CellHint): number {
   if (value instanceof Uint8Array) return bytesKind
   if (typeof value === 'string') {
     if (value === tooLarge) throw new ReadFault('row_too_large', 'A value is too large.')
-    if (!/^(DATE|TIME)/.test(declared)) return kind.text
+    if (hint !== 'temporal') return kind.text
     return value === '' ? kind.none : kindsOfString(value)
   }
-  if (/^BOOL/.test(declared) && (value === 0n || value === 1n)) return kind.boolean
-  return /REAL|FLOA|DOUB/.test(declared) ? kind.float : kindsOfValue(value)
+  if (hint === 'boolean' && (value === 0n || value === 1n)) return kind.boolean
+  if (hint === 'real') return kind.float
+  const number = Number(value)
+  return kindsOfValue(Number.isSafeInteger(number) ? number : value)
 }
 
 /** The type of a column; one without values has the type that it declares. */

@@ -99,6 +99,24 @@ test('a geometry that is none is a fault that names the feature', async () => {
   }
 })
 
+test('rows whose numbers do not grow are a fault, none is left out silently', async () => {
+  const file = await altered(
+    'points_3d',
+    `CREATE TABLE plain (fid INTEGER PRIMARY KEY, name TEXT);
+     WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 60)
+       INSERT INTO plain SELECT n, 'the row ' || n || '.' FROM r;
+     INSERT INTO gpkg_contents (table_name, data_type, identifier) VALUES ('plain', 'attributes', 'plain')`,
+  )
+  assert.equal((await read(file, 'plain')).rows.length, 60)
+  const bytes = await readFile(file)
+  // Before the text lie the row's number and a header of three bytes.
+  const numberAt = bytes.indexOf('the row 20.') - 4
+  assert.equal(bytes[numberAt], 20)
+  bytes[numberAt] = 100
+  await writeFile(file, bytes)
+  await assert.rejects(read(file, 'plain'), { name: 'ReadFault', code: 'invalid_file' })
+})
+
 test('the file is not touched, and nothing appears beside it', async () => {
   const file = await fileOf('holes')
   const bytes = await readFile(file)

@@ -1,5 +1,4 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { setImmediate } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { beginRow, createRowWriter, type RowWriter, takeChunk, writeInt8, writeNull } from './copy-binary.ts'
 import {
@@ -13,21 +12,19 @@ import {
 import { mended } from './flat-geometry-mend.ts'
 import { writeGeometry } from './flat-geometry-write.ts'
 import { readPackedGeometry } from './geopackage-geometry.ts'
+import { guarded, type Row, rowsOf } from './geopackage-rows.ts'
 import { type PackageColumn, type PackageTable, packageTables } from './geopackage-tables.ts'
-import { columnType, kindsOfCell, tooLarge, writeCell } from './geopackage-values.ts'
+import { type CellHint, columnType, hintOf, kindsOfCell, writeCell } from './geopackage-values.ts'
 import {
   type EncodedColumn,
   type FieldType,
   type Loaded,
-  maxFeatureBytes,
   type PassOptions,
   type Reader,
   ReadFault,
   type ScannedLayer,
 } from './reader.ts'
 
-/** Few at a time: rows that are gone soon cost next to nothing. */
-const rowsAtOnce = 200
 const guessedRows = 2_000
 
 /** A GeoPackage: its feature tables, then its tables without geometry. It is never written to, nor are views run. */
@@ -52,19 +49,6 @@ function openReadOnly(file: string): DatabaseSync {
     database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000')
     return database
   })
-}
-
-function guarded<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw asFault(error)
-  }
-}
-
-function asFault(error: unknown): unknown {
-  const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
-  return isSqlite ? new ReadFault('invalid_file', `The GeoPackage is damaged: ${error.message}.`, {}, error) : error
 }
 
 function readerOf(database: DatabaseSync, tables: readonly PackageTable[]): Reader {
@@ -97,51 +81,7 @@ function readerOf(database: DatabaseSync, tables: readonly PackageTable[]): Read
   }
 }
 
-type Row = readonly SQLOutputValue[]
-
-/** All rows in order: the row's number, the geometry, the fields. In a sound file the numbers grow. */
-async function* rowsOf(
-  database: DatabaseSync,
-  { name, geometry, columns, aliases }: PackageTable,
-  { signal, onProgress }: PassOptions,
-): AsyncGenerator<Row[]> {
-  const values = columns.map(({ alias, isBulky }) => (isBulky ? limited(alias) : alias))
-  const all = ['number', geometry === undefined ? 'NULL' : limited(geometry), ...values]
-  const source = `WITH source (number, ${aliases.join(', ')}) AS (SELECT rowid, * FROM ${quoted(name)})`
-  try {
-    const last = Number(database.prepare(`SELECT max(rowid) AS last FROM ${quoted(name)}`).get()?.last ?? 0)
-    const statement = database.prepare(`${source} SELECT ${all.join(', ')} FROM source ORDER BY number`)
-    statement.setReadBigInts(true)
-    statement.setReturnArrays(true)
-    let before: bigint | undefined
-    let batch: Row[] = []
-    for (const row of statement.iterate() as Iterable<unknown> as Iterable<Row>) {
-      const number = row[0] as bigint
-      if (before !== undefined && number <= before) throw new ReadFault('invalid_file', 'The GeoPackage repeats rows.')
-      before = number
-      if (batch.push(row) < rowsAtOnce) continue
-      yield batch
-      batch = []
-      await setImmediate()
-      signal.throwIfAborted()
-      onProgress?.(Math.min(Math.max(Number(number) / last, 0), 1))
-    }
-    yield batch
-  } catch (error) {
-    throw asFault(error)
-  }
-}
-
-/** What is too large never comes into memory: a word that no file can know takes its place. */
-function limited(alias: string): string {
-  return `iif(octet_length(${alias}) > ${maxFeatureBytes}, '${tooLarge}', ${alias})`
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-type FieldFindings = { readonly column: PackageColumn; kinds: number; isNull: boolean }
+type FieldFindings = { readonly column: PackageColumn; readonly hint: CellHint; kinds: number; isNull: boolean }
 type TableFindings = {
   readonly fields: readonly FieldFindings[]
   readonly summary: GeometrySummary
@@ -156,7 +96,10 @@ function createTableFindings({ columns }: PackageTable, before?: TableFindings):
   const summary = createGeometrySummary()
   for (const type of before?.summary.types ?? []) summary.types.add(type)
   summary.hasZ = before?.summary.hasZ ?? false
-  const fields = columns.map((column, index) => ({ column, kinds: before?.fields[index]?.kinds ?? 0, isNull: false }))
+  const fields = columns.map((column, index) => {
+    const kinds = before?.fields[index]?.kinds ?? 0
+    return { column, hint: hintOf(column.declared), kinds, isNull: false }
+  })
   return { fields, summary, geometry: createFlatGeometry(), featureCount: 0, isNews: false }
 }
 
@@ -199,7 +142,7 @@ function noteValue(field: FieldFindings, value: SQLOutputValue): boolean {
     field.isNull = true
     return false
   }
-  const kinds = field.kinds | kindsOfCell(value, field.column.declared)
+  const kinds = field.kinds | kindsOfCell(value, field.hint)
   if (kinds === field.kinds) return false
   field.kinds = kinds
   return true

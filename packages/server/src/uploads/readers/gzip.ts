@@ -8,6 +8,8 @@ import { ReadFault } from './reader.ts'
 
 const gzipLimits = { expandedBytes: 4 * 1024 ** 3, ratio: 200, ratioFreeBytes: 10 * 1024 ** 2 }
 
+const pieceBytes = 128 * 1024
+
 /** Unpacks a gzip file into the directory and answers where; a bomb is stopped while it bursts. */
 export async function gunzip(
   file: string,
@@ -17,7 +19,13 @@ export async function gunzip(
   const target = join(await mkdtemp(join(directory, 'gzip-')), 'content')
   const most = Math.min(gzipLimits.expandedBytes, Math.max(gzipLimits.ratioFreeBytes, size * gzipLimits.ratio))
   try {
-    await pipeline(createReadStream(file), createGunzip(), limited(most), createWriteStream(target), { signal })
+    await pipeline(
+      createReadStream(file),
+      createGunzip({ chunkSize: pieceBytes }),
+      limited(most),
+      createWriteStream(target, { highWaterMark: 4 * pieceBytes }),
+      { signal },
+    )
     return target
   } catch (error) {
     throw faultOf(error)

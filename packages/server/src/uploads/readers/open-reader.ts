@@ -1,45 +1,42 @@
-import { openCsv } from './csv.ts'
-import { openFlatGeobuf } from './flatgeobuf.ts'
-import { openByGdal } from './gdal.ts'
-import { openGeoJson } from './geojson.ts'
-import { openGeoPackage } from './geopackage.ts'
-import { openGpx } from './gpx.ts'
 import { gunzip } from './gzip.ts'
-import { openKml } from './kml.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
-import { openShapefile } from './shapefile.ts'
 import { type FileFormat, sniff } from './sniff.ts'
 import { inUtf8 } from './text-encoding.ts'
-import { openTopoJson } from './topojson.ts'
-import { openZip } from './zip-open.ts'
 
 type Open = (file: string, options: OpenOptions) => Promise<Reader>
 
+/** A process reads one file: of all readers it loads the one it needs. */
 const openers: Partial<Record<FileFormat, Open>> = {
   geojson: async (file, options) => {
+    const { openGeoJson } = await import('./geojson.ts')
     const { file: text, warnings } = await inUtf8(file, options)
     return openGeoJson(text, { fileName: options.fileName, warnings })
   },
   topojson: async (file, options) => {
+    const { openTopoJson } = await import('./topojson.ts')
     const { file: text, warnings } = await inUtf8(file, options)
     return openTopoJson(text, { warnings })
   },
   csv: async (file, options) => {
+    const { openCsv } = await import('./csv.ts')
     const { file: text, warnings } = await inUtf8(file, options)
     return openCsv(text, { fileName: options.fileName, warnings })
   },
-  kml: async (file, options) => openKml(file, options),
-  gpx: openGpx,
-  // Loaded only when needed: they bring large libraries along.
+  kml: async (file, options) => (await import('./kml.ts')).openKml(file, options),
+  gpx: async (file, options) => (await import('./gpx.ts')).openGpx(file, options),
   xlsx: async (file, options) => (await import('./xlsx.ts')).openXlsx(file, options),
   parquet: async (file, options) => (await import('./geoparquet.ts')).openGeoParquet(file, options),
-  gpkg: openGeoPackage,
-  flatgeobuf: openFlatGeobuf,
-  shapefile: openShapefile,
-  gml: (file, options) => openByGdal(file, 'gml', options),
-  dxf: (file, options) => openByGdal(file, 'dxf', options),
-  mapinfo: (file, options) => openByGdal(file, 'mapinfo', options),
-  zip: (file, options) => openZip(file, options, openReader),
+  gpkg: async (file) => (await import('./geopackage.ts')).openGeoPackage(file),
+  flatgeobuf: async (file, options) => (await import('./flatgeobuf.ts')).openFlatGeobuf(file, options),
+  shapefile: async (file, options) => (await import('./shapefile.ts')).openShapefile(file, options),
+  gml: byGdal('gml'),
+  dxf: byGdal('dxf'),
+  mapinfo: byGdal('mapinfo'),
+  zip: async (file, options) => (await import('./zip-open.ts')).openZip(file, options, openReader),
+}
+
+function byGdal(format: 'gml' | 'dxf' | 'mapinfo'): Open {
+  return async (file, options) => (await import('./gdal.ts')).openByGdal(file, format, options)
 }
 
 /** Opens a file by what its content is; compressed ones are unpacked, once. */

@@ -3,9 +3,9 @@ import {
   createRowWriter,
   type RowWriter,
   takeChunk,
-  writeBytes,
   writeInt8,
   writeNull,
+  writePart,
   writeValue,
 } from './copy-binary.ts'
 import { geometryWarnings } from './geometry-warnings.ts'
@@ -21,7 +21,7 @@ import {
   type Warning,
 } from './reader.ts'
 import { type FieldList, fieldTypeOf, kind } from './type-inference.ts'
-import { createGeometryWriter, type GeometryWriter, widenExtent, writtenGeometry } from './wkb.ts'
+import { createGeometryWriter, type GeometryWriter, widenExtent } from './wkb.ts'
 import { type LooseGeometry, writeGeometry } from './wkb-geometry.ts'
 
 /** One row of a file: its values by field; `geometry` is null where there is none, 'invalid' where it cannot be read. */
@@ -30,11 +30,22 @@ export type SourceRecord = { values: readonly unknown[]; geometry: LooseGeometry
 /** One reading of a layer, from its start. The fields are complete once all is read, and the same in every reading. */
 export type RecordSource = {
   fields: FieldList
-  read(signal: AbortSignal): AsyncIterable<{ records: SourceRecord[]; fraction: number }>
+  /** The records, but for those that the source has written by itself. */
+  read(signal: AbortSignal, pass?: WritingPass): AsyncIterable<{ records: SourceRecord[]; fraction: number }>
   /** The kinds of a value of a field, as bits of `kind`. */
   kindsOf(value: unknown, field: number): number
   /** Known when all is read. */
   facts(): { srid?: number; warnings: Warning[] }
+}
+
+/** Where the rows of a reading go. A source may write some that tell nothing new: it counts them among what was found. */
+export type WritingPass = {
+  columns: readonly EncodedColumn[]
+  rows: RowWriter
+  geometry: GeometryWriter
+  found: Findings
+  /** Nothing more is written. */
+  isOver: boolean
 }
 
 /** A guess is made of so many records. */
@@ -46,7 +57,7 @@ export function createRecordReader(
   layers: readonly string[],
   openLayer: (layer: string) => RecordSource,
 ): Reader {
-  const guesses = new Map<string, Findings>()
+  const known = new Map<string, Findings>()
   const sourceOf = (layer: string): RecordSource => {
     if (!layers.includes(layer)) throw new ReadFault('layer_not_found', `There is no layer "${layer}".`, { layer })
     return openLayer(layer)
@@ -56,25 +67,30 @@ export function createRecordReader(
     layers: async () => [...layers],
     async scan(layer, options) {
       const source = sourceOf(layer)
-      return layerOf(layer, source, await lookAt(source, options)) ?? nothing(layer)
+      const found = await lookAt(source, options)
+      known.set(layer, found)
+      return layerOf(layer, source, found) ?? nothing(layer)
     },
-    encode: (layer, columns, options) => encodeRecords(sourceOf(layer), columns, options),
+    encode: (layer, columns, options) => encodeRecords(sourceOf(layer), columns, known.get(layer), options),
     async guess(layer, options) {
       const source = sourceOf(layer)
       const found = await lookAt(source, options, guessedRecords)
-      guesses.set(layer, found)
+      known.set(layer, found)
       return layerOf(layer, source, found)
     },
-    load(layer, columns, options) {
-      const guessed = guesses.get(layer)
+    async *load(layer, columns, options) {
+      const guessed = known.get(layer)
       if (!guessed) throw new Error('A layer is guessed before it is loaded')
-      return loadRecords(layer, sourceOf(layer), columns, guessed, options)
+      const found = createFindings(guessed)
+      const loaded = yield* loadRecords(layer, sourceOf(layer), passFor(columns, found), guessed, options)
+      known.set(layer, found)
+      return loaded
     },
     close: async () => {},
   }
 }
 
-type Findings = {
+export type Findings = {
   kinds: number[]
   valueCounts: number[]
   featureCount: number
@@ -177,22 +193,30 @@ function observeValue(found: Findings, value: unknown, index: number, source: Re
   if (kinds !== 0) found.valueCounts[index] = (found.valueCounts[index] ?? 0) + 1
 }
 
+function passFor(columns: readonly EncodedColumn[], found: Findings): WritingPass {
+  const geometry = createGeometryWriter(columns.find((column) => column.kind === 'geometry'))
+  return { columns, rows: createRowWriter(), geometry, found, isOver: false }
+}
+
 async function* encodeRecords(
   source: RecordSource,
   columns: readonly EncodedColumn[],
+  known: Findings | undefined,
   { signal, onProgress }: PassOptions,
 ): AsyncGenerator<Buffer> {
-  const rows = createRowWriter()
-  const geometry = createGeometryWriter(columns.find((column) => column.kind === 'geometry'))
-  let fid = 0
-  for await (const { records, fraction } of source.read(signal)) {
+  const pass = passFor(columns, createFindings(known))
+  const { rows, geometry, found } = pass
+  for await (const { records, fraction } of source.read(signal, pass)) {
     for (const record of records) {
       const hasGeometry =
         record.geometry !== null && record.geometry !== 'invalid' && writeGeometry(geometry, record.geometry)
-      encode(rows, columns, record.values, hasGeometry ? writtenGeometry(geometry) : null, ++fid)
+      found.featureCount++
+      encode(pass, record.values, hasGeometry)
       const chunk = takeChunk(rows)
       if (chunk) yield chunk
     }
+    const chunk = takeChunk(rows)
+    if (chunk) yield chunk
     onProgress?.(fraction)
   }
   const chunk = takeChunk(rows, true)
@@ -202,28 +226,27 @@ async function* encodeRecords(
 async function* loadRecords(
   layer: string,
   source: RecordSource,
-  columns: readonly EncodedColumn[],
+  pass: WritingPass,
   guessed: Findings,
   { signal, onProgress }: PassOptions,
 ): AsyncGenerator<Buffer, Loaded> {
-  const rows = createRowWriter()
-  const geometry = createGeometryWriter(columns.find((column) => column.kind === 'geometry'))
-  const found = createFindings(guessed)
-  let isAsGuessed = true
-  for await (const { records, fraction } of source.read(signal)) {
+  const { rows, geometry, found } = pass
+  for await (const { records, fraction } of source.read(signal, pass)) {
     for (const record of records) {
       const hasGeometry = observe(found, record, source, geometry)
-      isAsGuessed &&= isStill(guessed, found)
-      if (!isAsGuessed) continue
-      encode(rows, columns, record.values, hasGeometry ? writtenGeometry(geometry) : null, found.featureCount)
+      pass.isOver ||= !isStill(guessed, found)
+      if (pass.isOver) continue
+      encode(pass, record.values, hasGeometry)
       const chunk = takeChunk(rows)
       if (chunk) yield chunk
     }
+    const chunk = takeChunk(rows)
+    if (chunk) yield chunk
     onProgress?.(fraction)
   }
   const chunk = takeChunk(rows, true)
   if (chunk) yield chunk
-  return { layer: layerOf(layer, source, found) ?? nothing(layer), isAsGuessed }
+  return { layer: layerOf(layer, source, found) ?? nothing(layer), isAsGuessed: !pass.isOver }
 }
 
 /** Whether rows for what was known before are right for what is known now. */
@@ -235,17 +258,15 @@ function isStill(before: Findings, now: Findings): boolean {
 }
 
 function encode(
-  rows: RowWriter,
-  columns: readonly EncodedColumn[],
+  { columns, rows, geometry, found }: WritingPass,
   values: readonly unknown[],
-  geometry: Buffer | null,
-  fid: number,
+  hasGeometry: boolean,
 ): void {
   beginRow(rows, columns.length)
   for (const column of columns) {
     if (column.kind === 'field') writeValue(rows, column.type, values[column.field])
-    else if (column.kind === 'fid') writeInt8(rows, fid)
-    else if (geometry === null) writeNull(rows)
-    else writeBytes(rows, geometry)
+    else if (column.kind === 'fid') writeInt8(rows, found.featureCount)
+    else if (!hasGeometry) writeNull(rows)
+    else writePart(rows, geometry, 0, geometry.length)
   }
 }

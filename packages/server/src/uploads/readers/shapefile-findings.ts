@@ -32,7 +32,8 @@ export function noteRow({ dbf, rowAt }: ShapefileRecords, found: ShapefileFindin
     return
   }
   for (let index = 0; index < dbf.fields.length; index++) {
-    const [field, findings] = [dbf.fields[index], found.columns[index]]
+    const field = dbf.fields[index]
+    const findings = found.columns[index]
     if (field && findings && !noteValue(dbf, field, rowAt, findings)) found.isAllUtf8 = false
   }
 }
@@ -49,12 +50,17 @@ export function fieldsOf(
   })
 }
 
-/** Whether rows for what was known before are right for what is known now. */
-export function isStill(before: ShapefileFindings, now: ShapefileFindings, dbf: Dbf | undefined): boolean {
-  if (before.summary.types.size !== now.summary.types.size || before.summary.hasZ !== now.summary.hasZ) return false
-  for (let index = 0; index < now.columns.length; index++) {
-    const [field, then, since] = [dbf?.fields[index], before.columns[index], now.columns[index]]
-    if (field && then && since && dbfFieldType(field, then) !== dbfFieldType(field, since)) return false
+/** Tells whether rows for what was known before are right for what is known now. Asked of every record. */
+export function stillnessOf(before: ShapefileFindings, now: ShapefileFindings, dbf: Dbf | undefined): () => boolean {
+  // Of the columns only those of numbers can turn out to be something else.
+  const columns = (dbf?.fields ?? []).flatMap((field, index) => {
+    const [then, since] = [before.columns[index], now.columns[index]]
+    return then && since && field.letter === 'N' ? [{ field, since, type: dbfFieldType(field, then) }] : []
+  })
+  const { size } = before.summary.types
+  return () => {
+    if (size !== now.summary.types.size || before.summary.hasZ !== now.summary.hasZ) return false
+    for (const { field, since, type } of columns) if (dbfFieldType(field, since) !== type) return false
+    return true
   }
-  return true
 }

@@ -22,7 +22,7 @@ import {
   type ScannedLayer,
   type Warning,
 } from './reader.ts'
-import { createFindings, fieldsOf, isStill, noteRow, type ShapefileFindings } from './shapefile-findings.ts'
+import { createFindings, fieldsOf, noteRow, type ShapefileFindings, stillnessOf } from './shapefile-findings.ts'
 import { readShape } from './shapefile-geometry.ts'
 import { advance, closeRecords, openRecords, type ShapefileParts, type ShapefileRecords } from './shapefile-records.ts'
 
@@ -230,11 +230,12 @@ async function* loadRecords(
   const found = createFindings(records.dbf, guessed.found)
   const geometry = createFlatGeometry()
   const tell = progressTeller(records, options)
+  const isStill = stillnessOf(guessed.found, found, records.dbf)
   let isAsGuessed = true
   for (let more = advance(records); typeof more === 'boolean' ? more : await more; more = advance(records)) {
     const sound = observe(records, found, geometry)
     tell()
-    isAsGuessed &&= isStill(guessed.found, found, records.dbf)
+    isAsGuessed &&= isStill()
     if (!isAsGuessed) continue
     writeRow(writer, records, columns, { ordinal: found.featureCount, text, sound })
     const chunk = takeChunk(writer)

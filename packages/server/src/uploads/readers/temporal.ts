@@ -61,9 +61,10 @@ function daysOf(year: number, month: number, day: number): number | undefined {
   return yearDays + Math.floor((marchMonth * 153 + 2) / 5) + day - 1 - 730425
 }
 
-/** The days of a plain date in these bytes; undefined for all else, other dates and times included. */
+/** The days of a date in these bytes; undefined for all else, dates with a time included. */
 export function daysIn(bytes: Uint8Array, start: number, end: number): number | undefined {
-  if (end - start !== 10 || bytes[start + 4] !== 45 || bytes[start + 7] !== 45) return undefined
+  const separator = bytes[start + 4]
+  if (end - start !== 10 || (separator !== 45 && separator !== 47) || bytes[start + 7] !== separator) return undefined
   const year = digitsIn(bytes, start, 4)
   const month = digitsIn(bytes, start + 5, 2)
   const day = digitsIn(bytes, start + 8, 2)

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { type FileHandle, mkdtemp, open } from 'node:fs/promises'
+import { createReadStream, createWriteStream, readSync } from 'node:fs'
+import { mkdtemp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ReadFault, type Warning } from './reader.ts'
@@ -38,20 +38,21 @@ async function encodingOf(file: string, signal: AbortSignal): Promise<TextEncodi
     const mark = buffer.toString('hex')
     if (mark === 'fffe') return 'utf-16le'
     if (mark === 'feff') return 'utf-16be'
-    return (await isAllUtf8(handle, signal)) ? 'utf-8' : 'windows-1252'
+    return isAllUtf8(handle.fd, signal) ? 'utf-8' : 'windows-1252'
   } finally {
     await handle.close()
   }
 }
 
 /** Through one piece of memory, over and over. */
-async function isAllUtf8(handle: FileHandle, signal: AbortSignal): Promise<boolean> {
+function isAllUtf8(file: number, signal: AbortSignal): boolean {
   const bytes = Buffer.allocUnsafeSlow(256 * 1024)
   let position = 0
   let rest = 0
   for (;;) {
     signal.throwIfAborted()
-    const { bytesRead } = await handle.read(bytes, rest, bytes.length - rest, position)
+    // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
+    const bytesRead = readSync(file, bytes, rest, bytes.length - rest, position)
     if (bytesRead === 0) return rest === 0
     position += bytesRead
     const found = bytes.subarray(0, rest + bytesRead)
@@ -63,7 +64,7 @@ async function isAllUtf8(handle: FileHandle, signal: AbortSignal): Promise<boole
 }
 
 /** Where the last whole character of UTF-8 ends. */
-function wholeCharacters(bytes: Buffer): number {
+export function wholeCharacters(bytes: Buffer): number {
   for (let at = bytes.length - 1; at >= Math.max(0, bytes.length - 4); at--) {
     const byte = bytes[at] as number
     if (byte < 0x80) return bytes.length

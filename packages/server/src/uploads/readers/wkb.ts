@@ -119,14 +119,12 @@ export function closeRing(writer: GeometryWriter, start: number, count: number):
   return count + 1
 }
 
-/** The geometry written last; its memory is used again for the next. */
-export function writtenGeometry(writer: GeometryWriter): Buffer {
-  return writer.bytes.subarray(0, writer.length)
-}
-
 /** Widens an extent by the geometry written last; an empty one has none. */
 export function widenExtent(extent: Extent | undefined, box: Float64Array): Extent | undefined {
-  const [west = 0, south = 0, east = 0, north = 0] = box
+  const west = box[0] as number
+  const south = box[1] as number
+  const east = box[2] as number
+  const north = box[3] as number
   if (west > east) return extent
   if (!extent) return [west, south, east, north]
   if (west < extent[0]) extent[0] = west

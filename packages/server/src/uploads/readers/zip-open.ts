@@ -1,4 +1,3 @@
-import { openByGdal, openFolderByGdal } from './gdal.ts'
 import { openLayersOf } from './layers-of.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
 import { openShapefiles } from './shapefile.ts'
@@ -12,7 +11,9 @@ import { listZip, type UnzippedFile, unzip } from './zip.ts'
 export async function openZip(file: string, options: OpenOptions, openFile: OpenReader): Promise<Reader> {
   const names = await listZip(file)
   if (names.length === 0) throw new ReadFault('empty_file', 'The archive is empty.')
-  if (names.includes('content.xml') && names.includes('mimetype')) return openByGdal(file, 'ods', options)
+  if (names.includes('content.xml') && names.includes('mimetype')) {
+    return (await import('./gdal.ts')).openByGdal(file, 'ods', options)
+  }
   const files = await unzip(file, options.directory, { signal: options.signal })
   const shapefiles = shapefilesOf(files)
   if (shapefiles.length) return openShapefiles(shapefiles)
@@ -24,10 +25,11 @@ export async function openZip(file: string, options: OpenOptions, openFile: Open
 }
 
 /** All layers of one geodatabase; a second is not looked at. */
-function openDatabase(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
+async function openDatabase(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
   const folderOf = (name: string) => name.slice(0, name.lastIndexOf('/') + 1)
   const folder = folderOf(files[0]?.name ?? '')
   const own = files.filter(({ name }) => folderOf(name) === folder)
+  const { openFolderByGdal } = await import('./gdal.ts')
   return openFolderByGdal(
     own.map(({ path, name }) => ({ path, name: name.slice(folder.length) })),
     'filegdb',
@@ -36,7 +38,7 @@ function openDatabase(files: readonly UnzippedFile[], options: OpenOptions): Pro
 }
 
 /** GDAL names a layer by its file, so that the names are kept where they can be. */
-function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
+async function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions): Promise<Reader> {
   const bases = new Map<string, string>()
   const named = files.map(({ path, name }) => {
     const [, base = '', extension = ''] = /^(.*)\.(\w+)$/.exec(name) ?? []
@@ -47,6 +49,7 @@ function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions): Prom
     bases.set(key, safe)
     return { path, name: `${safe}.${extension.toLowerCase()}` }
   })
+  const { openFolderByGdal } = await import('./gdal.ts')
   return openFolderByGdal(named, 'mapinfo', options)
 }
 

@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
+import { PassThrough, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { crc32 } from 'node:zlib'
+import { crc32, createInflateRaw } from 'node:zlib'
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl'
 import { ReadFault } from './reader.ts'
 
@@ -132,28 +132,37 @@ function quoted(name: string): string {
   return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
 }
 
+/** Unpacked in large pieces: each goes through several hands. */
+const pieceBytes = 128 * 1024
+
 async function unpack(zip: ZipFile, entry: Entry, name: string, path: string, signal?: AbortSignal): Promise<void> {
   let sum = 0
+  let total = 0
   let first = true
   const checks = new Transform({
     transform(chunk: Buffer, _, done) {
       if (first && chunk.length >= 4 && chunk.readUInt32LE(0) === 0x04034b50)
         return done(new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is an archive itself.`))
       first = false
+      total += chunk.length
+      if (total > entry.uncompressedSize)
+        return done(new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is larger than it says.`))
       sum = crc32(chunk, sum)
       done(null, chunk)
     },
   })
   try {
-    const source = await zip.openReadStreamPromise(entry)
+    const source = await zip.openReadStreamPromise(entry, { decodeFileData: false })
     await pipeline(
       source,
+      entry.compressionMethod === 8 ? createInflateRaw({ chunkSize: pieceBytes }) : new PassThrough(),
       checks,
-      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+      createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: 4 * pieceBytes }),
       ...(signal ? [{ signal }] : []),
     )
   } catch (error) {
     broken(error)
   }
-  if (sum !== entry.crc32) throw new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is damaged.`)
+  if (sum !== entry.crc32 || total !== entry.uncompressedSize)
+    throw new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is damaged.`)
 }

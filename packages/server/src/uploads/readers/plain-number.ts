@@ -1,0 +1,56 @@
+/** Exact as doubles. */
+export const powersOfTen = Float64Array.from({ length: 23 }, (_, power) => 10 ** power)
+
+/** Digits below it are exact as a double. */
+export const safeLimit = 9007199254740992
+
+const none = Number.NaN
+
+/** Where a number is read, and whether it had a point. */
+export type NumberPlace = { at: number; hasPoint: boolean }
+
+/**
+ * The number of digits here, with a sign and a fraction or without, such as JSON and JavaScript read it; NaN when it is
+ * written in another way or has more digits than a double. The place is then behind what was read of it.
+ */
+export function readPlainNumber(bytes: Uint8Array, place: NumberPlace): number {
+  let at = place.at
+  const isNegative = bytes[at] === 45
+  if (isNegative) at++
+  const start = at
+  let whole = 0
+  let digit = (bytes[at] as number) - 48
+  while (digit >= 0 && digit < 10) {
+    whole = (whole * 10 + digit) | 0
+    digit = (bytes[++at] as number) - 48
+  }
+  const size = at - start
+  place.at = at
+  place.hasPoint = digit === -2
+  if (size === 0 || size > 9 || (size > 1 && bytes[start] === 48)) return none
+  if (digit === -2) return readFraction(bytes, place, whole, isNegative)
+  return isNegative ? -whole : whole
+}
+
+function readFraction(bytes: Uint8Array, place: NumberPlace, whole: number, isNegative: boolean): number {
+  let at = place.at + 1
+  let part = 0
+  let digit = (bytes[at] as number) - 48
+  while (digit >= 0 && digit < 10) {
+    part = (part * 10 + digit) | 0
+    digit = (bytes[++at] as number) - 48
+  }
+  const scale = at - place.at - 1
+  const mantissa =
+    scale < 10 ? whole * (powersOfTen[scale] as number) + part : longMantissa(bytes, place.at + 1, at, whole)
+  place.at = at
+  if (scale === 0 || scale > 22 || mantissa >= safeLimit) return none
+  const value = mantissa / (powersOfTen[scale] as number)
+  return isNegative ? -value : value
+}
+
+function longMantissa(bytes: Uint8Array, start: number, end: number, whole: number): number {
+  let mantissa = whole
+  for (let at = start; at < end; at++) mantissa = mantissa * 10 + (bytes[at] as number) - 48
+  return mantissa
+}
