@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
-import { median, startServer, stopServer } from './server.ts'
+import { inTurns, startServer, stopServer } from './server.ts'
 import { tilesOf, windowsAt } from './tile-data.ts'
 
 const port = 18_186
@@ -42,15 +42,15 @@ async function against(name: string, env: Record<string, string>): Promise<strin
     const ours = { url: `http://127.0.0.1:${port}`, paths: places.map((place) => `/tiles/basemap/${place}.pbf`) }
     const theirs = { url: `http://127.0.0.1:${peerPort}`, paths: places.map((place) => `/data/basemap/${place}.pbf`) }
     await compare(ours, theirs)
-    const rates: number[] = []
-    const limits: number[] = []
-    for (let round = 0; round < 4; round++) {
-      rates.push(await rateOf(ours))
-      limits.push(await rateOf(theirs))
-    }
-    // The first round warms both up.
-    const [rate, limit] = [median(rates.slice(1)), median(limits.slice(1))]
-    return `| ${name} | ${rate.toFixed(0)} | ${limit.toFixed(0)} | **${(rate / limit).toFixed(1)}** |`
+    const {
+      ours: rate,
+      limit,
+      ratio,
+    } = await inTurns(
+      () => rateOf(ours),
+      () => rateOf(theirs),
+    )
+    return `| ${name} | ${rate} | ${limit} | ${ratio} |`
   } finally {
     await stopServer(server)
   }
@@ -104,7 +104,7 @@ async function rateOf({ url, paths }: Side): Promise<number> {
   const result = await autocannon({
     url,
     connections: 8,
-    duration: 6,
+    duration: 4,
     headers: { 'accept-encoding': 'gzip' },
     requests,
   })

@@ -5,6 +5,7 @@ import { openAsBlob } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres } from '../scripts/postgres.ts'
 import { median, startServer, stopServer } from './server.ts'
@@ -75,12 +76,24 @@ async function compare(setting: Setting, { path, name, wanted }: UploadFile): Pr
 
 type Uploaded = { seconds: number; memoryMb: number; datasetId: string }
 
-async function upload({ headers, serverPid }: Setting, path: string): Promise<Uploaded> {
+async function upload(setting: Setting, path: string): Promise<Uploaded> {
   const body = new FormData()
   body.append('file', await openAsBlob(path), path.split('/').at(-1) ?? '')
-  const reply = await fetch(`${base}/api/v1/uploads`, { method: 'POST', headers, body })
+  const reply = await fetch(`${base}/api/v1/uploads`, { method: 'POST', headers: setting.headers, body })
   if (!reply.ok) throw new Error(`${reply.status} ${await reply.text()}`)
-  const { id } = (await reply.json()) as { id: string }
+  return completed(setting, ((await reply.json()) as { id: string }).id)
+}
+
+/** The file is sent by another process: this one has tiles to time. */
+async function uploadApart(setting: Setting, path: string): Promise<Uploaded> {
+  const key = `x-api-key: ${setting.headers['x-api-key']}`
+  const child = spawn('curl', ['-sf', '-H', key, '-F', `file=@${path}`, `${base}/api/v1/uploads`])
+  const [reply, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
+  if (code !== 0) throw new Error(`curl ended with ${code}`)
+  return completed(setting, (JSON.parse(reply) as { id: string }).id)
+}
+
+async function completed({ headers, serverPid }: Setting, id: string): Promise<Uploaded> {
   const begun = performance.now()
   let memoryMb = 0
   for (;;) {
@@ -135,7 +148,7 @@ async function tilesMeanwhile(setting: Setting, files: readonly UploadFile[]): P
   const { datasetId } = await upload(setting, pathOf('areas.gpkg'))
   await tileTimes(setting, datasetId, sleep(3_000))
   const idle = p99(await tileTimes(setting, datasetId, sleep(10_000)))
-  const loading = upload(setting, pathOf('points.geojson'))
+  const loading = uploadApart(setting, pathOf('points.geojson'))
   const busy = p99(await tileTimes(setting, datasetId, loading))
   await remove(setting, (await loading).datasetId)
   return `| p99 of a tile while the points are uploaded and loaded, against nothing else being done (2 times at most is wanted) | ${busy.toFixed(0)} ms | ${idle.toFixed(0)} ms | **${(busy / idle).toFixed(1)}** | |`

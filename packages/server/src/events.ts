@@ -6,7 +6,7 @@ export type Events = {
   request: { operation: string; status: number; seconds: number }
   tile: { of: 'dataset' | 'archive'; isKept: boolean }
   tileMade: { querySeconds: number; encodeSeconds: number; compressSeconds: number; bytes: number }
-  upload: { status: 'completed' | 'failed' | 'cancelled'; seconds: number; features: number }
+  upload: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }
   sent: { kind: string; status: 'delivered' | 'failed' }
   /** `code` is `ok` or the code of the error. */
   invocation: { code: string; seconds: number; firstOutputSeconds: number | undefined }

@@ -71,6 +71,7 @@ async function bearerCaller(
 
 /** Both names of the header, as often as they come, must say the same. Another scheme than Bearer is not meant for us. */
 function presentedToken(request: Presented): string | undefined {
+  if (!tokenHeaders.some((name) => request.headers.has(name))) return undefined
   const values = tokenHeaders.flatMap((name) => valuesOf(request, name)).filter(isAccessToken)
   const [token, other] = new Set(values.map((value) => /^bearer +([\w.~+/-]+=*)$/i.exec(value)?.[1] ?? ''))
   if (other !== undefined) throw denied('The request carries different access tokens.')
@@ -88,11 +89,16 @@ const invalidToken = (detail: string): ApiError =>
 
 /** The same key may come in several places; two different ones are a confusion that nobody should profit from. */
 function presentedKey(request: Presented): string | undefined {
-  const keys = new Set<unknown>([request.query[keyParameter]].flat())
-  for (const name of keyHeaders) for (const value of valuesOf(request, name)) keys.add(value)
-  keys.delete(undefined)
-  if (keys.size > 1) throw denied('The request carries different API keys.')
-  const [key] = keys
+  const { [keyParameter]: given } = request.query
+  let key: unknown
+  for (const values of [Array.isArray(given) ? given : [given], ...keyHeaders.map((name) => valuesOf(request, name))]) {
+    for (const value of values) {
+      if (key !== undefined && value !== undefined && value !== key) {
+        throw denied('The request carries different API keys.')
+      }
+      key ??= value
+    }
+  }
   return key === undefined || typeof key === 'string' ? key : ''
 }
 

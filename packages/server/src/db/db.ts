@@ -11,8 +11,11 @@ export type Queryable = {
   rows<R extends Row = Row>(statement: Sql, options?: { batchSize?: number; signal?: AbortSignal }): AsyncIterable<R[]>
   /** COPY … FROM STDIN in text format. Each chunk ends at a line end. Returns the number of rows. */
   copyIn(statement: Sql, chunks: AsyncIterable<string>): Promise<number>
-  /** COPY … FROM STDIN (FORMAT binary): chunks of whole tuples, without header and trailer. Returns the number of rows. */
-  copyInBinary(statement: Sql, chunks: AsyncIterable<Uint8Array>): Promise<number>
+  /**
+   * COPY … FROM STDIN (FORMAT binary): chunks of whole tuples, each in parts that are cut anywhere, without header and
+   * trailer. Returns the number of rows.
+   */
+  copyInBinary(statement: Sql, chunks: AsyncIterable<readonly Uint8Array[]>): Promise<number>
   /** Several statements without parameters, as a migration file holds them. Never pass input. */
   script(text: string): Promise<void>
 }

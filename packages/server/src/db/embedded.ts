@@ -195,7 +195,7 @@ async function copyPieces(session: Session, statement: Sql, chunks: AsyncIterabl
 /** Each piece is a COPY of its own. */
 async function copyBinaryPieces(
   statement: Sql,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<readonly Uint8Array[]>,
   send: (text: string, data: Uint8Array) => Promise<Outcome>,
 ): Promise<number> {
   const { text, values } = encodeStatement(statement)
@@ -210,12 +210,12 @@ async function copyBinaryPieces(
   return count + rowCount(await copying)
 }
 
-async function* binaryPieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* binaryPieces(chunks: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
   let length = 0
   for await (const chunk of chunks) {
-    parts.push(chunk)
-    length += chunk.length
+    parts.push(...chunk)
+    for (const part of chunk) length += part.length
     if (length < binaryPieceLength) continue
     yield pieceOf(parts, length)
     parts = []

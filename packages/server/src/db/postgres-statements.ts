@@ -45,14 +45,14 @@ export async function runScript(client: pg.PoolClient, text: string): Promise<vo
 export async function copyBinary(
   client: pg.PoolClient,
   statement: Sql,
-  chunks: AsyncIterable<Uint8Array>,
+  chunks: AsyncIterable<readonly Uint8Array[]>,
 ): Promise<number> {
   return await copy(client, statement, framed(chunks))
 }
 
-async function* framed(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* framed(chunks: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Uint8Array> {
   yield copyHeader
-  yield* chunks
+  for await (const parts of chunks) yield* parts
   yield copyTrailer
 }
 

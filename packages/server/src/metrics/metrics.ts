@@ -50,8 +50,7 @@ async function start(gauges: Gauges, version: string): Promise<{ registry: Regis
   const tiles = counter('tiles_total', 'Tiles that were asked for, and whether they were in memory', 'of', 'kept')
   const stages = histogram('tile_stage_seconds', 'Making tiles of datasets, by stage', quick, 'stage')
   const tileBytes = counter('tile_bytes_total', 'Bytes of the tiles that were made, uncompressed')
-  const uploads = histogram('upload_duration_seconds', 'Uploads that ended, from the claim on', slow, 'status')
-  const features = counter('upload_features_total', 'Features of completed uploads')
+  const uploads = histogram('upload_duration_seconds', 'Uploads that ended: what the last try took', slow, 'status')
   const messages = counter('messages_total', 'Mail and messages to contact points that ended', 'kind', 'status')
   const invocations = counter('agent_invocations_total', 'Invocations of agents that ended', 'code')
   const durations = histogram('agent_invocation_duration_seconds', 'Invocations of agents', quick.concat(60, 300, 900))
@@ -68,10 +67,7 @@ async function start(gauges: Gauges, version: string): Promise<{ registry: Regis
       stages.labels('compress').observe(compressSeconds)
       tileBytes.inc(bytes)
     }),
-    listen('upload', ({ status, seconds, features: count }) => {
-      uploads.labels(status).observe(seconds)
-      features.inc(count)
-    }),
+    listen('upload', ({ status, seconds }) => uploads.labels(status).observe(seconds)),
     listen('sent', ({ kind, status }) => messages.labels(kind, status).inc()),
     listen('invocation', ({ code, seconds, firstOutputSeconds }) => {
       invocations.labels(code).inc()

@@ -20,7 +20,12 @@ export function createRecent<T>(
   others: readonly Resource[] = [],
 ): Recent<T> {
   const entries = new Map<string, Entry<T>>()
-  const generationNow = (): number => [store.resource, ...others].reduce((sum, kind) => sum + generationOf(kind), 0)
+  const kinds = [store.resource, ...others]
+  const generationNow = (): number => {
+    let sum = 0
+    for (const kind of kinds) sum += generationOf(kind)
+    return sum
+  }
 
   function ask(key: string, scope: Scope, id: string): Promise<T> {
     const generation = generationNow()

@@ -8,12 +8,12 @@ import { type EncodedColumn, type Loaded, type OpenOptions, ReadFault, type Scan
 export type ReaderProcess = {
   open(file: string, options: Omit<OpenOptions, 'signal'>): Promise<Opened>
   scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
-  /** Chunks of whole tuples of COPY BINARY. */
+  /** Chunks of whole tuples of COPY BINARY, in the parts in which they came. */
   encode(
     layer: string,
     columns: readonly EncodedColumn[],
     onProgress: (fraction: number) => void,
-  ): AsyncIterable<Uint8Array>
+  ): AsyncIterable<Buffer[]>
   /** What a layer is by its beginning; undefined when that cannot be told. */
   guess(layer: string): Promise<ScannedLayer | undefined>
   /** Encodes a layer that was guessed; what is said of it at the end tells whether the rows are whole. */
@@ -21,7 +21,7 @@ export type ReaderProcess = {
     layer: string,
     columns: readonly EncodedColumn[],
     onProgress: (fraction: number) => void,
-  ): { rows: AsyncIterable<Uint8Array>; loaded: Promise<Loaded> }
+  ): { rows: AsyncIterable<Buffer[]>; loaded: Promise<Loaded> }
   /** Ends it, in the middle of whatever it does. */
   end(): Promise<void>
 }
@@ -128,42 +128,44 @@ function conversation(child: ChildProcess) {
 const unreadable = (message: string): ReadFault =>
   new ReadFault('invalid_file', 'The file cannot be read.', {}, new Error(message))
 
-async function* rowsUntil(done: Promise<unknown>, frames: Frames): AsyncGenerator<Uint8Array> {
+async function* rowsUntil(done: Promise<unknown>, frames: Frames): AsyncGenerator<Buffer[]> {
   const failed = new Promise<never>((_, reject) => done.catch(reject))
   failed.catch(() => undefined)
   for (;;) {
-    const chunk = await frames.next(failed)
-    if (chunk.length === 0) break
-    yield chunk
+    const parts = await frames.next(failed)
+    if (parts.length === 0) break
+    yield parts
   }
   await done
 }
 
-type Frames = { next(failed: Promise<never>): Promise<Uint8Array> }
+type Frames = { next(failed: Promise<never>): Promise<Buffer[]> }
 
-/** Chunks as they were written, each behind its length. */
+/** Chunks as they were written, each behind its length. Nothing is put together: that would be a copy of all there is. */
 function createFrames(pipe: Readable): Frames {
   const pieces = pipe[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let rest: Buffer = Buffer.alloc(0)
 
   /** What the reader fails with ends the waiting too. */
-  async function take(length: number, failed: Promise<never>): Promise<Buffer> {
-    const parts = [rest]
-    let total = rest.length
-    while (total < length) {
-      const { value, done: isOver } = await Promise.race([pieces.next(), failed])
-      if (isOver) throw new ReaderDied('The rows ended early.')
-      parts.push(value)
-      total += value.length
+  async function take(length: number, failed: Promise<never>): Promise<Buffer[]> {
+    const parts: Buffer[] = []
+    for (let missing = length; missing > 0; ) {
+      if (rest.length === 0) {
+        const { value, done: isOver } = await Promise.race([pieces.next(), failed])
+        if (isOver) throw new ReaderDied('The rows ended early.')
+        rest = value
+      }
+      const part = rest.subarray(0, missing)
+      parts.push(part)
+      rest = rest.subarray(part.length)
+      missing -= part.length
     }
-    const bytes = parts.length === 1 ? rest : Buffer.concat(parts, total)
-    rest = bytes.subarray(length)
-    return bytes.subarray(0, length)
+    return parts
   }
 
   return {
     async next(failed) {
-      const length = (await take(4, failed)).readUInt32BE()
+      const length = Buffer.concat(await take(4, failed)).readUInt32BE()
       return take(length, failed)
     },
   }

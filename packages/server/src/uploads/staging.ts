@@ -54,7 +54,7 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
   }
 }
 
-export async function copyRows(staged: Staged, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+export async function copyRows(staged: Staged, chunks: AsyncIterable<readonly Uint8Array[]>): Promise<number> {
   return staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, chunks)
 }
 

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { report } from '../events.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
 import { createRun, type LoadingParts, type Run, runUpload, uploadDirectory } from './run-upload.ts'
@@ -20,40 +21,42 @@ export async function attempt(
   abort: () => void,
 ): Promise<void> {
   const run = createRun(options.db, upload, abort)
+  const begun = performance.now()
   try {
-    const isOver = await runUpload(options, upload, signal, run).then(
-      () => true,
+    const status = await runUpload(options, upload, signal, run).then(
+      () => 'completed' as const,
       (error) => settle(options, upload, run, error, signal),
     )
+    if (status) report('upload', { status, seconds: (performance.now() - begun) / 1000 })
     await removeTables(options, upload, run.datasetIds)
-    if (isOver) await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
+    if (status) await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
   } finally {
     await run.progress.end()
   }
 }
 
-/** What becomes of an upload that did not succeed now. True when it has come to its end. */
+/** What becomes of an upload that did not succeed now; nothing when it has not come to its end. */
 async function settle(
   options: AttemptOptions,
   upload: Claimed,
   { progress, warnings }: Run,
   error: unknown,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<'failed' | 'cancelled' | undefined> {
   const { db, onError } = options
   await progress.end()
   if (options.isClosing()) {
     await putBack(db, upload, false)
-    return false
+    return undefined
   }
   const fault = faultOf(error)
   // Cancelled, or another's: the record says so already.
-  if (error instanceof UploadLost || signal.aborted) return !(await isWanted(db, upload.id))
+  if (error instanceof UploadLost || signal.aborted) return (await isWanted(db, upload.id)) ? undefined : 'cancelled'
   if (!fault || (error instanceof ReadFault && error.cause)) onError(error)
   const isLast = fault !== undefined || upload.attempt >= maxAttempts
   if (isLast) await fail(db, upload, fault ?? lastFault(error), warnings)
   else await putBack(db, upload, true)
-  return isLast
+  return isLast ? 'failed' : undefined
 }
 
 /** Takes away the tables of an upload, wherever they were being made. */
