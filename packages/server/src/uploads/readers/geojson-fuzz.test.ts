@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createRandom, pick, type Random } from '../testing/random.ts'
 import { rowsOfReader } from './decoded-rows.ts'
 import { openGeoJson } from './geojson.ts'
 import { ReadFault } from './reader.ts'
@@ -13,19 +14,6 @@ before(async () => {
 })
 after(() => rm(directory, { recursive: true, force: true }))
 
-/** The same numbers in every run: a failure can be seen again. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), state | 1) + 0x6d2b79f5) | 0
-    const mixed = Math.imul(state ^ (state >>> 14), 0x2545f491)
-    return ((mixed ^ (mixed >>> 13)) >>> 0) / 4294967296
-  }
-}
-
-type Random = () => number
-
-const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 const many = <T>(random: Random, most: number, make: () => T): T[] =>
   Array.from({ length: Math.floor(random() * (most + 1)) }, make)
 

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { createRandom, decimals, hugeIntegers, integers, pick, type Random, smallIntegers } from '../testing/random.ts'
 import { createRowWriter, takeChunk } from './copy-binary.ts'
 import type { Cursor } from './geojson-cursor.ts'
 import { encodeFeature, rowForm } from './geojson-encode.ts'
@@ -19,32 +20,8 @@ before(async () => {
 })
 after(() => rm(directory, { recursive: true, force: true }))
 
-/** The same numbers in every run: a failure can be seen again. */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), state | 1) + 0x6d2b79f5) | 0
-    const mixed = Math.imul(state ^ (state >>> 14), 0x2545f491)
-    return ((mixed ^ (mixed >>> 13)) >>> 0) / 4294967296
-  }
-}
-
-type Random = () => number
-const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)] as T
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 
-const integers = ['0', '-0', '7', '-12', '123456789', '-987654321', '1234567890', '2147483648', '9007199254740993']
-const smallIntegers = integers.slice(0, 6)
-const hugeIntegers = ['9223372036854775807', '9223372036854775808', `1${'0'.repeat(40)}`]
-const decimals = [
-  '0.1',
-  '-0.0',
-  '1.50',
-  '-179.9823575',
-  '3.141592653589793',
-  '17.12345678901234567',
-  '0.1234567890123456789012345',
-]
 const exponents = ['1e5', '-1E-7', '1e400', '1e-400', '1.5e+3', '12e22']
 const texts = [
   '""',
