@@ -5,6 +5,8 @@ import { metricsPath } from './metrics-operations.ts'
 
 /** The figures on a port of their own, without a key: that port is not for the world. */
 export async function serveMetrics(metrics: Metrics, port: number, host: string): Promise<Server> {
+  // Whoever has opened the port wants all that happens counted.
+  await metrics.read()
   const server = createServer(async ({ method, url }, response) => {
     if ((method !== 'GET' && method !== 'HEAD') || url?.split('?', 1)[0] !== metricsPath) {
       return void response.writeHead(404).end()
