@@ -8,13 +8,12 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
-import { median, residentMb, startServer, stopServer } from './server.ts'
+import { inTurns, residentMb, roundsInTurns, startServer, stopServer } from './server.ts'
 
 const ports = { graticule: 18_184, bare: 18_185 }
 const streams = 1_000
 const deltas = 200
 const everyMs = 50
-const rounds = 5
 const secondsPerRound = 4
 
 type Name = keyof typeof ports
@@ -32,7 +31,10 @@ export async function askAgents(): Promise<string> {
   try {
     const side = { key, agentId: await makeAgent(key) }
     for (const name of ['graticule', 'bare'] as const) workers.push(await startWorker(name, side))
-    const rates = await measureCalls(side)
+    const rates = await inTurns(
+      () => callRate('graticule', side),
+      () => callRate('bare', side),
+    )
     const idle = await residentMb(graticule)
     const bareStreams = await measureStreams('bare', side)
     const ours = await measureStreams('graticule', side)
@@ -66,26 +68,17 @@ async function startWorker(name: Name, side: Side): Promise<ChildProcess> {
   return child
 }
 
-type Rates = Record<Name, number[]>
-
-/** In turns, so that whatever else the machine does hits both. The first round warms up. */
-async function measureCalls(side: Side): Promise<Rates> {
-  const rates: Rates = { graticule: [], bare: [] }
-  for (let round = 0; round <= rounds; round++) {
-    for (const name of ['graticule', 'bare'] as const) {
-      const { requests, non2xx } = await autocannon({
-        url: `http://127.0.0.1:${ports[name]}${path(side, 'invoke')}`,
-        method: 'POST',
-        headers: { 'x-api-key': side.key, 'content-type': 'application/json' },
-        body: JSON.stringify({ input: 'Which parks are near the river?' }),
-        connections: 64,
-        duration: secondsPerRound,
-      })
-      if (non2xx > 0) throw new Error(`${name}: ${non2xx} answers were not 2xx`)
-      if (round > 0) rates[name].push(requests.average)
-    }
-  }
-  return rates
+async function callRate(name: Name, side: Side): Promise<number> {
+  const { requests, non2xx } = await autocannon({
+    url: `http://127.0.0.1:${ports[name]}${path(side, 'invoke')}`,
+    method: 'POST',
+    headers: { 'x-api-key': side.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ input: 'Which parks are near the river?' }),
+    connections: 64,
+    duration: secondsPerRound,
+  })
+  if (non2xx > 0) throw new Error(`${name}: ${non2xx} answers were not 2xx`)
+  return requests.average
 }
 
 type Latencies = { median: number; p99: number; lost: number }
@@ -132,8 +125,13 @@ async function readStream(name: Name, side: Side, agent: Agent, late: number[]):
   return count
 }
 
-function report(rates: Rates, bare: Latencies, ours: Latencies, idleMb: number, mostMb: number): string {
-  const ratios = rates.graticule.map((rate, round) => rate / (rates.bare[round] ?? Number.NaN)).sort((a, b) => a - b)
+function report(
+  rates: Awaited<ReturnType<typeof inTurns>>,
+  bare: Latencies,
+  ours: Latencies,
+  idleMb: number,
+  mostMb: number,
+): string {
   const ms = (value: number) => `${value.toFixed(1)} ms`
   return [
     '## Agents',
@@ -142,7 +140,7 @@ function report(rates: Rates, bare: Latencies, ours: Latencies, idleMb: number, 
     '',
     '| | Graticule | bare relay | |',
     '|---|---|---|---|',
-    `| invokes a second, median of ${rounds} rounds in turns | ${Math.round(median(rates.graticule))} | ${Math.round(median(rates.bare))} | **${median(ratios).toFixed(2)}** (${ratios[0]?.toFixed(2)} – ${ratios.at(-1)?.toFixed(2)}) |`,
+    `| invokes a second, median of ${roundsInTurns} rounds in turns | ${rates.ours} | ${rates.limit} | ${rates.ratio} |`,
     `| ${streams} streams of ${1_000 / everyMs} deltas a second: a delta is late by, median | ${ms(ours.median)} | ${ms(bare.median)} | |`,
     `| the same, 99 of 100 | ${ms(ours.p99)} | ${ms(bare.p99)} | added ${ms(ours.p99 - bare.p99)} |`,
     `| deltas lost of ${streams * deltas} | ${ours.lost} | ${bare.lost} | |`,

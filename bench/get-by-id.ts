@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
-import { median, residentMb, startServer, stopServer } from './server.ts'
+import { inTurns, residentMb, roundsInTurns, startServer, stopServer } from './server.ts'
 
-const rounds = 5
 const secondsPerRound = 4
 const ports = { graticule: 18_180, bare: 18_181 }
 
@@ -26,7 +25,10 @@ export async function getById(): Promise<string> {
     const idle = await residentMb(graticule)
     const id = await seed(key)
     await compare(id, key)
-    const rates = await measure(id, key)
+    const rates = await inTurns(
+      () => rateOf('graticule', id, key),
+      () => rateOf('bare', id, key),
+    )
     return report(rates, idle, await residentMb(graticule))
   } finally {
     await Promise.all([stopServer(graticule), stopServer(bare)])
@@ -67,28 +69,18 @@ async function compare(id: string, key: string): Promise<void> {
   if (ours !== theirs) throw new Error('The two servers do not answer the same')
 }
 
-type Rates = { graticule: number[]; bare: number[] }
-
-/** In turns, so that whatever else the machine does hits both. The first round warms up. */
-async function measure(id: string, key: string): Promise<Rates> {
-  const rates: Rates = { graticule: [], bare: [] }
-  for (let round = 0; round <= rounds; round++) {
-    for (const server of ['graticule', 'bare'] as const) {
-      const { requests, non2xx } = await autocannon({
-        url: url(server, `/api/v1/styles/${id}`),
-        headers: { 'x-api-key': key },
-        connections: 32,
-        duration: secondsPerRound,
-      })
-      if (non2xx > 0) throw new Error(`${server}: ${non2xx} answers were not 2xx`)
-      if (round > 0) rates[server].push(requests.average)
-    }
-  }
-  return rates
+async function rateOf(server: keyof typeof ports, id: string, key: string): Promise<number> {
+  const { requests, non2xx } = await autocannon({
+    url: url(server, `/api/v1/styles/${id}`),
+    headers: { 'x-api-key': key },
+    connections: 32,
+    duration: secondsPerRound,
+  })
+  if (non2xx > 0) throw new Error(`${server}: ${non2xx} answers were not 2xx`)
+  return requests.average
 }
 
-function report(rates: Rates, idleMb: number, afterMb: number): string {
-  const ratios = rates.graticule.map((rate, round) => rate / (rates.bare[round] ?? Number.NaN)).sort((a, b) => a - b)
+function report({ ours, limit, ratio }: Awaited<ReturnType<typeof inTurns>>, idleMb: number, afterMb: number): string {
   return [
     '## One record by id',
     '',
@@ -96,7 +88,7 @@ function report(rates: Rates, idleMb: number, afterMb: number): string {
     '',
     '| | Graticule | bare Fastify | ratio |',
     '|---|---|---|---|',
-    `| requests a second, median of ${rounds} rounds in turns | ${Math.round(median(rates.graticule))} | ${Math.round(median(rates.bare))} | **${median(ratios).toFixed(2)}** (${ratios[0]?.toFixed(2)} – ${ratios.at(-1)?.toFixed(2)}) |`,
+    `| requests a second, median of ${roundsInTurns} rounds in turns | ${ours} | ${limit} | ${ratio} |`,
     `| resident memory, idle / after the load | ${idleMb} MB / ${afterMb} MB | | |`,
     '',
   ].join('\n')

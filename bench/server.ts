@@ -47,16 +47,18 @@ export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
+export const roundsInTurns = 7
+
+type InTurns = { ours: string; limit: string; ratio: string }
+
 /**
  * Two rates in turns, so that whatever else the machine does hits both; the first round warms up. Medians, and of the ratios
  * of the rounds their range too.
  */
-export async function inTurns(
-  measure: () => Promise<number>,
-  measureLimit: () => Promise<number>,
-): Promise<{ ours: string; limit: string; ratio: string }> {
+export async function inTurns(measure: () => Promise<number>, measureLimit: () => Promise<number>): Promise<InTurns> {
   const rounds: { ours: number; limit: number }[] = []
-  for (let round = 0; round < 8; round++) rounds.push({ limit: await measureLimit(), ours: await measure() })
+  for (let round = 0; round <= roundsInTurns; round++)
+    rounds.push({ limit: await measureLimit(), ours: await measure() })
   const counted = rounds.slice(1)
   const ratios = counted.map(({ ours, limit }) => ours / limit).sort((a, b) => a - b)
   const range = `${ratios[0]?.toFixed(2)} – ${ratios.at(-1)?.toFixed(2)}`

@@ -18,8 +18,16 @@ export type Events = {
 
 type Name = keyof Events
 
-const names: readonly Name[] = ['request', 'tile', 'tileMade', 'upload', 'sent', 'invocation', 'lateFrame', 'cancelled']
-const channels = Object.fromEntries(names.map((name) => [name, channel(`graticule:${name}`)])) as Record<Name, Channel>
+const channels: Readonly<Record<Name, Channel>> = {
+  request: channel('graticule:request'),
+  tile: channel('graticule:tile'),
+  tileMade: channel('graticule:tileMade'),
+  upload: channel('graticule:upload'),
+  sent: channel('graticule:sent'),
+  invocation: channel('graticule:invocation'),
+  lateFrame: channel('graticule:lateFrame'),
+  cancelled: channel('graticule:cancelled'),
+}
 
 /** Tells whoever listens; as long as nobody does it costs nothing. */
 export function report<N extends Name>(name: N, event: Events[N]): void {

@@ -89,16 +89,11 @@ const invalidToken = (detail: string): ApiError =>
 
 /** The same key may come in several places; two different ones are a confusion that nobody should profit from. */
 function presentedKey(request: Presented): string | undefined {
-  const { [keyParameter]: given } = request.query
-  let key: unknown
-  for (const values of [Array.isArray(given) ? given : [given], ...keyHeaders.map((name) => valuesOf(request, name))]) {
-    for (const value of values) {
-      if (key !== undefined && value !== undefined && value !== key) {
-        throw denied('The request carries different API keys.')
-      }
-      key ??= value
-    }
-  }
+  const keys = new Set<unknown>([request.query[keyParameter]].flat())
+  for (const name of keyHeaders) for (const value of valuesOf(request, name)) keys.add(value)
+  keys.delete(undefined)
+  if (keys.size > 1) throw denied('The request carries different API keys.')
+  const [key] = keys
   return key === undefined || typeof key === 'string' ? key : ''
 }
 

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
+import { enlarged } from './copy-binary.ts'
 import { ReadFault } from './reader.ts'
 
 /** A part of a file in memory, which moves forward. `view` and `bytes` cover the same memory. */
@@ -44,4 +45,21 @@ export async function moveTo(window: ByteWindow, offset: number, size: number): 
     if (bytesRead === 0) throw new ReadFault('truncated', 'The file ends too early.')
     window.filled += bytesRead
   }
+}
+
+/** The same of a file that is read from its start to its end: `at` is where reading is, `end` where the window ends. */
+export type RunningWindow = { bytes: Buffer; view: DataView; at: number; end: number }
+
+/** Makes room behind the window for more of the file, `slack` apart; what was read is forgotten. */
+export function moveOn(window: RunningWindow, slack: number): void {
+  const rest = window.end - window.at
+  window.bytes.copyWithin(0, window.at, window.end)
+  const isCrowded = rest > (window.bytes.length - slack) / 2
+  if (isCrowded) {
+    // Moved rather than copied: the old memory is free at once.
+    window.bytes = enlarged(window.bytes, window.bytes.length * 2)
+    window.view = new DataView(window.bytes.buffer)
+  }
+  window.at = 0
+  window.end = rest
 }

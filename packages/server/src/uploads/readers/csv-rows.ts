@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { enlarged } from './copy-binary.ts'
+import { moveOn, type RunningWindow } from './byte-window.ts'
 import type { NumberPlace } from './plain-number.ts'
 import { ReadFault } from './reader.ts'
 import { wholeCharacters } from './text-encoding.ts'
@@ -14,7 +14,7 @@ type Text = { text: string; isLast: boolean; delimiter: string; line: number }
  * A window of a delimited file, which begins with a row. `bytes[end]` is always 0, and there is `slack` behind it. `view`
  * covers the same memory. The line is that of the row.
  */
-export type RowWindow = NumberPlace & { bytes: Buffer; view: DataView; end: number; isLast: boolean; line: number }
+export type RowWindow = RunningWindow & NumberPlace & { isLast: boolean; line: number }
 
 /** Four bytes from `end` on can be read. */
 const slack = 4
@@ -43,7 +43,7 @@ export async function* readRows(
     let position = 0
     while (!window.isLast) {
       signal.throwIfAborted()
-      makeRoom(window)
+      moveOn(window, slack)
       const { bytes, end } = window
       // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
       const bytesRead = readSync(handle.fd, bytes, end, bytes.length - slack - end, position)
@@ -63,18 +63,6 @@ export async function* readRows(
 function createWindow(size: number): RowWindow {
   const bytes = Buffer.allocUnsafeSlow(size + slack)
   return { bytes, view: new DataView(bytes.buffer), at: 0, hasPoint: false, end: 0, isLast: false, line: 1 }
-}
-
-function makeRoom(window: RowWindow): void {
-  const rest = window.end - window.at
-  window.bytes.copyWithin(0, window.at, window.end)
-  const isCrowded = rest > (window.bytes.length - slack) / 2
-  if (isCrowded) {
-    window.bytes = enlarged(window.bytes, window.bytes.length * 2)
-    window.view = new DataView(window.bytes.buffer)
-  }
-  window.at = 0
-  window.end = rest
 }
 
 /** The whole rows of the window that `take` leaves, in pieces; the last is empty. */

@@ -11,6 +11,7 @@ import {
   writeText,
 } from './copy-binary.ts'
 import type { Dbf, DbfField, DbfFindings, DbfText } from './dbf.ts'
+import { powersOfTen } from './plain-number.ts'
 import type { FieldType } from './reader.ts'
 import { daysIn } from './temporal.ts'
 
@@ -168,7 +169,7 @@ function plainDigits(bytes: Buffer, start: number, end: number): number | undefi
       // Zeros behind the point count only when another digit follows.
       digits += zeros + 1
       if (digits > 15) return undefined
-      mantissa = mantissa * (powers[zeros + 1] as number) + (byte - 0x30)
+      mantissa = mantissa * (powersOfTen[zeros + 1] as number) + (byte - 0x30)
       zeros = 0
     } else return undefined
   }
@@ -176,10 +177,8 @@ function plainDigits(bytes: Buffer, start: number, end: number): number | undefi
 }
 
 function scaled(mantissa: number, digits: number, point: number): number {
-  return point < 0 ? mantissa : mantissa / (powers[digits - point] as number)
+  return point < 0 ? mantissa : mantissa / (powersOfTen[digits - point] as number)
 }
-
-const powers = Array.from({ length: 17 }, (_, exponent) => 10 ** exponent)
 
 const dateBytes = Buffer.from('0000-00-00')
 

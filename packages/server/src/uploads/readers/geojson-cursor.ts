@@ -1,4 +1,4 @@
-import { enlarged } from './copy-binary.ts'
+import { moveOn, type RunningWindow } from './byte-window.ts'
 import { type NumberPlace, powersOfTen, safeLimit } from './plain-number.ts'
 import { maxFeatureBytes, ReadFault } from './reader.ts'
 
@@ -6,7 +6,7 @@ import { maxFeatureBytes, ReadFault } from './reader.ts'
  * A window of a JSON file. `bytes[end]` is always 0: no valid JSON has that byte, so loops need not look at `end`. There is
  * `slack` behind it. `view` covers the same memory.
  */
-export type Cursor = NumberPlace & { bytes: Buffer; view: DataView; end: number; isLast: boolean }
+export type Cursor = RunningWindow & NumberPlace & { isLast: boolean }
 
 /** Eight bytes from `end` on can be read. */
 export const slack = 8
@@ -199,19 +199,10 @@ export function textIn(bytes: Buffer, start: number, end: number, kind: number):
 
 /** Makes room behind the window for more of the file; what was read is forgotten. */
 export function makeRoom(cursor: Cursor): void {
-  const rest = cursor.end - cursor.at
-  if (rest > maxFeatureBytes)
+  if (cursor.end - cursor.at > maxFeatureBytes)
     throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes.`)
-  cursor.bytes.copyWithin(0, cursor.at, cursor.end)
-  // Moved rather than copied: the old memory is free at once.
-  const isCrowded = rest > (cursor.bytes.length - slack) / 2
-  if (isCrowded) {
-    cursor.bytes = enlarged(cursor.bytes, cursor.bytes.length * 2)
-    cursor.view = new DataView(cursor.bytes.buffer)
-  }
-  cursor.at = 0
-  cursor.end = rest
-  cursor.bytes[rest] = 0
+  moveOn(cursor, slack)
+  cursor.bytes[cursor.end] = 0
 }
 
 /** Whether the string that starts here, a quote, is exactly this one, written without escapes. */
