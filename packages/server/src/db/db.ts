@@ -3,6 +3,13 @@ import type { Sql } from './sql.ts'
 
 export type Row = Record<string, unknown>
 
+/** A piece of tuples, cut anywhere. The bytes are good until the next piece is asked for. */
+export type TupleBytes = {
+  readonly bytes: Uint8Array
+  /** No tuple goes on behind them. */
+  readonly isEnd: boolean
+}
+
 /** What both a database and an open transaction can do. */
 export type Queryable = {
   /** Runs one statement (extended protocol) and returns its rows. */
@@ -11,11 +18,8 @@ export type Queryable = {
   rows<R extends Row = Row>(statement: Sql, options?: { batchSize?: number; signal?: AbortSignal }): AsyncIterable<R[]>
   /** COPY … FROM STDIN in text format. Each chunk ends at a line end. Returns the number of rows. */
   copyIn(statement: Sql, chunks: AsyncIterable<string>): Promise<number>
-  /**
-   * COPY … FROM STDIN (FORMAT binary): chunks of whole tuples, each in parts that are cut anywhere, without header and
-   * trailer. Returns the number of rows.
-   */
-  copyInBinary(statement: Sql, chunks: AsyncIterable<readonly Uint8Array[]>): Promise<number>
+  /** COPY … FROM STDIN (FORMAT binary), without header and trailer. Returns the number of rows. */
+  copyInBinary(statement: Sql, tuples: AsyncIterable<TupleBytes>): Promise<number>
   /** Several statements without parameters, as a migration file holds them. Never pass input. */
   script(text: string): Promise<void>
 }

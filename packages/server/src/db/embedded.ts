@@ -1,7 +1,7 @@
 import { copyHeader, copyTrailer } from './copy-binary.ts'
 import { cursorRows, type RowsOptions } from './cursor.ts'
 import { unavailable } from './database-error.ts'
-import type { Db, Queryable, Row } from './db.ts'
+import type { Db, Queryable, Row, TupleBytes } from './db.ts'
 import { slimBundle } from './embedded-bundle.ts'
 import { guardedOnEmbedded } from './embedded-guarded.ts'
 import { lockDirectory } from './embedded-lock.ts'
@@ -72,8 +72,8 @@ export async function openEmbedded(options: { directory: string; onError(error: 
     rows,
     copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
     // Not in one transaction, which would keep everybody else waiting: the pieces before a failure stay.
-    copyInBinary: (statement, chunks) =>
-      copyBinaryPieces(statement, chunks, (text, data) =>
+    copyInBinary: (statement, tuples) =>
+      copyBinaryPieces(statement, tuples, (text, data) =>
         single((session) => session.call({ kind: 'copy', text, data })),
       ),
     async script(text) {
@@ -166,9 +166,9 @@ function createTransaction(session: Session, transaction: OpenTransaction): Quer
       assertOpen(transaction)
       return await copyPieces(session, statement, chunks)
     },
-    async copyInBinary(statement, chunks) {
+    async copyInBinary(statement, tuples) {
       assertOpen(transaction)
-      return await copyBinaryPieces(statement, chunks, (text, data) => session.call({ kind: 'copy', text, data }))
+      return await copyBinaryPieces(statement, tuples, (text, data) => session.call({ kind: 'copy', text, data }))
     },
     async script(text) {
       assertOpen(transaction)
@@ -195,14 +195,14 @@ async function copyPieces(session: Session, statement: Sql, chunks: AsyncIterabl
 /** Each piece is a COPY of its own. */
 async function copyBinaryPieces(
   statement: Sql,
-  chunks: AsyncIterable<readonly Uint8Array[]>,
+  tuples: AsyncIterable<TupleBytes>,
   send: (text: string, data: Uint8Array) => Promise<Outcome>,
 ): Promise<number> {
   const { text, values } = encodeStatement(statement)
   if (values.length > 0) throw new Error('COPY takes no values')
   let count = 0
   let copying: Promise<Outcome> | undefined
-  for await (const piece of binaryPieces(chunks)) {
+  for await (const piece of binaryPieces(tuples)) {
     count += rowCount(await copying)
     copying = send(text, piece)
     copying.catch(() => undefined)
@@ -210,25 +210,26 @@ async function copyBinaryPieces(
   return count + rowCount(await copying)
 }
 
-async function* binaryPieces(chunks: AsyncIterable<readonly Uint8Array[]>): AsyncGenerator<Uint8Array> {
+async function* binaryPieces(tuples: AsyncIterable<TupleBytes>): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = []
   let length = 0
-  for await (const chunk of chunks) {
-    parts.push(...chunk)
-    for (const part of chunk) length += part.length
-    if (length < binaryPieceLength) continue
-    yield pieceOf(parts, length)
+  for await (const { bytes, isEnd } of tuples) {
+    parts.push(bytes.slice())
+    length += bytes.length
+    if (!isEnd || length < binaryPieceLength) continue
+    yield pieceOf(parts)
     parts = []
     length = 0
   }
-  yield pieceOf(parts, length)
+  yield pieceOf(parts)
 }
 
-/** In a buffer of its own, since it is given away to the thread. */
-function pieceOf(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const piece = new Uint8Array(copyHeader.length + length + copyTrailer.length)
+/** In memory of its own, since it is given away to the thread. */
+function pieceOf(tuples: readonly Uint8Array[]): Uint8Array {
+  const parts = [copyHeader, ...tuples, copyTrailer]
+  const piece = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let end = 0
-  for (const part of [copyHeader, ...parts, copyTrailer]) {
+  for (const part of parts) {
     piece.set(part, end)
     end += part.length
   }

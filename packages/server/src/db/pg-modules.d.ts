@@ -10,10 +10,3 @@ declare module 'pg-cursor' {
     close(): Promise<void>
   }
 }
-
-declare module 'pg-copy-streams' {
-  import type { Writable } from 'node:stream'
-  import type { Submittable } from 'pg'
-
-  export function from(text: string): Writable & Submittable & { rowCount: number }
-}

@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { cursorRows, type RowsOptions } from './cursor.ts'
 import { publicError } from './database-error.ts'
 import type { Queryable, Row } from './db.ts'
+import { copyBinary, copyText } from './postgres-copy.ts'
 import { cancelStatement, type LeasePool } from './postgres-pool.ts'
-import { copy, copyBinary, execute, runScript } from './postgres-statements.ts'
+import { execute, runScript } from './postgres-statements.ts'
 import type { Sql } from './sql.ts'
 import type { StatementNames } from './statement-names.ts'
 import { assertCommitted, assertOpen, type OpenTransaction, type TransactionScope } from './transaction-scope.ts'
@@ -67,8 +68,8 @@ function createTransaction(connection: Connection, transaction: OpenTransaction,
     },
     rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
       cancellableRows<R>(connection, run, statement, options),
-    copyIn: (statement, chunks) => run(() => copy(client, statement, chunks)),
-    copyInBinary: (statement, chunks) => run(() => copyBinary(client, statement, chunks)),
+    copyIn: (statement, chunks) => run(() => copyText(client, statement, chunks)),
+    copyInBinary: (statement, tuples) => run(() => copyBinary(client, statement, tuples)),
     script: (text) => run(() => runScript(client, text)),
   }
 }

@@ -1,10 +1,11 @@
 import type { RowsOptions } from './cursor.ts'
 import { isStaleStatement } from './database-error.ts'
 import type { Db, Row } from './db.ts'
+import { copyBinary, copyText } from './postgres-copy.ts'
 import { guardedOnPostgres } from './postgres-guarded.ts'
 import { createLeasePool, type Lease, type PoolOptions } from './postgres-pool.ts'
 import { portalRows } from './postgres-rows.ts'
-import { copy, copyBinary, execute, runScript } from './postgres-statements.ts'
+import { execute, runScript } from './postgres-statements.ts'
 import { transact } from './postgres-transaction.ts'
 import { compileSql, type Sql } from './sql.ts'
 import { createStatementNames } from './statement-names.ts'
@@ -45,9 +46,9 @@ export function openPostgres(options: PoolOptions): Db {
       yield* portalRows<R>(pool, statement, { ...rowsOptions, repeatable: isRead(compileSql(statement).text) })
     },
     copyIn: (statement, chunks) =>
-      single(false, (lease) => discardOnFailure(lease, copy(lease.client, statement, chunks))),
-    copyInBinary: (statement, chunks) =>
-      single(false, (lease) => discardOnFailure(lease, copyBinary(lease.client, statement, chunks))),
+      single(false, (lease) => discardOnFailure(lease, copyText(lease.client, statement, chunks))),
+    copyInBinary: (statement, tuples) =>
+      single(false, (lease) => discardOnFailure(lease, copyBinary(lease.client, statement, tuples))),
     script: (text) => single(false, (lease) => discardOnFailure(lease, runScript(lease.client, text))),
     async transaction(work) {
       scope.refuseInside()

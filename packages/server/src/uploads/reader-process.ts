@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
+import type { TupleBytes } from '../db/db.ts'
+import { free, hasOwnMemory } from './memory.ts'
 import { type Opened, type ReaderReply, type ReaderRequest, rowsDescriptor } from './reader-messages.ts'
 import { type EncodedColumn, type Loaded, type OpenOptions, ReadFault, type ScannedLayer } from './readers/reader.ts'
 
@@ -8,12 +10,11 @@ import { type EncodedColumn, type Loaded, type OpenOptions, ReadFault, type Scan
 export type ReaderProcess = {
   open(file: string, options: Omit<OpenOptions, 'signal'>): Promise<Opened>
   scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
-  /** Chunks of whole tuples of COPY BINARY, in the parts in which they came. */
   encode(
     layer: string,
     columns: readonly EncodedColumn[],
     onProgress: (fraction: number) => void,
-  ): AsyncIterable<Buffer[]>
+  ): AsyncIterable<TupleBytes>
   /** What a layer is by its beginning; undefined when that cannot be told. */
   guess(layer: string): Promise<ScannedLayer | undefined>
   /** Encodes a layer that was guessed; what is said of it at the end tells whether the rows are whole. */
@@ -21,7 +22,7 @@ export type ReaderProcess = {
     layer: string,
     columns: readonly EncodedColumn[],
     onProgress: (fraction: number) => void,
-  ): { rows: AsyncIterable<Buffer[]>; loaded: Promise<Loaded> }
+  ): { rows: AsyncIterable<TupleBytes>; loaded: Promise<Loaded> }
   /** Ends it, in the middle of whatever it does. */
   end(): Promise<void>
 }
@@ -48,7 +49,7 @@ export function startReader(signal: AbortSignal, cacheDirectory: string): Reader
     detached: true,
   })
   const { call, ended } = conversation(child)
-  const frames = createFrames(child.stdio[rowsDescriptor] as Readable)
+  const pipe = createPipe(child.stdio[rowsDescriptor] as Readable)
   const kill = (): void => {
     if (child.exitCode === null && child.signalCode === null) killGroup(child)
   }
@@ -60,19 +61,19 @@ export function startReader(signal: AbortSignal, cacheDirectory: string): Reader
     open: (file, options) => call({ kind: 'open', file, options }) as Promise<Opened>,
     scan: (layer, onProgress) => call({ kind: 'scan', layer }, onProgress) as Promise<ScannedLayer>,
     async *encode(layer, columns, onProgress) {
-      yield* rowsUntil(call({ kind: 'encode', layer, columns }, onProgress), frames)
+      yield* rowsUntil(call({ kind: 'encode', layer, columns }, onProgress), pipe)
     },
     guess: (layer) => call({ kind: 'guess', layer }) as Promise<ScannedLayer | undefined>,
     load(layer, columns, onProgress) {
       const loaded = call({ kind: 'load', layer, columns }, onProgress) as Promise<Loaded>
       loaded.catch(() => undefined)
-      return { rows: rowsUntil(loaded, frames), loaded }
+      return { rows: rowsUntil(loaded, pipe), loaded }
     },
     async end() {
       signal.removeEventListener('abort', kill)
       kill()
       await ended
-      for (const pipe of child.stdio) pipe?.destroy()
+      for (const stream of child.stdio) stream?.destroy()
     },
   }
 }
@@ -128,45 +129,56 @@ function conversation(child: ChildProcess) {
 const unreadable = (message: string): ReadFault =>
   new ReadFault('invalid_file', 'The file cannot be read.', {}, new Error(message))
 
-async function* rowsUntil(done: Promise<unknown>, frames: Frames): AsyncGenerator<Buffer[]> {
+async function* rowsUntil(done: Promise<unknown>, pipe: Pipe): AsyncGenerator<TupleBytes> {
+  // What the reader fails with ends the waiting for rows too.
   const failed = new Promise<never>((_, reject) => done.catch(reject))
   failed.catch(() => undefined)
   for (;;) {
-    const parts = await frames.next(failed)
-    if (parts.length === 0) break
-    yield parts
+    let missing = await pipe.readLength(failed)
+    if (missing === 0) break
+    while (missing > 0) {
+      const bytes = await pipe.read(missing, failed)
+      missing -= bytes.length
+      yield { bytes, isEnd: missing === 0 }
+    }
   }
   await done
 }
 
-type Frames = { next(failed: Promise<never>): Promise<Buffer[]> }
+type Pipe = {
+  readLength(failed: Promise<never>): Promise<number>
+  /** What there is of so many bytes, at least one, without a copy; good until there is more read. */
+  read(most: number, failed: Promise<never>): Promise<Buffer>
+}
 
-/** Chunks as they were written, each behind its length. Nothing is put together: that would be a copy of all there is. */
-function createFrames(pipe: Readable): Frames {
-  const pieces = pipe[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  let rest: Buffer = Buffer.alloc(0)
+function createPipe(stream: Readable): Pipe {
+  const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  let piece: Buffer = Buffer.alloc(0)
+  let rest = piece
 
-  /** What the reader fails with ends the waiting too. */
-  async function take(length: number, failed: Promise<never>): Promise<Buffer[]> {
-    const parts: Buffer[] = []
-    for (let missing = length; missing > 0; ) {
-      if (rest.length === 0) {
-        const { value, done: isOver } = await Promise.race([pieces.next(), failed])
-        if (isOver) throw new ReaderDied('The rows ended early.')
-        rest = value
-      }
-      const part = rest.subarray(0, missing)
-      parts.push(part)
-      rest = rest.subarray(part.length)
-      missing -= part.length
+  async function read(most: number, failed: Promise<never>): Promise<Buffer> {
+    if (rest.length === 0) {
+      if (hasOwnMemory(piece)) free(piece.buffer)
+      const { value, done: isOver } = await Promise.race([pieces.next(), failed])
+      if (isOver) throw new ReaderDied('The rows ended early.')
+      piece = value
+      rest = piece
     }
-    return parts
+    const bytes = rest.subarray(0, most)
+    rest = rest.subarray(bytes.length)
+    return bytes
   }
 
   return {
-    async next(failed) {
-      const length = Buffer.concat(await take(4, failed)).readUInt32BE()
-      return take(length, failed)
+    read,
+    async readLength(failed) {
+      let length = 0
+      for (let missing = 4; missing > 0; ) {
+        const bytes = await read(missing, failed)
+        for (const byte of bytes) length = length * 256 + byte
+        missing -= bytes.length
+      }
+      return length
     },
   }
 }

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
-import { request as httpRequest } from 'node:http'
-import { connect } from 'node:net'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer, request as httpRequest } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formOf, type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { receiveForm } from './receive-file.ts'
 
 let uploads: UploadApp
 before(async () => {
@@ -145,4 +148,42 @@ test('the name of a file is kept, and decides nothing', async () => {
   const done = await uploads.ended(body.id)
   assert.equal(done.status, 'completed', JSON.stringify(done))
   assert.match(done.path, /^uploads\/[0-9a-f-]{36}$/)
+})
+
+test('a file is kept as it was sent, however it is cut on its way', async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), 'graticule-receive-'))
+  const path = join(directory, 'form', 'source')
+  const server = createServer(async (request, response) => {
+    const { file } = await receiveForm(request, path, 1e8)
+    response.end(String(file.size))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  t.after(() => rm(directory, { recursive: true, force: true }))
+  // What looks like the end of the file is in it at any place.
+  const noise = Array.from({ length: 1_000 }, (_, n) => [randomBytes((n * 7919) % 5_000), `\r\n--bound`, '\r\n-', '\r'])
+  const content = Buffer.concat(noise.flat().map((piece) => Buffer.from(piece)))
+  const body = Buffer.concat([
+    Buffer.from('--boundary\r\ncontent-disposition: form-data; name="name"\r\n\r\nNoise\r\n'),
+    Buffer.from('--boundary\r\ncontent-disposition: form-data; name="file"; filename="noise"\r\n\r\n'),
+    content,
+    Buffer.from('\r\n--boundary\r\ncontent-disposition: form-data; name="layer"\r\n\r\nlast\r\n--boundary--\r\n'),
+  ])
+  for (const most of [1_000_000, 100_000, 3_000]) {
+    const asked = httpRequest({
+      ...{ port: (server.address() as AddressInfo).port, host: '127.0.0.1', method: 'POST' },
+      headers: { 'content-type': 'multipart/form-data; boundary=boundary' },
+    })
+    const answered = once(asked, 'response')
+    for (let at = 0, turn = 1; at < body.length; turn++) {
+      const size = ((turn * 104_729) % most) + 1
+      if (!asked.write(body.subarray(at, at + size))) await once(asked, 'drain')
+      at += size
+    }
+    asked.end()
+    const [response] = await answered
+    assert.equal(await text(response), String(content.length))
+    assert.equal(content.compare(await readFile(path)), 0, `pieces of at most ${most}`)
+    await rm(path)
+  }
 })

@@ -1,11 +1,11 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname } from 'node:path'
-import { type Readable, Transform } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy'
 import { ApiError, invalid } from '../errors.ts'
+import { free, hasOwnMemory } from './memory.ts'
 
 export type ReceivedForm = {
   readonly fields: Readonly<Record<string, string>>
@@ -24,6 +24,8 @@ export async function receiveForm(request: IncomingMessage, path: string, maxByt
   const tooLarge = new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes + fieldCount * fieldBytes) throw tooLarge
   const form = readForm(request)
+  /** What nobody else will look at. */
+  const own = new WeakSet<ArrayBufferLike>()
   const fields: Record<string, string> = {}
   let file: Promise<ReceivedForm['file']> | undefined
   let incoming: Readable | undefined
@@ -39,7 +41,7 @@ export async function receiveForm(request: IncomingMessage, path: string, maxByt
         if (field !== 'file') return reject(invalid(`body/${field}`, 'The file belongs into the field file.'))
         if (file) return reject(invalid('body/file', 'One file at a time: put several into a zip archive.'))
         incoming = stream
-        file = store(stream, path, maxBytes, tooLarge).then((size) => ({ name: fileName ?? '', size }))
+        file = store(stream, path, maxBytes, own, tooLarge).then((size) => ({ name: fileName ?? '', size }))
         file.catch(reject)
       })
       for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
@@ -47,7 +49,7 @@ export async function receiveForm(request: IncomingMessage, path: string, maxByt
       }
       form.on('error', (error) => reject(malformed(error)))
       form.on('finish', resolve)
-      feed(request, form, reject)
+      feed(request, form, own, reject)
     })
     if (!file) throw invalid('body/file', 'A file is required.')
     return { fields, file: await file }
@@ -80,12 +82,20 @@ function readForm(request: IncomingMessage): BusboyInstance {
 const malformed = (cause: unknown): ApiError =>
   new ApiError('invalid_request', 'The body is not a valid form (multipart/form-data).', { cause })
 
-function feed(request: IncomingMessage, form: BusboyInstance, reject: (error: unknown) => void): void {
+function feed(
+  request: IncomingMessage,
+  form: BusboyInstance,
+  own: WeakSet<ArrayBufferLike>,
+  reject: (error: unknown) => void,
+): void {
   const timer = setTimeout(
     () => reject(new ApiError('request_timeout', 'The file did not arrive in time.')),
     idleMs,
   ).unref()
-  request.on('data', () => timer.refresh())
+  request.on('data', (chunk: Buffer) => {
+    timer.refresh()
+    if (hasOwnMemory(chunk)) own.add(chunk.buffer)
+  })
   request.on('error', (error) => reject(malformed(error)))
   request.on('close', () => {
     clearTimeout(timer)
@@ -95,16 +105,36 @@ function feed(request: IncomingMessage, form: BusboyInstance, reject: (error: un
 }
 
 /** Counts while it writes, and sees to it that the bytes survive a power cut. */
-async function store(stream: Readable, path: string, maxBytes: number, tooLarge: ApiError): Promise<number> {
+async function store(
+  stream: Readable,
+  path: string,
+  maxBytes: number,
+  own: WeakSet<ArrayBufferLike>,
+  tooLarge: ApiError,
+): Promise<number> {
+  let handle: FileHandle | undefined
   let size = 0
-  const counter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      size += chunk.length
-      done(size > maxBytes ? tooLarge : null, chunk)
-    },
+  let last: ArrayBufferLike | undefined
+  async function write(pieces: readonly Buffer[]): Promise<void> {
+    size += pieces.reduce((length, piece) => length + piece.length, 0)
+    if (size > maxBytes) throw tooLarge
+    await handle?.writeFile(pieces)
+    // Pieces come in order: with the first of other memory, the memory before has been written down.
+    for (const { buffer } of pieces) {
+      if (last && last !== buffer && own.has(last)) free(last)
+      last = buffer
+    }
+  }
+  async function begin(): Promise<void> {
+    handle = await open(path, 'wx')
+  }
+  const file = new Writable({
+    highWaterMark: 1024 * 1024,
+    construct: (done) => void begin().then(() => done(), done),
+    writev: (chunks, done) => void write(chunks.map(({ chunk }) => chunk)).then(() => done(), done),
+    final: (done) => void handle?.sync().then(() => done(), done),
+    destroy: (error, done) => void Promise.resolve(handle?.close()).then(() => done(error), done),
   })
-  await pipeline(stream, counter, createWriteStream(path, { flags: 'wx', highWaterMark: 1024 * 1024 }))
-  await using handle = await open(path, 'r+')
-  await handle.sync()
+  await pipeline(stream, file)
   return size
 }

@@ -1,4 +1,4 @@
-import type { Db, Queryable } from '../db/db.ts'
+import type { Db, Queryable, TupleBytes } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
 import { withNumber } from './lent-srid.ts'
@@ -54,8 +54,8 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
   }
 }
 
-export async function copyRows(staged: Staged, chunks: AsyncIterable<readonly Uint8Array[]>): Promise<number> {
-  return staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, chunks)
+export async function copyRows(staged: Staged, tuples: AsyncIterable<TupleBytes>): Promise<number> {
+  return staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, tuples)
 }
 
 /** Moves the coordinates where they belong. */
