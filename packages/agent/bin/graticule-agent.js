@@ -6,7 +6,7 @@ try {
   await run(process.argv.slice(2), process.env)
   process.exit(0)
 } catch (error) {
-  const isExpected = ['UsageError', 'ConnectionRefused'].includes(error.name)
+  const isExpected = ['UsageError', 'ConnectionRefused', 'NotServed'].includes(error.name)
   console.error(isExpected ? error.message : error)
   process.exit(1)
 }

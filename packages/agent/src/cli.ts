@@ -1,15 +1,16 @@
 import { parseArgs } from 'node:util'
-import { anthropic } from './bridges/anthropic.ts'
-import { command } from './bridges/command.ts'
-import { http } from './bridges/http.ts'
-import { ollama } from './bridges/ollama.ts'
-import { openAiCompatible } from './bridges/openai-compatible.ts'
-import type { Handler } from './invocation.ts'
+import { bridgeNames } from './bridge-settings.ts'
+import { ConnectionRefused } from './errors.ts'
+import { type Env, type Members, type Said, UsageError } from './said.ts'
 import { serveAgent } from './serve-agent.ts'
+import { readSettings, type Settings } from './settings.ts'
+import { parseSettings, readSettingsText } from './settings-file.ts'
+import { terminationSignal } from './termination-signal.ts'
 
 const usage = `Usage: graticule-agent serve --agent ID BRIDGE [options]
+       graticule-agent serve [--config FILE] [options]
 
-Serves an agent of a Graticule platform until SIGTERM or SIGINT; what runs is finished first.
+Serves agents of a Graticule platform until SIGTERM or SIGINT; what runs is finished first.
 
 Bridge (one of)
   --openai-compatible URL  a model behind a chat completions API, for example https://api.openai.com/v1
@@ -20,22 +21,28 @@ Bridge (one of)
   --command CMD            a command: the input on its stdin, the answer on its stdout
 
 Options
+  --config FILE            settings in YAML, of one agent or several; flags win over them
+                           (default where no bridge is given: agent.yaml, if there is one)
   --agent ID               which agent
   --url URL                where the platform is (or GRATICULE_URL)
   --api-key KEY            a key with the access agents write (or GRATICULE_API_KEY)
   --model NAME             which model; without it callers choose
   --system TEXT            what the model is told before all else
-  --capacity N             how many invocations at once (default: 8)
+  --capacity N             how many invocations at once, of each agent (default: 8)
+  --drain-seconds N        how long what runs may take after SIGTERM (default: 25)
+  --help                   show this
 `
 
 const options = {
   help: { type: 'boolean', short: 'h' },
+  config: { type: 'string' },
   agent: { type: 'string' },
   url: { type: 'string' },
   'api-key': { type: 'string' },
   model: { type: 'string' },
   system: { type: 'string' },
   capacity: { type: 'string' },
+  'drain-seconds': { type: 'string' },
   'openai-compatible': { type: 'string' },
   anthropic: { type: 'boolean' },
   ollama: { type: 'string' },
@@ -43,87 +50,77 @@ const options = {
   command: { type: 'string' },
 } as const
 
-type Env = Readonly<Record<string, string | undefined>>
+class NotServed extends Error {
+  override readonly name = 'NotServed'
+}
+
 type Values = ReturnType<typeof read>['values']
 
-/** The command line is wrong; the message says how. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
+/** Members of the file that have another name than their flag. */
+const memberNames: Readonly<Record<string, string>> = {
+  'api-key': 'apiKey',
+  'drain-seconds': 'drainSeconds',
+  'openai-compatible': 'openAiCompatible',
 }
 
 /** Does what the command line asks for. Ends when the worker is told to stop. */
 export async function run(args: readonly string[], env: Env): Promise<void> {
   const { values, positionals } = read(args)
   if (values.help) return console.log(usage)
-  if (positionals.join(' ') !== 'serve') throw wrong('Say what to do: serve.')
-  const url = values.url ?? env.GRATICULE_URL
-  const apiKey = values['api-key'] ?? env.GRATICULE_API_KEY
-  if (!values.agent) throw wrong('Say which agent: --agent ID.')
-  if (!url) throw wrong('Say where the platform is: --url URL or GRATICULE_URL.')
-  if (!apiKey) throw wrong('Give a key: --api-key KEY or GRATICULE_API_KEY.')
-  const capacity = Number(values.capacity ?? 8)
-  if (!(Number.isInteger(capacity) && capacity >= 1 && capacity <= 1_000)) throw wrong('--capacity is from 1 to 1000.')
-  await serveAgent({ url: webAddress(url), apiKey, agentId: values.agent, capacity }, bridge(values, env))
+  if (positionals.join(' ') !== 'serve') throw withUsage('Say what to do: serve.')
+  const flags = flagsOf(values)
+  const file = await readFile(values.config, flags, env)
+  await serve(settingsOf(flags, file, env))
 }
 
 function read(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
-    throw wrong((error as Error).message)
+    throw withUsage((error as Error).message)
   }
 }
 
-function bridge(values: Values, env: Env): Handler {
-  const made = Object.entries(bridges).filter(([name]) => values[name as keyof typeof bridges] !== undefined)
-  const [first, ...others] = made
-  if (!first || others.length > 0)
-    throw wrong(
-      `Choose one bridge: ${Object.keys(bridges)
-        .map((name) => `--${name}`)
-        .join(', ')}.`,
-    )
-  return first[1](values, env)
+function flagsOf({ help: _, config: __, ...values }: Values): Members {
+  const said = Object.entries(values).map(([flag, value]) => {
+    const what = typeof value === 'string' ? value : ''
+    return [memberNames[flag] ?? flag, { where: `--${flag}`, what }] as const
+  })
+  return new Map(said)
 }
 
-const bridges = {
-  'openai-compatible': (values, env) =>
-    openAiCompatible({
-      ...modelSettings(values),
-      ...(values['openai-compatible'] && { baseUrl: webAddress(values['openai-compatible']) }),
-      ...(env.OPENAI_API_KEY && { apiKey: env.OPENAI_API_KEY }),
-    }),
-  anthropic: (values, env) => {
-    if (!env.ANTHROPIC_API_KEY) throw wrong('--anthropic needs ANTHROPIC_API_KEY.')
-    return anthropic({
-      ...modelSettings(values),
-      apiKey: env.ANTHROPIC_API_KEY,
-      ...(env.ANTHROPIC_BASE_URL && { baseUrl: webAddress(env.ANTHROPIC_BASE_URL) }),
-    })
-  },
-  ollama: (values, env) =>
-    ollama({
-      ...modelSettings(values),
-      ...(values.ollama && { model: values.ollama }),
-      ...(env.OLLAMA_HOST && { baseUrl: ollamaAddress(env.OLLAMA_HOST) }),
-    }),
-  http: (values) => http({ url: webAddress(values.http ?? '') }),
-  command: (values) => command({ command: values.command ?? '' }),
-} satisfies Record<string, (values: Values, env: Env) => Handler>
-
-const modelSettings = ({ model, system }: Values) => ({ ...(model && { model }), ...(system && { system }) })
-
-function webAddress(text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? '')) return text
-  throw wrong(`"${text}" is not an http or https address.`)
+async function readFile(config: string | undefined, flags: Members, env: Env): Promise<Said | undefined> {
+  if (config === undefined && bridgeNames.some((name) => flags.has(name))) return undefined
+  const path = config ?? 'agent.yaml'
+  const text = await readSettingsText(path)
+  if (text !== undefined) return parseSettings(text, path, env)
+  if (config !== undefined) throw new UsageError(`There is no file ${config}.`)
 }
 
-/** Ollama's own variable may leave out the scheme and the port, and may be the address it listens on. */
-function ollamaAddress(host: string): string {
-  const url = new URL(webAddress(/^https?:\/\//.test(host) ? host : `http://${host}`))
-  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
-  if (url.port === '' && !/^https?:\/\//.test(host)) url.port = '11434'
-  return url.href
+function settingsOf(flags: Members, file: Said | undefined, env: Env): Settings {
+  try {
+    return readSettings({ flags, file, env })
+  } catch (error) {
+    throw error instanceof UsageError && !file ? withUsage(error.message) : error
+  }
 }
 
-const wrong = (message: string): UsageError => new UsageError(`${message}\n\n${usage}`)
+/** Serves until the process is told to stop. One agent that the platform refuses does not end the others. */
+async function serve({ agents, drainMs }: Settings): Promise<void> {
+  const stop = terminationSignal()
+  const refused: string[] = []
+  const served = agents.map(async ({ handler, ...agent }) => {
+    try {
+      await serveAgent({ ...agent, drainMs, signal: stop.signal }, handler)
+    } catch (error) {
+      if (agents.length === 1 || !(error instanceof ConnectionRefused)) throw error
+      refused.push(agent.agentId)
+      console.error(`[agent ${agent.agentId}] ${error.message}`)
+    }
+  })
+  await Promise.all(served)
+  stop.dispose()
+  if (refused.length > 0) throw new NotServed(`Not served to the end: ${refused.join(', ')}.`)
+}
+
+const withUsage = (message: string): UsageError => new UsageError(`${message}\n\n${usage}`)

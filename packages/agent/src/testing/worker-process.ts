@@ -12,12 +12,16 @@ export const startProgram = (t: TestContext, program: string, env: NodeJS.Proces
   start(t, ['--input-type=module-typescript', '--eval', program], env)
 
 /** The command `graticule-agent`. */
-export const startCommand = (t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv): WorkerProcess =>
-  start(t, ['bin/graticule-agent.js', ...args], env)
+export const startCommand = (
+  t: TestContext,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  folder = packageFolder,
+): WorkerProcess => start(t, [join(packageFolder, 'bin/graticule-agent.js'), ...args], env, folder)
 
-function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv): WorkerProcess {
+function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv, cwd = packageFolder): WorkerProcess {
   const child = spawn(process.execPath, args, {
-    cwd: packageFolder,
+    cwd,
     // biome-ignore lint/style/noProcessEnv: commands must be found
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

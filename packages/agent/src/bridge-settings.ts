@@ -1,0 +1,105 @@
+import { type AnthropicOptions, anthropic } from './bridges/anthropic.ts'
+import { type CommandOptions, command } from './bridges/command.ts'
+import { type HttpOptions, http } from './bridges/http.ts'
+import { type OllamaOptions, ollama } from './bridges/ollama.ts'
+import { type OpenAiCompatibleOptions, openAiCompatible } from './bridges/openai-compatible.ts'
+import type { Handler } from './invocation.ts'
+import {
+  address,
+  allowOnly,
+  type Env,
+  fromVariables,
+  headers,
+  layered,
+  type Members,
+  membersOf,
+  ollamaAddress,
+  readMembers,
+  type Said,
+  type Shape,
+  text,
+  texts,
+  UsageError,
+  wholeNumber,
+} from './said.ts'
+
+/** Makes the handler; `visible` is the environment that commands may see. */
+type MakeHandler = (visible: Env) => Handler
+
+type Bridge<Options> = {
+  /** What the bridge can be told: all that its handler factory takes. */
+  options: Shape<Options>
+  /** What a text alone says, in the file as by the flag. */
+  main: keyof Options & string
+  needs?: keyof Options & string
+  /** Where options come from that nobody said. */
+  variables?: Partial<Record<keyof Options & string, string>>
+  make(options: Options, visible: Env): Handler
+}
+
+type Sources = { flags: Members; members: Members; env: Env }
+
+const model = { model: text, system: text, apiKey: text }
+
+const bridges = {
+  openAiCompatible: bridge<Omit<OpenAiCompatibleOptions, 'fetch'>>({
+    options: { ...model, baseUrl: address, headers },
+    main: 'baseUrl',
+    variables: { apiKey: 'OPENAI_API_KEY' },
+    make: openAiCompatible,
+  }),
+  anthropic: bridge<Omit<AnthropicOptions, 'fetch'>>({
+    options: { ...model, baseUrl: address, maxOutputTokens: wholeNumber(1, 10_000_000) },
+    main: 'model',
+    needs: 'apiKey',
+    variables: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
+    make: anthropic,
+  }),
+  ollama: bridge<Omit<OllamaOptions, 'fetch'>>({
+    options: { ...model, baseUrl: ollamaAddress },
+    main: 'model',
+    variables: { baseUrl: 'OLLAMA_HOST' },
+    make: ollama,
+  }),
+  http: bridge<Omit<HttpOptions, 'fetch'>>({
+    options: { url: address, headers },
+    main: 'url',
+    needs: 'url',
+    make: http,
+  }),
+  command: bridge<CommandOptions>({
+    options: { command: text, env: texts },
+    main: 'command',
+    needs: 'command',
+    make: (options, visible) => command({ env: visible, ...options }),
+  }),
+}
+
+export const bridgeNames = Object.keys(bridges) as readonly (keyof typeof bridges)[]
+
+/** The one bridge that is named, if any; a bridge of the flags replaces that of the file. */
+export function readBridge({ flags, members, env }: Sources): MakeHandler | undefined {
+  const chosen = [flags, members].find((said) => bridgeNames.some((name) => said.has(name))) ?? flags
+  const [name, second] = bridgeNames.filter((name) => chosen.has(name))
+  if (second) throw new UsageError(`${chosen.get(second)?.where} is a second bridge beside ${name}: choose one.`)
+  return name && bridges[name](name, { flags, members, env })
+}
+
+function bridge<Options extends object>({ options: shape, main, needs, variables = {}, make }: Bridge<Options>) {
+  return (name: string, { flags, members, env }: Sources): MakeHandler => {
+    const places = [members.get(name), flags.get(name)].filter((said) => said !== undefined)
+    const said = [...places.flatMap((said) => optionsOf(said, main)), ...modelFlags(flags)]
+    allowOnly(Object.keys(shape), new Map(said), name)
+    const options = readMembers(shape, layered(fromVariables(variables, env), said))
+    if (needs && !(needs in options)) {
+      const variable = variables[needs]
+      throw new UsageError(`${places.at(-1)?.where} needs ${needs}${variable ? ` (or ${variable})` : ''}.`)
+    }
+    return (visible) => make(options as Options, visible)
+  }
+}
+
+const optionsOf = (said: Said, main: string): (readonly [string, Said])[] =>
+  typeof said.what === 'string' ? [[main, said]] : [...membersOf(said)]
+
+const modelFlags = (flags: Members) => [...flags].filter(([name]) => name === 'model' || name === 'system')

@@ -1,0 +1,98 @@
+import { bridgeNames, readBridge } from './bridge-settings.ts'
+import type { Handler } from './invocation.ts'
+import {
+  address,
+  allowOnly,
+  type Env,
+  fromVariables,
+  layered,
+  listOf,
+  type Members,
+  membersOf,
+  readMembers,
+  type Said,
+  text,
+  UsageError,
+  wholeNumber,
+} from './said.ts'
+
+export type Settings = { drainMs: number; agents: readonly AgentSettings[] }
+export type AgentSettings = { url: string; apiKey: string; agentId: string; capacity?: number; handler: Handler }
+
+type Sources = {
+  flags: Members
+  /** The file, if there is one. */
+  file: Said | undefined
+  env: Env
+}
+
+const shared = { url: address, apiKey: text, capacity: wholeNumber(1, 1_000) }
+const agent = { agent: text, ...shared }
+const worker = { drainSeconds: wholeNumber(0, 86_400) }
+const agentNames = [...Object.keys(agent), ...bridgeNames]
+const variables = { url: 'GRATICULE_URL', apiKey: 'GRATICULE_API_KEY' }
+const maxAgents = 100
+
+/** What flags, file and environment say together: flags win over the file, and the environment fills what neither says. */
+export function readSettings({ flags, file, env }: Sources): Settings {
+  const top = file ? membersOf(file) : new Map<string, Said>()
+  const { drainSeconds = 25 } = readMembers(worker, layered(top, flags))
+  const agents = agentsOf(top, flags, file).map((own) => readAgent(own, { top, flags, env }))
+  refuseTwice(agents)
+  const visible = withoutKeys(env, new Set(agents.map(({ apiKey }) => apiKey)))
+  return {
+    drainMs: drainSeconds * 1_000,
+    agents: agents.map(({ where: _, makeHandler, ...agent }) => ({ ...agent, handler: makeHandler(visible) })),
+  }
+}
+
+/** The file describes one agent or has a list of them. */
+function agentsOf(top: Members, flags: Members, file: Said | undefined): readonly Said[] {
+  const list = top.get('agents')
+  if (!list) {
+    allowOnly([...agentNames, ...Object.keys(worker), 'agents'], top, 'the file')
+    return [file ?? { where: '', what: top }]
+  }
+  allowOnly([...Object.keys(shared), ...Object.keys(worker), 'agents'], top, 'a file with a list of agents')
+  if (flags.has('agent')) throw new UsageError(`--agent has no place beside the list ${list.where}.`)
+  const agents = listOf(list, maxAgents)
+  for (const said of agents) allowOnly(agentNames, membersOf(said), 'an agent')
+  return agents
+}
+
+function readAgent(own: Said, { top, flags, env }: { top: Members; flags: Members; env: Env }) {
+  const members = membersOf(own)
+  const said = readMembers(agent, layered(fromVariables(variables, env), top, members, flags))
+  const { agent: agentId, url, apiKey, capacity } = said
+  if (!agentId) throw missing(own, 'agent', top.has('agents') ? '' : '--agent ID')
+  if (!url) throw missing(own, 'url', '--url URL or GRATICULE_URL')
+  if (!apiKey) throw missing(own, 'apiKey', '--api-key KEY or GRATICULE_API_KEY')
+  const makeHandler = readBridge({ flags, members, env })
+  if (!makeHandler) {
+    throw missing(
+      own,
+      `one bridge of ${bridgeNames.join(', ')}`,
+      '--openai-compatible, --anthropic, --ollama, --http or --command',
+    )
+  }
+  return { where: own.where, url, apiKey, agentId, ...(capacity !== undefined && { capacity }), makeHandler }
+}
+
+/** Without a file only the command line can say it. */
+function missing({ where }: Said, member: string, elsewhere: string): UsageError {
+  if (where === '') return new UsageError(`serve needs ${elsewhere}.`)
+  return new UsageError(`${where} needs ${member}${elsewhere && ` (or ${elsewhere})`}.`)
+}
+
+/** Whoever copies an agent's entry and forgets its id would have two handlers answer in turn. */
+function refuseTwice(agents: readonly { where: string; agentId: string }[]): void {
+  const seen = new Set<string>()
+  for (const { where, agentId } of agents) {
+    if (seen.has(agentId)) throw new UsageError(`${where} has the same agent as another one of the list.`)
+    seen.add(agentId)
+  }
+}
+
+/** What commands see: the environment without the platform's keys, whatever the variables are called. */
+const withoutKeys = (env: Env, keys: ReadonlySet<string | undefined>): Env =>
+  Object.fromEntries(Object.entries(env).filter(([name, value]) => name !== variables.apiKey && !keys.has(value)))
