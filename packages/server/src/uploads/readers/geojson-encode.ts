@@ -17,7 +17,17 @@ import type { EncodedColumn, FieldType } from './reader.ts'
 import { daysIn } from './temporal.ts'
 
 /** What a column is written as; `other` by its type. */
-const form = { fid: 0, geometry: 1, text: 2, integer: 3, number: 4, boolean: 5, date: 6, bigint: 7, other: 8 } as const
+export const form = {
+  fid: 0,
+  geometry: 1,
+  text: 2,
+  integer: 3,
+  number: 4,
+  boolean: 5,
+  date: 6,
+  bigint: 7,
+  other: 8,
+} as const
 
 /** Where the feature lies. */
 type Window = Pick<Cursor, 'bytes' | 'view'>

@@ -16,6 +16,7 @@ import {
   textIn,
 } from './geojson-cursor.ts'
 import { type Feature, readFeature } from './geojson-feature.ts'
+import type { TakeFeatures } from './geojson-quick.ts'
 import { ReadFault } from './reader.ts'
 
 /** Where in the file the cursor stands: between whole values, in a list of features, or among a collection's members. */
@@ -31,12 +32,21 @@ type State = {
   longest: number
   facts: FileFacts
   visit: (window: Cursor) => void
+  takeFeatures: TakeFeatures | undefined
 }
 
 /** What a file says of itself beside its features. */
 export type FileFacts = { count: number; crs: unknown }
 
 const windowBytes = 512 * 1024
+
+type ReadOptions = {
+  signal: AbortSignal
+  facts: FileFacts
+  /** Is asked before each feature whether it takes some that are not visited then. */
+  takeFeatures?: TakeFeatures | undefined
+  window?: number
+}
 
 /**
  * Reads every feature of a GeoJSON file of whatever shape: `visit` is called when one lies in `feature`.
@@ -46,13 +56,13 @@ export async function* readFile(
   file: string,
   feature: Feature,
   visit: (window: Cursor) => void,
-  { signal, facts, window = windowBytes }: { signal: AbortSignal; facts: FileFacts; window?: number },
+  { signal, facts, takeFeatures, window = windowBytes }: ReadOptions,
 ): AsyncGenerator<number, void> {
   const handle = await open(file)
   const cursor = createCursor(window)
   try {
     const { size } = await handle.stat()
-    const state: State = { cursor, feature, place: 'outside', isFirst: true, longest: 0, facts, visit }
+    const state: State = { cursor, feature, place: 'outside', isFirst: true, longest: 0, facts, visit, takeFeatures }
     let position = 0
     while (!cursor.isLast) {
       signal.throwIfAborted()
@@ -85,16 +95,22 @@ function readWindow(state: State): void {
   const { cursor } = state
   let start = cursor.at
   try {
-    while (isWorthReading(state) && readUnit(state)) {
+    do {
       state.longest = Math.max(state.longest, cursor.at - start)
+      takeAlike(state)
       start = cursor.at
-    }
+    } while (isWorthReading(state) && readUnit(state))
   } catch (error) {
     if (error === incomplete) cursor.at = start
     else if (error instanceof ReadFault && error.place.feature === undefined) {
       throw new ReadFault(error.code, error.message, { feature: state.facts.count + 1 }, error)
     } else throw error
   }
+}
+
+function takeAlike({ takeFeatures, cursor, facts, place, isFirst }: State): void {
+  if (!takeFeatures || place === 'members' || (place !== 'outside' && isFirst)) return
+  facts.count += takeFeatures(cursor, place !== 'outside')
 }
 
 /** What is most likely cut off by the end of the window is read with the next. */

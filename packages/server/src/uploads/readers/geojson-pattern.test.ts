@@ -9,6 +9,7 @@ import type { Cursor } from './geojson-cursor.ts'
 import { encodeFeature, rowForm } from './geojson-encode.ts'
 import { createFeature } from './geojson-feature.ts'
 import { readFile } from './geojson-file.ts'
+import { quickPoints, type TakeFeatures } from './geojson-quick.ts'
 import { createFindings, foundFields, observe } from './geojson-scan.ts'
 import { type EncodedColumn, geometryColumnType, ReadFault } from './reader.ts'
 import { createGeometryWriter } from './wkb.ts'
@@ -53,6 +54,15 @@ const classes = [
   ['null'],
 ]
 
+/** Those of points that are written without being made, mostly. */
+const plainClasses = [
+  smallIntegers,
+  [...smallIntegers, ...decimals],
+  texts,
+  dates.slice(0, 2),
+  ['true', 'false', 'null'],
+]
+
 const ordinates = [...integers, ...decimals, '1e5', '5', '6.25', '1.5e+3']
 
 function randomGeometry(random: Random, type: string): string {
@@ -83,19 +93,14 @@ function randomGeometry(random: Random, type: string): string {
 
 /** Features that are mostly alike. */
 function randomDocument(random: Random): string {
-  const keys = ['a', 'b', 'é', 'k\\"', 'long key', 'id'].slice(0, 1 + Math.floor(random() * 6))
-  const classOf = new Map(keys.map((key) => [key, pick(random, classes)]))
-  const type = pick(random, [
-    'Point',
-    'Point',
-    'LineString',
-    'Polygon',
-    'MultiPoint',
-    'MultiLineString',
-    'MultiPolygon',
-  ])
+  const isPlain = random() < 0.5
+  const keys = ['a', 'b', 'é', 'long key', 'k\\"', 'id'].slice(0, 1 + Math.floor(random() * (isPlain ? 4 : 6)))
+  const classOf = new Map(keys.map((key) => [key, pick(random, isPlain ? plainClasses : classes)]))
+  const plainType = isPlain ? 'Point' : undefined
+  const type =
+    plainType ?? pick(random, ['Point', 'LineString', 'Polygon', 'MultiPoint', 'MultiLineString', 'MultiPolygon'])
   const comma = pick(random, [',', ', ', ',\n  '])
-  const hasId = random() < 0.3
+  const hasId = random() < (isPlain ? 0.05 : 0.3)
   const isReversed = random() < 0.3
   const oddity = pick(random, [0, 0.02, 0.2])
   const feature = () => {
@@ -122,7 +127,10 @@ function randomDocument(random: Random): string {
   return `${shape === 2 ? '\ufeff' : ''}{"type":"FeatureCollection","features":[${features.join(',\n')}]}`
 }
 
-/** Reads the file as it is read by the reader; without patterns when they are not to be learned. */
+/** How many features were written without being made. */
+let taken = 0
+
+/** Reads the file as it is read by the reader; without patterns when they are not to be learned, and then nothing is quick. */
 async function rowsOf(file: string, window: number, lessonsLeft: number): Promise<unknown> {
   const open = (columns: readonly EncodedColumn[], names?: Parameters<typeof createFeature>[1]) => {
     const feature = createFeature(createGeometryWriter(columns.find(({ kind }) => kind === 'geometry') as never), names)
@@ -148,9 +156,21 @@ async function rowsOf(file: string, window: number, lessonsLeft: number): Promis
     const feature = open(columns, scanned.fields)
     const writer = createRowWriter()
     const row = rowForm(columns, places)
-    let fid = 0
-    const visit = (window: Cursor) => encodeFeature(writer, row, feature, window, ++fid)
-    for await (const _ of readFile(file, feature, visit, { signal, facts: { count: 0, crs: undefined }, window }));
+    const loaded = createFindings(findings)
+    const visit = ({ bytes, view }: Cursor) => {
+      observe(loaded, feature, bytes)
+      encodeFeature(writer, row, feature, { bytes, view }, loaded.featureCount)
+    }
+    const take = quickPoints({ feature, findings: loaded, writer, row })
+    const takeFeatures: TakeFeatures = (cursor, hasComma) => {
+      const count = take(cursor, hasComma)
+      taken += count
+      return count
+    }
+    const again = { count: 0, crs: undefined }
+    for await (const _ of readFile(file, feature, visit, { signal, facts: again, takeFeatures, window }));
+    assert.deepEqual({ ...loaded, isNews: true }, { ...findings, isNews: true })
+    assert.equal(again.count, facts.count)
     return { rows: takeChunk(writer, true)?.toString('hex'), findings, fields, count: facts.count }
   } catch (error) {
     if (!(error instanceof ReadFault)) throw error
@@ -178,6 +198,7 @@ test(`${rounds} random documents give the same rows and faults with patterns as 
     if (await compare(randomDocument(random), windows, `seed ${seed}`)) good++
   }
   assert.ok(good > rounds / 2, `only ${good} were read`)
+  assert.ok(taken > rounds / 2, `only ${taken} were quick`)
 })
 
 test('features are the same wherever the window ends', async () => {
@@ -191,4 +212,25 @@ test('features are the same wherever the window ends', async () => {
       'all windows',
     ),
   )
+})
+
+test('points are the same wherever the window ends', async () => {
+  const values = (n: number) => [
+    `"whole":${n - 3}`,
+    `"part":${n}.25`,
+    `"word":"é${n}"`,
+    `"day":"2020-01-0${n + 1}"`,
+    `"is":${n % 2 === 0}`,
+  ]
+  const feature = (n: number) =>
+    `{"type":"Feature","properties":{${values(n).map((value, index) => ((n + index) % 7 ? value : value.replace(/:.*/, ':null')))}},"geometry":{"type":"Point","coordinates":[${n}.25, -${n}]}}`
+  for (const text of [
+    `{"type":"FeatureCollection","features":[\n${times(8, feature).join(',\n')}]}`,
+    times(8, feature).join('\n'),
+  ]) {
+    const before = taken
+    const windows = times(Buffer.byteLength(text), (n) => n + 8)
+    assert.ok(await compare(text, windows, 'all windows'))
+    assert.ok(taken - before > windows.length * 3, `only ${taken - before} were quick`)
+  }
 })

@@ -4,6 +4,7 @@ import type { Cursor } from './geojson-cursor.ts'
 import { encodeFeature, rowForm } from './geojson-encode.ts'
 import { createFeature, type Feature } from './geojson-feature.ts'
 import { type FileFacts, readFile } from './geojson-file.ts'
+import { quickPoints, type TakeFeatures } from './geojson-quick.ts'
 import { createFindings, type Findings, foundFields, foundWarnings, observe } from './geojson-scan.ts'
 import {
   type EncodedColumn,
@@ -31,7 +32,12 @@ type Reading = { findings: Findings; names: FieldList; facts: FileFacts }
 type Known = { names: FieldList; fields: ScannedField[]; places: number[]; findings: Findings }
 
 /** Reads the file through, `visit` called for each feature. */
-type Read = (feature: Feature, visit: (window: Cursor) => void, facts: FileFacts) => AsyncGenerator<number, void>
+type Read = (
+  feature: Feature,
+  visit: (window: Cursor) => void,
+  facts: FileFacts,
+  takeFeatures?: TakeFeatures,
+) => AsyncGenerator<number, void>
 
 /** GeoJSON in UTF-8: a collection, a list, one feature or geometry after another, with record separators or none. */
 export function openGeoJson(file: string, { fileName, warnings = [], window }: GeoJsonOptions): Reader {
@@ -41,8 +47,8 @@ export function openGeoJson(file: string, { fileName, warnings = [], window }: G
 
   const readWith =
     ({ signal }: PassOptions): Read =>
-    (feature, visit, facts) =>
-      readFile(file, feature, visit, { signal, facts, ...windowed })
+    (feature, visit, facts, takeFeatures) =>
+      readFile(file, feature, visit, { signal, facts, takeFeatures, ...windowed })
 
   const learn = ({ findings, names, facts }: Reading): ScannedLayer => {
     known = { names, findings, ...foundFields(findings, names.names) }
@@ -137,7 +143,9 @@ async function* load(
     isAsGuessed &&= isStill(guessed, findings, feature.fields.names)
     if (isAsGuessed) encodeFeature(writer, row, feature, window, findings.featureCount)
   }
-  yield* chunksOf(writer, read(feature, visit, facts), onProgress)
+  const takePoints = quickPoints({ feature, findings, writer, row })
+  const takeFeatures: TakeFeatures = (cursor, hasComma) => (isAsGuessed ? takePoints(cursor, hasComma) : 0)
+  yield* chunksOf(writer, read(feature, visit, facts, takeFeatures), onProgress)
   return { findings, names: feature.fields, facts, isAsGuessed }
 }
 
