@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { gzipSync } from 'node:zlib'
+import { deflateRawSync, gzipSync } from 'node:zlib'
 import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { dbfOf } from './testing/dbf-of.ts'
 import { sourceLayers } from './testing/layer-data.ts'
 import { type Format, writeLayer } from './testing/source-layers.ts'
+import { zipOf } from './testing/zip-of.ts'
 
 const run = promisify(execFile)
 let uploads: UploadApp
@@ -50,6 +52,8 @@ const geojson = (count: number): string =>
     })),
   })
 
+const table = dbfOf(Array.from({ length: 50_000 }, (_, row) => ({ row, word: `word ${(row * 7919) % 50_000}` })))
+
 /** Each of them fails, with one of these codes. */
 const cases: Record<
   string,
@@ -84,6 +88,14 @@ const cases: Record<
   'a truncated FlatGeobuf': {
     bytes: async () => (await written('flatgeobuf')).subarray(0, 700),
     codes: /truncated|invalid/,
+  },
+  'a zipped table that is damaged behind its first rows': {
+    bytes: () => zipOf([{ name: 'a.dbf', content: table, damageAt: Math.floor(deflateRawSync(table).length * 0.8) }]),
+    codes: /invalid_zip/,
+  },
+  'a zipped table of which only the checksum is wrong': {
+    bytes: () => zipOf([{ name: 'a.dbf', content: table, crc: 1 }]),
+    codes: /invalid_zip/,
   },
   'a zip of a zip': {
     bytes: () =>

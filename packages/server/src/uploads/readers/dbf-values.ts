@@ -16,7 +16,8 @@ import type { FieldType } from './reader.ts'
 import { daysIn } from './temporal.ts'
 
 const space = 0x20
-const fourSpaces = 0x20202020
+/** As a double. */
+const eightSpaces = Buffer.from(' '.repeat(8)).readDoubleBE()
 const dayMicros = 86_400_000_000
 const julianDayOf2000 = 2_451_545
 
@@ -29,7 +30,7 @@ export function noteValue(dbf: Dbf, field: DbfField, recordAt: number, findings:
     return true
   }
   if (field.isBinary) return true
-  const end = trimmedEnd(dbf, start, start + field.width)
+  const end = trimmedEnd(bytes, dbf.window.view, start, start + field.width)
   if (end === start) findings.isNull = true
   return isPlain(bytes, start, end) || isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))
 }
@@ -62,9 +63,9 @@ function noteWideInteger(bytes: Buffer, start: number, end: number, findings: Db
 }
 
 /** Where the value ends, without the blanks behind it. */
-function trimmedEnd({ window: { bytes, view } }: Dbf, start: number, end: number): number {
+export function trimmedEnd(bytes: Buffer, view: DataView, start: number, end: number): number {
   let last = end
-  while (last - 4 >= start && view.getInt32(last - 4) === fourSpaces) last -= 4
+  while (last - 8 >= start && view.getFloat64(last - 8, true) === eightSpaces) last -= 8
   while (last > start && (bytes[last - 1] === space || bytes[last - 1] === 0)) last--
   return last
 }
@@ -96,11 +97,11 @@ export function writeDbfValue(
   recordAt: number,
   text: DbfText,
 ): void {
-  const { bytes } = dbf.window
+  const { bytes, view } = dbf.window
   const start = recordAt + field.offset
   const end = start + field.width
   if (field.isBinary) writeBinary(writer, dbf, field, start)
-  else if (type === 'text') writeDbfText(writer, bytes, start, trimmedEnd(dbf, start, end), text)
+  else if (type === 'text') writeDbfText(writer, bytes, start, trimmedEnd(bytes, view, start, end), text)
   else if (type === 'date') writeDate(writer, bytes, start, field.width)
   else if (type === 'boolean') writeLogical(writer, bytes[start] ?? space)
   else if (type === 'integer' || type === 'bigint' || type === 'number') writeNumber(writer, type, bytes, start, end)
@@ -183,9 +184,15 @@ function scaled(mantissa: number, digits: number, point: number): number {
 const dateBytes = Buffer.from('0000-00-00')
 
 /** `20240229`; blanks and zeros are no date. */
+export function daysOfDate(bytes: Buffer, start: number): number | undefined {
+  for (let at = 0; at < 4; at++) dateBytes[at] = bytes[start + at] as number
+  for (let at = 4; at < 6; at++) dateBytes[at + 1] = bytes[start + at] as number
+  for (let at = 6; at < 8; at++) dateBytes[at + 2] = bytes[start + at] as number
+  return daysIn(dateBytes, 0, 10)
+}
+
 function writeDate(writer: RowWriter, bytes: Buffer, start: number, width: number): void {
-  for (let at = 0; at < 8; at++) dateBytes[at < 4 ? at : at < 6 ? at + 1 : at + 2] = bytes[start + at] as number
-  const days = width < 8 ? undefined : daysIn(dateBytes, 0, 10)
+  const days = width < 8 ? undefined : daysOfDate(bytes, start)
   if (days === undefined) writeNull(writer)
   else writeInt4(writer, days)
 }

@@ -33,7 +33,7 @@ function writeBody(writer: RowWriter, geometry: FlatGeometry, type: number, hasZ
   }
 }
 
-function writeHeader(writer: RowWriter, type: number, hasZ: boolean, srid: number): void {
+export function writeHeader(writer: RowWriter, type: number, hasZ: boolean, srid: number): void {
   const { view, length } = writer
   view.setUint8(length, 1)
   view.setUint32(length + 1, (type | (hasZ ? zFlag : 0) | (srid ? sridFlag : 0)) >>> 0, true)
@@ -41,7 +41,7 @@ function writeHeader(writer: RowWriter, type: number, hasZ: boolean, srid: numbe
   writer.length = length + (srid ? 9 : 5)
 }
 
-function writeCount(writer: RowWriter, count: number): void {
+export function writeCount(writer: RowWriter, count: number): void {
   writer.view.setUint32(writer.length, count, true)
   writer.length += 4
 }

@@ -116,6 +116,25 @@ export function summarise(summary: GeometrySummary, geometry: FlatGeometry): voi
   widen(summary, geometry)
 }
 
+/** The same of one of which only the type and the box are known. */
+export function summariseBox(
+  summary: GeometrySummary,
+  type: number,
+  west: number,
+  south: number,
+  east: number,
+  north: number,
+): void {
+  const name = typeNames[type - 1]
+  if (name) summary.types.add(name)
+  summary.loaded++
+  const { extent } = summary
+  if (west < extent[0]) extent[0] = west
+  if (south < extent[1]) extent[1] = south
+  if (east > extent[2]) extent[2] = east
+  if (north > extent[3]) extent[3] = north
+}
+
 function widen(summary: GeometrySummary, geometry: FlatGeometry): void {
   if (geometry.hasZ) summary.hasZ = true
   const { extent } = summary

@@ -36,10 +36,10 @@ export async function openFlatGeobuf(file: string, { fileName }: OpenOptions): P
       layers: async () => [name],
       scan: (_, options) => scanFeatures(window, header, name, options),
       encode: (_, columns, options) => encodeFeatures(window, header, columns, options),
-      close: () => window.handle.close(),
+      close: () => window.source.close(),
     }
   } catch (error) {
-    await window.handle.close()
+    await window.source.close()
     throw error
   }
 }

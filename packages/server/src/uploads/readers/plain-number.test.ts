@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPlainNumber } from './plain-number.ts'
+import { randomOf } from '../testing/mutations.ts'
+import { maxDecimals, nearestDecimal, readPlainNumber, wholeLimit } from './plain-number.ts'
 
 const read = (text: string) => {
   const place = { at: 0, hasPoint: false }
@@ -46,4 +47,18 @@ test('what is written otherwise or needs more digits is left to others', () => {
     assert.ok(Number.isNaN(read(text).value), text)
   for (const text of ['0', '-0', '7', '999999999', '0.5', '-0.0', '123456789.1234567'])
     assert.ok(Object.is(read(text).value, Number(text)), text)
+})
+
+test('of up to 15 decimals the nearest double is found, to the last bit', () => {
+  const random = randomOf(7)
+  const digits = (count: number) => Array.from({ length: count }, () => random(10)).join('')
+  for (let round = 0; round < 200_000; round++) {
+    const scale = 1 + random(maxDecimals)
+    const whole = Math.min(Number(digits(random(13))), wholeLimit - 1)
+    // As they are written of doubles: most digits behind the point are nines or zeros.
+    const fraction =
+      random(2) === 0 ? digits(scale) : (random(1000) / 1000 + whole).toFixed(scale).split('.')[1]?.padEnd(scale, '0')
+    const text = `${whole}.${fraction}`
+    assert.ok(Object.is(nearestDecimal(whole, Number(fraction), scale), Number(text)), text)
+  }
 })

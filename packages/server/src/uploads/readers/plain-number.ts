@@ -54,3 +54,34 @@ function longMantissa(bytes: Uint8Array, start: number, end: number, whole: numb
   for (let at = start; at < end; at++) mantissa = mantissa * 10 + (bytes[at] as number) - 48
   return mantissa
 }
+
+/** Below this no number of so many decimals lies in the middle between two doubles, or very near to it. */
+export const wholeLimit = 2 ** 37
+export const maxDecimals = 15
+
+/** Halves of the powers of ten whose products with halves of other doubles are exact. */
+const upperHalves = powersOfTen.map((power) => upperHalf(power))
+
+function upperHalf(value: number): number {
+  const scaled = value * 134217729
+  return scaled - (scaled - value)
+}
+
+/**
+ * The double nearest to `whole + fraction / 10 ** scale`: of a whole number below `wholeLimit` and at most `maxDecimals`
+ * decimals. A quotient and what it lacks are more exact than any such number is near to the middle of two doubles.
+ */
+export function nearestDecimal(whole: number, fraction: number, scale: number): number {
+  const power = powersOfTen[scale] as number
+  const quotient = fraction / power
+  const [upper, powerUpper] = [upperHalf(quotient), upperHalves[scale] as number]
+  const [lower, powerLower] = [quotient - upper, power - powerUpper]
+  const product = quotient * power
+  const error = upper * powerUpper - product + upper * powerLower + lower * powerUpper + lower * powerLower
+  const lacking = (fraction - product - error) / power
+  const sum = whole + quotient
+  // What was lost of the smaller one.
+  const rest = sum - whole
+  const lost = whole - (sum - rest) + (quotient - rest)
+  return sum + (lost + lacking)
+}

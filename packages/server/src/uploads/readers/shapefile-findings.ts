@@ -9,6 +9,8 @@ export type ShapefileFindings = {
   readonly columns: DbfFindings[]
   readonly summary: GeometrySummary
   isAllUtf8: boolean
+  /** A value was looked at closely, which may have changed what is known of its column. */
+  isNews: boolean
   missingRows: number
   featureCount: number
 }
@@ -22,20 +24,21 @@ export function createFindings(dbf: Dbf | undefined, before?: ShapefileFindings)
     ...(before?.columns[index] ?? createDbfFindings()),
     isNull: false,
   }))
-  return { columns, summary, isAllUtf8: true, missingRows: 0, featureCount: 0 }
+  return { columns, summary, isAllUtf8: true, isNews: false, missingRows: 0, featureCount: 0 }
 }
 
 /** Takes the row of the record into account. */
-export function noteRow({ dbf, rowAt }: ShapefileRecords, found: ShapefileFindings): void {
-  if (!dbf || rowAt < 0) {
-    found.missingRows++
-    return
-  }
-  for (let index = 0; index < dbf.fields.length; index++) {
-    const field = dbf.fields[index]
-    const findings = found.columns[index]
-    if (field && findings && !noteValue(dbf, field, rowAt, findings)) found.isAllUtf8 = false
-  }
+export function noteRow(records: ShapefileRecords, found: ShapefileFindings): void {
+  if (!records.dbf || records.rowAt < 0) found.missingRows++
+  else for (let index = 0; index < found.columns.length; index++) noteField(records, index, found)
+}
+
+/** The same of one field of it. */
+export function noteField({ dbf, rowAt }: ShapefileRecords, index: number, found: ShapefileFindings): void {
+  const [field, findings] = [dbf?.fields[index], found.columns[index]]
+  if (!dbf || !field || !findings || rowAt < 0) return
+  found.isNews = true
+  if (!noteValue(dbf, field, rowAt, findings)) found.isAllUtf8 = false
 }
 
 export function fieldsOf(
@@ -60,6 +63,8 @@ export function stillnessOf(before: ShapefileFindings, now: ShapefileFindings, d
   const { size } = before.summary.types
   return () => {
     if (size !== now.summary.types.size || before.summary.hasZ !== now.summary.hasZ) return false
+    if (!now.isNews) return true
+    now.isNews = false
     for (const { field, since, type } of columns) if (dbfFieldType(field, since) !== type) return false
     return true
   }

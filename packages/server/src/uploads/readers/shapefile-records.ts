@@ -1,13 +1,13 @@
-import { type ByteWindow, holds, moveTo, openWindow } from './byte-window.ts'
+import { type ByteSource, type ByteWindow, holds, moveTo, openWindow } from './byte-window.ts'
 import { type Dbf, isDeleted, readDbf } from './dbf.ts'
 import { maxFeatureBytes, ReadFault, type Warning } from './reader.ts'
 
-/** The files of one shapefile, wherever they lie. A table alone is a layer too. */
+/** The files of one shapefile, wherever they lie; the large ones may be in an archive yet. A table alone is a layer too. */
 export type ShapefileParts = {
   readonly name: string
-  readonly shp?: string
+  readonly shp?: string | (() => Promise<ByteSource>)
   readonly shx?: string
-  readonly dbf?: string
+  readonly dbf?: string | (() => Promise<ByteSource>)
   readonly prj?: string
   readonly cpg?: string
 }
@@ -30,34 +30,30 @@ export type ShapefileRecords = {
 
 const headerSize = 100
 
-export async function openRecords(parts: ShapefileParts): Promise<ShapefileRecords> {
-  const opened: ByteWindow[] = []
-  const openPart = async (file: string) => {
+/** Opens the files; `opened` are the windows on them, also where that fails. */
+export async function openRecords(parts: ShapefileParts, opened: ByteWindow[]): Promise<ShapefileRecords> {
+  const openPart = async (file: string | (() => Promise<ByteSource>)) => {
     const window = await openWindow(file)
     opened.push(window)
     return window
   }
-  try {
-    const warnings: Warning[] = []
-    const shp = parts.shp === undefined ? undefined : await openPart(parts.shp)
-    const shpEnd = shp ? await checkedEnd(shp) : 0
-    const shx = parts.shx && shp ? await soundIndex(await openPart(parts.shx), shpEnd, warnings) : undefined
-    const dbf = parts.dbf === undefined ? undefined : await readDbf(await openPart(parts.dbf))
-    if (dbf && dbf.presentCount < dbf.recordCount)
-      warnings.push({
-        code: 'short_dbf',
-        message: 'The .dbf file ends too early; the rows it lacks have no attributes.',
-      })
-    const at = { index: -1, nextOffset: headerSize, shapeStart: 0, shapeEnd: 0, rowAt: -1 }
-    return { shp, shx, dbf, shpEnd, warnings, ...at }
-  } catch (error) {
-    for (const { handle } of opened) await handle.close()
-    throw error
-  }
+  const warnings: Warning[] = []
+  const shp = parts.shp === undefined ? undefined : await openPart(parts.shp)
+  const shpEnd = shp ? await checkedEnd(shp) : 0
+  const shx = parts.shx && shp ? await soundIndex(await openPart(parts.shx), shpEnd, warnings) : undefined
+  const dbf = parts.dbf === undefined ? undefined : await readDbf(await openPart(parts.dbf))
+  if (dbf && dbf.presentCount < dbf.recordCount)
+    warnings.push({
+      code: 'short_dbf',
+      message: 'The .dbf file ends too early; the rows it lacks have no attributes.',
+    })
+  const at = { index: -1, nextOffset: headerSize, shapeStart: 0, shapeEnd: 0, rowAt: -1 }
+  return { shp, shx, dbf, shpEnd, warnings, ...at }
 }
 
-export async function closeRecords({ shp, shx, dbf }: ShapefileRecords): Promise<void> {
-  for (const window of [shp, shx, dbf?.window]) await window?.handle.close()
+/** Throws a fault when an archive that a file is in is damaged, be it behind what was read. */
+export async function verifyWindows(windows: readonly (ByteWindow | undefined)[]): Promise<void> {
+  for (const window of windows) await window?.source.verify?.()
 }
 
 async function checkedEnd(shp: ByteWindow): Promise<number> {
@@ -80,7 +76,6 @@ async function soundIndex(shx: ByteWindow, shpEnd: number, warnings: Warning[]):
     before = offset
   }
   if (isSound) return shx
-  await shx.handle.close()
   warnings.push({ code: 'shx_ignored', message: 'The .shx file does not fit the .shp file and was not used.' })
   return undefined
 }
@@ -88,11 +83,11 @@ async function soundIndex(shx: ByteWindow, shpEnd: number, warnings: Warning[]):
 /** Bytes that have to be brought into memory before the step can be taken. */
 type Wanted = { readonly window: ByteWindow; readonly offset: number; readonly size: number }
 
-/** Goes to the next record that is not deleted; false at the end. Only rarely is there something to wait for. */
+/** Goes to the next record that is not deleted; false at the end of sound files. Only rarely is there something to wait for. */
 export function advance(records: ShapefileRecords): boolean | Promise<boolean> {
   for (;;) {
     const step = takeStep(records)
-    if (step === 'end') return false
+    if (step === 'end') return verifyWindows([records.shp, records.dbf?.window]).then(() => false)
     if (step === 'record') return true
     if (step !== 'deleted') return moveTo(step.window, step.offset, step.size).then(() => advance(records))
   }

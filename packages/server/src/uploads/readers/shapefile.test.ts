@@ -18,8 +18,10 @@ before(async () => {
 })
 after(() => rm(directory, { recursive: true }))
 
+type FilesOnDisk = { [part in keyof Required<ShapefileParts>]: string }
+
 /** The files of a layer that GDAL wrote, to be spoilt. */
-async function partsOf(name: string): Promise<Required<ShapefileParts>> {
+async function partsOf(name: string): Promise<FilesOnDisk> {
   const own = await mkdtemp(join(directory, `${name}-`))
   const layer = sourceLayers.find((known) => known.name === name)
   assert.ok(layer)
@@ -28,7 +30,7 @@ async function partsOf(name: string): Promise<Required<ShapefileParts>> {
   const parts: Record<string, string> = { name }
   for (const file of await unzip(await writeLayer(layer, 'shapefile', own), unpacked))
     parts[file.name.split('.').at(-1) ?? ''] = file.path
-  return parts as Required<ShapefileParts>
+  return parts as FilesOnDisk
 }
 
 async function read(parts: ShapefileParts): Promise<ReadLayer> {

@@ -2,21 +2,22 @@ import { openLayersOf } from './layers-of.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
 import { openShapefiles } from './shapefile.ts'
 import type { ShapefileParts } from './shapefile-records.ts'
-import { listZip, type UnzippedFile, unzip } from './zip.ts'
+import { packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
+import { openPacked, type PackedFile } from './zip-entry.ts'
 
 /**
  * Opens what is in an archive: shapefiles, a FileGDB, MapInfo's files, the document of a KMZ, a spreadsheet, or files of
  * any other format, which `openFile` opens. Several are several layers.
  */
 export async function openZip(file: string, options: OpenOptions, openFile: OpenReader): Promise<Reader> {
-  const names = await listZip(file)
+  const packed = await packedFiles(file)
+  const names = packed.map(({ name }) => name)
   if (names.length === 0) throw new ReadFault('empty_file', 'The archive is empty.')
   if (names.includes('content.xml') && names.includes('mimetype')) {
     return (await import('./gdal.ts')).openByGdal(file, 'ods', options)
   }
-  const files = await unzip(file, options.directory, { signal: options.signal })
-  const shapefiles = shapefilesOf(files)
-  if (shapefiles.length) return openShapefiles(shapefiles)
+  if (names.some((name) => largePart.test(name))) return openShapefiles(await shapefilesOf(packed, options))
+  const files = await unpackFiles(packed, options.directory, options.signal)
   const database = files.filter(({ name }) => /\.gdb\/[^/]+$/i.test(name) || /(^|\/)a[0-9a-f]{8}\.gdb\w+$/i.test(name))
   if (database.length) return openDatabase(database, options)
   const mapInfo = files.filter(({ name }) => /\.(tab|dat|map|id|ind|mif|mid)$/i.test(name))
@@ -71,16 +72,25 @@ function openOthers(files: readonly UnzippedFile[], options: OpenOptions, openFi
 
 const parts = ['shp', 'shx', 'dbf', 'prj', 'cpg'] as const
 
+/** Read where they lie: from start to end, and mostly once. */
+const largePart = /\.(shp|dbf)$/i
+
 /** The files that belong together are called alike, whatever the case. */
-function shapefilesOf(files: readonly UnzippedFile[]): ShapefileParts[] {
+async function shapefilesOf(
+  packed: readonly PackedFile[],
+  { directory, signal }: OpenOptions,
+): Promise<ShapefileParts[]> {
   const layers = new Map<string, { -readonly [key in keyof ShapefileParts]: ShapefileParts[key] }>()
-  for (const { name, path } of files) {
-    const match = /^(.*)\.(shp|shx|dbf|prj|cpg)$/i.exec(name)
+  const small = packed.filter(({ name }) => !largePart.test(name))
+  const unpacked = new Map((await unpackFiles(small, directory, signal)).map(({ name, path }) => [name, path]))
+  for (const file of packed) {
+    const match = /^(.*)\.(shp|shx|dbf|prj|cpg)$/i.exec(file.name)
     if (!match) continue
     const [, base = '', extension = ''] = match
     const layer = layers.get(base.toLowerCase()) ?? { name: base }
     const part = parts.find((known) => known === extension.toLowerCase())
-    if (part) layer[part] = path
+    if (part === 'shp' || part === 'dbf') layer[part] = () => openPacked(file)
+    else if (part) layer[part] = unpacked.get(file.name)
     layers.set(base.toLowerCase(), layer)
   }
   return withNames([...layers.values()].filter(({ shp, dbf }) => shp ?? dbf))

@@ -1,11 +1,8 @@
-import { createWriteStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
+import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PassThrough, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { crc32, createInflateRaw } from 'node:zlib'
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl'
 import { ReadFault } from './reader.ts'
+import { broken, openPacked, type PackedFile, quoted } from './zip-entry.ts'
 
 /** A file of an archive: what it was called there, and where it lies now. */
 export type UnzippedFile = { readonly name: string; readonly path: string; readonly bytes: number }
@@ -22,10 +19,20 @@ export type ZipLimits = typeof zipLimits
 
 type Listed = { readonly name: string; readonly entry: Entry }
 
-/** What the archive holds, without folders and the litter of operating systems. Refuses whatever is not plain. */
-export async function listZip(archive: string, limits: ZipLimits = zipLimits): Promise<readonly string[]> {
-  return withZip(archive, async (zip) => (await plainEntries(zip, archive, limits)).map(({ name }) => name))
+/** The files of the archive without folders and the litter of operating systems, where they lie in it. Refuses whatever is not plain. */
+export async function packedFiles(archive: string, limits: ZipLimits = zipLimits): Promise<readonly PackedFile[]> {
+  return withZip(archive, async (zip) => {
+    const files: PackedFile[] = []
+    for (const { name, entry } of await plainEntries(zip, archive, limits)) {
+      const { fileDataStart: start } = await zip.readLocalFileHeaderPromise(entry, { minimal: true }).catch(broken)
+      const { compressedSize: packedBytes, uncompressedSize: bytes, crc32: sum } = entry
+      files.push({ name, archive, start, packedBytes, bytes, sum, isDeflated: entry.compressionMethod === 8 })
+    }
+    return files
+  })
 }
+
+type UnzipOptions = { limits?: ZipLimits; signal?: AbortSignal }
 
 /**
  * Unpacks the archive into the directory. Names of the archive never reach the disk: the files are called e0, e1, ….
@@ -34,21 +41,28 @@ export async function listZip(archive: string, limits: ZipLimits = zipLimits): P
 export async function unzip(
   archive: string,
   directory: string,
-  { limits = zipLimits, signal }: { limits?: ZipLimits; signal?: AbortSignal } = {},
+  { limits = zipLimits, signal }: UnzipOptions = {},
+): Promise<readonly UnzippedFile[]> {
+  return unpackFiles(await packedFiles(archive, limits), directory, signal)
+}
+
+/** The same of files that were found in an archive. */
+export async function unpackFiles(
+  packed: readonly PackedFile[],
+  directory: string,
+  signal?: AbortSignal,
 ): Promise<readonly UnzippedFile[]> {
   const files: UnzippedFile[] = []
-  let path = ''
   try {
-    await withZip(archive, async (zip) => {
-      for (const [index, { name, entry }] of (await plainEntries(zip, archive, limits)).entries()) {
-        path = join(directory, `e${index}`)
-        await unpack(zip, entry, name, path, signal)
-        files.push({ name, path, bytes: entry.uncompressedSize })
-      }
-    })
+    for (const [index, file] of packed.entries()) {
+      const { name, bytes } = file
+      const path = join(directory, `e${index}`)
+      files.push({ name, path, bytes })
+      await unpack(file, path, signal)
+    }
     return files
   } catch (error) {
-    for (const file of [path, ...files.map((written) => written.path)]) if (file) await rm(file, { force: true })
+    for (const { path } of files) await rm(path, { force: true })
     throw error
   }
 }
@@ -62,12 +76,6 @@ async function withZip<T>(archive: string, use: (zip: ZipFile) => Promise<T>): P
   } finally {
     zip.close()
   }
-}
-
-function broken(error: unknown): never {
-  if (error instanceof ReadFault || !(error instanceof Error) || error.name === 'AbortError') throw error
-  if ('code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code)) throw error
-  throw new ReadFault('invalid_zip', `The archive is damaged: ${error.message}.`)
 }
 
 async function plainEntries(zip: ZipFile, archive: string, limits: ZipLimits): Promise<Listed[]> {
@@ -127,42 +135,27 @@ function isLitter(name: string): boolean {
   )
 }
 
-/** A name as it may stand in a message. */
-function quoted(name: string): string {
-  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name)
-}
-
 /** Unpacked in large pieces: each goes through several hands. */
-const pieceBytes = 128 * 1024
+const pieceBytes = 512 * 1024
 
-async function unpack(zip: ZipFile, entry: Entry, name: string, path: string, signal?: AbortSignal): Promise<void> {
-  let sum = 0
-  let total = 0
-  let first = true
-  const checks = new Transform({
-    transform(chunk: Buffer, _, done) {
-      if (first && chunk.length >= 4 && chunk.readUInt32LE(0) === 0x04034b50)
-        return done(new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is an archive itself.`))
-      first = false
-      total += chunk.length
-      if (total > entry.uncompressedSize)
-        return done(new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is larger than it says.`))
-      sum = crc32(chunk, sum)
-      done(null, chunk)
-    },
-  })
+async function unpack(file: PackedFile, path: string, signal?: AbortSignal): Promise<void> {
+  const source = await openPacked(file)
   try {
-    const source = await zip.openReadStreamPromise(entry, { decodeFileData: false })
-    await pipeline(
-      source,
-      entry.compressionMethod === 8 ? createInflateRaw({ chunkSize: pieceBytes }) : new PassThrough(),
-      checks,
-      createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: 4 * pieceBytes }),
-      ...(signal ? [{ signal }] : []),
-    )
-  } catch (error) {
-    broken(error)
+    const target = await open(path, 'wx', 0o600)
+    try {
+      const room = Buffer.allocUnsafeSlow(pieceBytes)
+      for (let at = 0; at < file.bytes; ) {
+        signal?.throwIfAborted()
+        const count = await source.read(room, at)
+        if (count === 0) break
+        await target.writeFile(room.subarray(0, count))
+        at += count
+      }
+    } finally {
+      await target.close()
+    }
+    await source.verify?.()
+  } finally {
+    await source.close()
   }
-  if (sum !== entry.crc32 || total !== entry.uncompressedSize)
-    throw new ReadFault('invalid_zip', `The archive's entry ${quoted(name)} is damaged.`)
 }
