@@ -124,7 +124,7 @@ describe('the power of keys', () => {
 describe('authorize', () => {
   const caller = (permissions: Permissions, type: Caller['type'] = 'app'): Caller => ({
     ...power({ permissions, type }),
-    keyId: 'k',
+    keyHash: 'k',
     bearer: null,
     everyApplication: type === 'master',
   })

@@ -31,7 +31,8 @@ export type Grant = 'any' | readonly string[]
 
 /** Whoever makes the request, as the credential says. */
 export type Caller = {
-  readonly keyId: string
+  /** The key is a credential, so that only its hash goes along, in hexadecimal. */
+  readonly keyHash: string
   readonly type: KeyType
   /** The application of the key; the one a master key chose with `x-application-id`. */
   readonly applicationId: string
@@ -60,20 +61,22 @@ export type Scope = {
 }
 
 const proof: unique symbol = Symbol('scope')
+const proven = { [proof]: true } as const
 
 /** The first entry present wins, from the most to the least specific; entries are never added up. */
 export function resolveGrant(permissions: Permissions, aclClass: string, level: string): Grant {
-  for (const [className, levelName] of [
-    [aclClass, level],
-    [aclClass, '*'],
-    ['*', level],
-    ['*', '*'],
-  ] as const) {
-    const levels = own(permissions, className)
-    const entry = levels && own(levels, levelName)
-    if (entry !== undefined) return entry === '*' || entry.includes('*') ? 'any' : entry
-  }
-  return []
+  const entry =
+    entryOf(permissions, aclClass, level) ??
+    entryOf(permissions, aclClass, '*') ??
+    entryOf(permissions, '*', level) ??
+    entryOf(permissions, '*', '*') ??
+    []
+  return entry === '*' || entry.includes('*') ? 'any' : entry
+}
+
+function entryOf(permissions: Permissions, aclClass: string, level: string): '*' | readonly string[] | undefined {
+  const levels = own(permissions, aclClass)
+  return levels && own(levels, level)
 }
 
 /** The rows of a class that the caller may reach at a level, or nothing at all. */
@@ -81,7 +84,7 @@ export function scopeOf(caller: Caller, aclClass: AclClass, level: AclLevel): Sc
   const ids = resolveGrant(caller.permissions, aclClass, level)
   if (ids !== 'any' && ids.length === 0) return undefined
   return {
-    [proof]: true,
+    ...proven,
     caller,
     applicationId: caller.everyApplication ? 'any' : caller.applicationId,
     ids,

@@ -35,7 +35,7 @@ export async function authenticate({ rawHeaders, query }: Credentials, authority
   const token = presentedToken(request)
   if (token !== undefined) return bearerCaller(request, id, token, authority)
   if (id === undefined) throw denied('An API key is required: send it in the x-api-key header.')
-  const key = await liveKey(id, authority)
+  const key = live(await findKey(id, authority))
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? chosenApplication(request) : undefined
   return {
@@ -46,8 +46,9 @@ export async function authenticate({ rawHeaders, query }: Credentials, authority
   }
 }
 
-async function liveKey(id: string, { keys }: Authority): Promise<Key> {
-  const key = isUuid(id) ? await keys.find(id.toLowerCase()) : undefined
+const findKey = (id: string, { keys }: Authority) => (isUuid(id) ? keys.find(id.toLowerCase()) : undefined)
+
+function live(key: Key | undefined): Key {
   if (!key) throw denied('The API key is not valid.')
   return key
 }
@@ -61,7 +62,7 @@ async function bearerCaller(
   const admitted = await authority.bearers.find(token)
   if (!admitted) throw invalidToken('The access token is not valid, or its session has ended.')
   const { applicationId, bearer } = admitted
-  const key = id === undefined ? await admitted.key() : await liveKey(id, authority)
+  const key = id === undefined ? await admitted.key() : live(await findKey(id, authority))
   if (!key) throw invalidToken('No API key stands behind this access token: set metadata.auth.defaultApiKey.')
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
@@ -89,11 +90,11 @@ const invalidToken = (detail: string): ApiError =>
 
 /** The same key may come in several places; two different ones are a confusion that nobody should profit from. */
 function presentedKey(request: Presented): string | undefined {
-  const keys = new Set<unknown>([request.query[keyParameter]].flat())
-  for (const name of keyHeaders) for (const value of valuesOf(request, name)) keys.add(value)
-  keys.delete(undefined)
-  if (keys.size > 1) throw denied('The request carries different API keys.')
+  const { [keyParameter]: asked } = request.query
+  const keys: unknown[] = asked === undefined ? [] : [asked].flat()
+  for (const name of keyHeaders) for (const value of valuesOf(request, name)) keys.push(value)
   const [key] = keys
+  if (keys.some((other) => other !== key)) throw denied('The request carries different API keys.')
   return key === undefined || typeof key === 'string' ? key : ''
 }
 

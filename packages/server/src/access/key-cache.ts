@@ -7,8 +7,8 @@ import { credentialHash } from './secrets.ts'
 export type Key = Omit<Caller, 'everyApplication' | 'bearer'>
 
 export type KeyCache = {
-  /** The live key with this id. */
-  find(id: string): Promise<Key | undefined>
+  /** The live key with this id; at once when it was asked for a moment ago. */
+  find(id: string): Key | undefined | Promise<Key | undefined>
   /** Forgets a key at once on this replica; the others ask again within `trustMs`. */
   forget(id: string): void
   /** The same for all keys of type `user` that this user has. */
@@ -17,7 +17,7 @@ export type KeyCache = {
   flush(): Promise<void>
 }
 
-type Entry = { key: Promise<Key | undefined>; askedAt: number; userId?: number | null }
+type Entry = { asked: Promise<Key | undefined>; askedAt: number; key?: Key }
 
 /** A deleted key is refused on every replica within a second, whatever happens to the links between them. */
 const trustMs = 900
@@ -25,36 +25,44 @@ const capacity = 10_000
 
 export function createKeyCache(db: Db): KeyCache {
   const entries = new Map<string, Entry>()
-  const used = new Map<string, Date>()
+  /** By the keys' hashes, in milliseconds. */
+  const used = new Map<string, number>()
 
   function ask(id: string): Promise<Key | undefined> {
     // Unknown keys are not kept: a key made a moment ago on another replica must work here at once.
     const forget = () => entries.delete(id)
     // The clock starts before the question is asked, or an answer could be trusted for longer than it is true.
     const askedAt = performance.now()
-    const key = loadKey(db, id)
-    const entry: Entry = { key, askedAt }
-    key.then((found) => {
-      if (found) entry.userId = found.userId
+    const asked = loadKey(db, id)
+    const entry: Entry = { asked, askedAt }
+    asked.then((found) => {
+      if (found) entry.key = found
       else forget()
     }, forget)
     if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '')
     entries.delete(id)
     entries.set(id, entry)
+    return asked
+  }
+
+  /** The key, if it has not expired; and that it was used. */
+  function use(key: Key | undefined): Key | undefined {
+    const now = Date.now()
+    if (!key || (key.expiresAt && key.expiresAt.getTime() <= now)) return undefined
+    used.set(key.keyHash, now)
     return key
   }
 
   return {
-    async find(id) {
+    find(id) {
       const entry = entries.get(id)
-      const key = await (entry && performance.now() - entry.askedAt < trustMs ? entry.key : ask(id))
-      if (!key || (key.expiresAt && key.expiresAt <= new Date())) return undefined
-      used.set(id, new Date())
-      return key
+      const isFresh = entry && performance.now() - entry.askedAt < trustMs
+      if (isFresh && entry.key) return use(entry.key)
+      return (isFresh ? entry.asked : ask(id)).then(use)
     },
     forget: (id) => void entries.delete(id),
     forgetUser(userId) {
-      for (const [id, { userId: of }] of entries) if (of === userId) entries.delete(id)
+      for (const [id, { key }] of entries) if (key?.userId === userId) entries.delete(id)
     },
     async flush() {
       const batch = [...used]
@@ -62,17 +70,18 @@ export function createKeyCache(db: Db): KeyCache {
       if (batch.length === 0) return
       await db.query(sql`
         UPDATE svc.apikeys SET last_used_at = u.at
-        FROM unnest(${batch.map(([id]) => credentialHash(id))}::bytea[], ${batch.map(([, at]) => at)}::timestamptz[]) AS u(hash, at)
+        FROM unnest(${batch.map(([hash]) => Buffer.from(hash, 'hex'))}::bytea[], ${batch.map(([, at]) => new Date(at))}::timestamptz[]) AS u(hash, at)
         WHERE apikeys.hash = u.hash`)
     },
   }
 }
 
 async function loadKey(db: Db, id: string): Promise<Key | undefined> {
-  const [row] = await db.query<Omit<Key, 'keyId'>>(sql`
+  const hash = credentialHash(id)
+  const [row] = await db.query<Omit<Key, 'keyHash'>>(sql`
     SELECT type, application_id AS "applicationId", permissions, user_id AS "userId",
            expires_at AS "expiresAt", allowed_origins AS "allowedOrigins"
-    FROM svc.apikeys WHERE hash = ${credentialHash(id)}
+    FROM svc.apikeys WHERE hash = ${hash}
       AND (user_id IS NULL OR NOT EXISTS (SELECT FROM svc.users u WHERE u.id = user_id AND NOT u.enabled))`)
-  return row && { ...row, keyId: id }
+  return row && { ...row, keyHash: hash.toString('hex') }
 }

@@ -37,7 +37,4 @@ export function createSecrets(secret: string): Secrets {
 }
 
 /** A credential with 122 random bits or more needs no salt and no slow hash. */
-export const credentialHash = (credential: string): Buffer => Buffer.from(credentialHashHex(credential), 'hex')
-
-/** The same as text. */
-export const credentialHashHex = (credential: string): string => hash('sha256', credential, 'hex')
+export const credentialHash = (credential: string): Buffer => hash('sha256', credential, 'buffer')

@@ -10,6 +10,7 @@ import { recallTurns } from './memory.ts'
 import type { Bus } from './peer-runs.ts'
 import { createPeers, type Peers } from './peers.ts'
 import type { Question } from './question.ts'
+import { createRegister } from './register.ts'
 import { startReplica } from './replica.ts'
 import { offerInTurn } from './run.ts'
 import type { Tracing } from './tracing.ts'
@@ -56,7 +57,7 @@ const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
 export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsOptions): Agents {
   const onError = (error: unknown) => log.warn({ err: error }, 'agents')
-  const active = new Map<string, Invocation>()
+  const active = createRegister<Invocation>()
   const history = createHistory(db, bus.id, onError)
   const upgrades = createUpgrades(limits.frameBytes)
   const workers = createWorkers({

@@ -29,7 +29,7 @@ export type Entry = {
 }
 
 export type History = {
-  /** Remembers an invocation soon; a later entry of the same id takes the place of the earlier one. */
+  /** Remembers an invocation soon, one that has only begun a little later. */
   note(entry: Entry): void
   /** Remembers it now. */
   write(entry: Entry): Promise<void>
@@ -39,36 +39,56 @@ export type History = {
   flush(): Promise<void>
 }
 
-const flushMs = 100
+const flushMs = 50
 const capacity = 20_000
 /** A replica that was not seen for so long is dead. */
 const replicaDeadMs = 15_000
 
 export function createHistory(db: Db, replicaId: string, onError: (error: unknown) => void): History {
   let waiting = new Map<string, Entry>()
+  /** These may be over by the next time, and are then written once instead of twice. */
+  let begun: Entry[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  function flush(): Promise<void> {
+  function writeDue(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     const batch = [...waiting.values()]
     waiting = new Map()
+    takeBegun()
+    if (waiting.size > 0) wake()
     if (batch.length > 0)
       writing = writing.then(() => insert(db, replicaId, batch)).catch((error) => keep(batch, error))
     return writing
   }
 
+  function flush(): Promise<void> {
+    takeBegun()
+    return writeDue()
+  }
+
+  function takeBegun(): void {
+    for (const entry of begun) if (entry.status === 'running') waiting.set(entry.id, entry)
+    begun = []
+  }
+
+  const wake = () => {
+    timer ??= setTimeout(writeDue, flushMs).unref()
+  }
+
   /** The database may be back for the next batch. */
   function keep(batch: readonly Entry[], error: unknown): void {
     onError(error)
-    for (const entry of batch) if (!waiting.has(entry.id)) note(entry)
+    for (const entry of batch) note(entry)
   }
 
   function note(entry: Entry): void {
-    if (waiting.size >= capacity) return
-    waiting.set(entry.id, entry)
-    timer ??= setTimeout(flush, flushMs).unref()
+    const isRunning = entry.status === 'running'
+    if (waiting.size + (isRunning ? begun.length : 0) >= capacity) return
+    if (isRunning) begun.push(entry)
+    else waiting.set(entry.id, entry)
+    wake()
   }
 
   return {

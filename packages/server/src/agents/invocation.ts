@@ -58,8 +58,12 @@ type Life = {
   /** Bytes that the client has taken and the worker was not given back yet. */
   owed: number
   hasRoom: boolean
-  /** Until the first output, between outputs, until the end. */
-  timers: { first?: NodeJS.Timeout; idle?: NodeJS.Timeout; whole?: NodeJS.Timeout }
+  /** When it is over at the latest, and when it is unless something is heard before, by `performance.now()`. */
+  readonly endsBy: number
+  silentBy: number
+  /** Rings at `ringsAt`, when the first of the two may have come: setting it anew for every output would cost more. */
+  timer: NodeJS.Timeout | undefined
+  ringsAt: number
   readonly invocation: Invocation
 }
 
@@ -68,15 +72,17 @@ type Life = {
  * from the worker, from a timer, or from outside; and whatever ends it, nothing of it is left.
  */
 export function beginInvocation(services: InvocationServices, question: Question, client: Client): Invocation {
+  const { agent, call } = question
   const id = uuidV7()
   const entry = entryOf(id, question)
+  const startedAt = performance.now()
   const life: Life = {
     services,
     question,
     client,
     id,
     entry,
-    startedAt: performance.now(),
+    startedAt,
     state: 'waiting',
     run: undefined,
     characters: createWholeCharacters(),
@@ -84,7 +90,10 @@ export function beginInvocation(services: InvocationServices, question: Question
     outputBytes: 0,
     owed: 0,
     hasRoom: true,
-    timers: {},
+    endsBy: startedAt + agent.maxDurationMs,
+    silentBy: startedAt + Math.min(agent.timeoutMs, call.timeoutMs ?? Number.POSITIVE_INFINITY),
+    timer: undefined,
+    ringsAt: Number.POSITIVE_INFINITY,
     invocation: {
       id,
       question,
@@ -96,14 +105,8 @@ export function beginInvocation(services: InvocationServices, question: Question
       end: (code, message, reason) => stop(life, failure(code, message, id), reason),
     },
   }
-  const { agent, call } = question
-  const untilFirst = Math.min(agent.timeoutMs, call.timeoutMs ?? Number.POSITIVE_INFINITY)
-  life.timers.first = alarm(life, untilFirst, 'The agent sent nothing in time.')
-  life.timers.whole = alarm(life, agent.maxDurationMs, 'The agent took too long.')
-  // Not before the caller has the invocation in hand.
-  Promise.resolve()
-    .then(() => offer(life))
-    .catch((error) => isOver(life) || fail(life, error))
+  setTimer(life, startedAt)
+  offer(life).catch((error) => isOver(life) || fail(life, error))
   return life.invocation
 }
 
@@ -111,12 +114,35 @@ const isOver = ({ state }: Life): boolean => state === 'over'
 
 const elapsed = ({ startedAt }: Life): number => Math.round(performance.now() - startedAt)
 
-const alarm = (life: Life, afterMs: number, message: string): NodeJS.Timeout =>
-  setTimeout(() => stop(life, failure('agent_timeout', message, life.id), 'timeout'), afterMs)
+/** For the first of what may come. */
+function setTimer(life: Life, now: number): void {
+  clearTimeout(life.timer)
+  life.ringsAt = Math.min(life.endsBy, life.silentBy)
+  life.timer = setTimeout(ring, Math.ceil(life.ringsAt - now), life)
+}
+
+function ring(life: Life): void {
+  const now = performance.now()
+  if (now >= life.endsBy) timeOut(life, 'The agent took too long.')
+  else if (now < life.silentBy) setTimer(life, now)
+  else timeOut(life, life.state === 'waiting' ? 'The agent sent nothing in time.' : 'The agent fell silent.')
+}
+
+const timeOut = (life: Life, message: string): void => stop(life, failure('agent_timeout', message, life.id), 'timeout')
+
+/** From the first output on: the wait for the next begins anew. */
+function heard(life: Life): void {
+  if (life.state !== 'open') return
+  const now = performance.now()
+  life.silentBy = now + life.question.agent.idleTimeoutMs
+  if (life.silentBy < life.ringsAt) setTimer(life, now)
+}
 
 async function offer(life: Life): Promise<void> {
   const { services, question, entry, id } = life
   const { agent, call } = question
+  // Not before the caller has the invocation in hand.
+  await undefined
   if (!agent.enabled) return fail(life, declined('nobody', id))
   if (!services.hasReady(agent)) return fail(life, declined(isBridgeType(agent.type) ? 'unbridged' : 'nobody', id))
   if (agent.maxConcurrency === null) services.history.note(entry)
@@ -151,7 +177,7 @@ function offerAgain(life: Life, invoke: Invoke, moves: number): void {
 }
 
 function hear(life: Life, event: RunEvent): void {
-  const { id, entry, timers } = life
+  const { id, entry } = life
   if (event.t === 'declined') fail(life, declined(event.why, id))
   else if (event.t === 'accepted') entry.workerId = event.workerId
   else if (event.t === 'delta') take(life, event.text)
@@ -161,7 +187,7 @@ function hear(life: Life, event: RunEvent): void {
   else if (event.t === 'lost') fail(life, failure('agent_disconnected', 'The agent disconnected.', id))
   else {
     if (event.t === 'start') open(life)
-    timers.idle?.refresh()
+    heard(life)
   }
 }
 
@@ -170,15 +196,14 @@ function open(life: Life): void {
   if (life.state !== 'waiting') return
   life.state = 'open'
   life.entry.ttfbMs = elapsed(life)
-  clearTimeout(life.timers.first)
-  life.timers.idle = alarm(life, life.question.agent.idleTimeoutMs, 'The agent fell silent.')
+  heard(life)
   life.client.open(life.id)
 }
 
 function take(life: Life, text: string): void {
   const { outputBytes: most } = life.services.limits
   open(life)
-  life.timers.idle?.refresh()
+  heard(life)
   const bytes = Buffer.byteLength(text)
   life.outputBytes += bytes
   life.owed += bytes
@@ -239,11 +264,9 @@ function fail(life: Life, error: ApiError): void {
 
 function close(life: Life, result: Partial<Entry>, tell: () => void): void {
   if (isOver(life)) return
-  const { services, entry, timers, kept, outputBytes, question } = life
+  const { services, entry, kept, outputBytes, question } = life
   life.state = 'over'
-  clearTimeout(timers.first)
-  clearTimeout(timers.idle)
-  clearTimeout(timers.whole)
+  clearTimeout(life.timer)
   const output = kept ? storable(kept.join('')) : null
   Object.assign(entry, result, { durationMs: elapsed(life), outputBytes, output })
   services.onOver(life.invocation, entry)

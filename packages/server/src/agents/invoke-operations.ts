@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller, Scope } from '../access/acl.ts'
-import { credentialHashHex, type Secrets } from '../access/secrets.ts'
+import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { createEventStream, eventStreamHeaders } from '../http/event-stream.ts'
@@ -110,9 +110,8 @@ async function questionOf(
   const agent = await known.get(scope, id).catch(explainAbsence)
   const call = readCall(body, limits)
   const tools = toolsFor(request, caller, agent)
-  const keyHash = credentialHashHex(caller.keyId)
   const trace = tracing.begin(request.headers.traceparent, agent, call)
-  return { agent, call, mode, keyHash, userId: caller.userId, trace, tools }
+  return { agent, call, mode, keyHash: caller.keyHash, userId: caller.userId, trace, tools }
 }
 
 function explainAbsence(error: unknown): never {

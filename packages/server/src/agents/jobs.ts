@@ -1,6 +1,7 @@
 import { report } from '../events.ts'
 import type { Limits } from './limits.ts'
 import type { CancelReason, Invoke, PlatformFrame, WorkerFrame } from './protocol.ts'
+import { createRegister, type Register } from './register.ts'
 import type { Run, RunEvent } from './run.ts'
 
 /** What one worker works at. An entry is a slot: taken when the invocation is offered, given back exactly once. */
@@ -34,10 +35,10 @@ type JobsOptions = {
   onChange(): void
 }
 
-type Desk = JobsOptions & { readonly jobs: Map<string, Job> }
+type Desk = JobsOptions & { readonly jobs: Register<Job> }
 
 export function createJobs(options: JobsOptions): Jobs {
-  const desk: Desk = { ...options, jobs: new Map() }
+  const desk: Desk = { ...options, jobs: createRegister() }
   return {
     count: () => desk.jobs.size,
     offer: (workerId, invoke, on) => offer(desk, workerId, invoke, on),
@@ -145,8 +146,8 @@ function takeText(desk: Desk, job: Job, text: string): void {
 }
 
 function lose({ jobs }: Desk): void {
-  const all = [...jobs.values()]
-  jobs.clear()
+  const all = jobs.values()
+  for (const job of all) jobs.delete(job.id)
   for (const job of all) {
     clearTimeout(job.timer)
     if (job.state === 'offered') job.on({ t: 'declined', why: 'nobody' })

@@ -86,11 +86,12 @@ export function readEnding({ finishReason = 'stop', model, usage = {}, artifacts
 }
 
 function readUsage(given: Record<string, unknown>): Usage {
-  const known = usageFields.flatMap((name) => {
+  const usage: Usage = {}
+  for (const name of usageFields) {
     const value = given[name]
-    return typeof value === 'number' && value >= 0 ? [[name, value] as const] : []
-  })
-  return Object.fromEntries(known)
+    if (typeof value === 'number' && value >= 0) usage[name] = value
+  }
+  return usage
 }
 
 const areArtifacts = (value: unknown): value is unknown[] =>

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import Type from 'typebox'
-import { credentialHashHex } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
@@ -44,11 +43,11 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
         if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
           throw invalid('Sec-WebSocket-Protocol', `must offer ${subprotocol}`)
         }
-        if (!mayConnect(caller.keyId)) throw tooMany('This key connects too often.')
+        if (!mayConnect(caller.keyHash)) throw tooMany('This key connects too often.')
         const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
         checkRoom(agents, agentId, applicationId)
         const socket = await agents.upgrades.accept(raw)
-        const keyHash = credentialHashHex(caller.keyId)
+        const { keyHash } = caller
         agents.workers.serve({ connectionId: randomUUID(), agentId, applicationId, keyHash }, socket, raw.socket)
         await once(socket, 'close')
         return { status: 101 }

@@ -4,7 +4,10 @@ import { Socket } from 'node:net'
 /** A body that is not there by then does not come any more. */
 const bodyMs = 60_000
 
-const timers = new WeakMap<IncomingMessage, NodeJS.Timeout>()
+/** One for all requests of a connection, since their bodies come one after the other. */
+type Deadline = { timer: NodeJS.Timeout; request: IncomingMessage | undefined }
+
+const deadlines = new WeakMap<Socket, Deadline>()
 
 /** A client that does not send what it announced is told so, and waited for no longer. */
 export function setDeadline(request: IncomingMessage, onLate: (socket: Socket) => void): void {
@@ -12,14 +15,22 @@ export function setDeadline(request: IncomingMessage, onLate: (socket: Socket) =
   // A request made within the process has no socket, and all of its body.
   if (!(socket instanceof Socket)) return
   if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return
-  const timer = setTimeout(() => {
-    if (!request.complete) onLate(socket)
-  }, bodyMs)
-  timers.set(request, timer.unref())
-  request.once('close', () => clearTimeout(timer))
+  const known = deadlines.get(socket)
+  if (known) {
+    known.request = request
+    known.timer.refresh()
+    return
+  }
+  const late = () => {
+    if (deadline.request?.complete === false) onLate(socket)
+  }
+  const deadline: Deadline = { request, timer: setTimeout(late, bodyMs).unref() }
+  deadlines.set(socket, deadline)
+  socket.once('close', () => clearTimeout(deadline.timer))
 }
 
-/** Whoever reads the body watches over it. */
+/** The body is there, or whoever reads it watches over it. */
 export function forgetDeadline(request: IncomingMessage): void {
-  clearTimeout(timers.get(request))
+  const deadline = deadlines.get(request.socket)
+  if (deadline?.request === request) deadline.request = undefined
 }

@@ -32,33 +32,34 @@ function positionOf(error: unknown): string {
   return place ? `fault ${place[0]}` : 'it ends too early'
 }
 
-type Part = { value: unknown; path: string; depth: number; areColumns: boolean }
+type Part = { value: object; path: string; depth: number; areColumns: boolean }
 
 /** Walks without recursion: the depth is the sender's choice. */
 function inspect(root: unknown, columnsIn: string | undefined): void {
+  checkScalar(root, '')
+  if (!isObject(root)) return
   let keys = 0
   const pending: Part[] = [{ value: root, path: '', depth: 0, areColumns: false }]
   for (let part = pending.pop(); part; part = pending.pop()) {
-    checkScalar(part)
-    if (typeof part.value !== 'object' || part.value === null) continue
     if (part.depth >= maxDepth) throw invalid('', `The body nests deeper than ${maxDepth} levels.`)
     if (!Array.isArray(part.value)) keys += checkKeys(part.value, part)
     if (keys > maxKeys) throw invalid('', `The body has more than ${maxKeys} keys.`)
-    for (const child of partsOf(part.value, part, columnsIn)) pending.push(child)
+    inspectWithin(part, columnsIn, pending)
   }
 }
 
-/** Numbers make up most of a large body, and hardly any needs a second look. */
-function partsOf(value: object, { path, depth, areColumns }: Part, columnsIn: string | undefined): Part[] {
-  return Object.entries(value)
-    .filter(([, child]) => typeof child === 'object' || typeof child === 'string' || isTooLarge(child))
-    .map(([key, child]) => ({
-      value: child,
-      path: `${path}/${key}`,
-      depth: depth + 1,
-      areColumns: areColumns || (depth === 0 && key === columnsIn),
-    }))
+function inspectWithin({ value, path, depth, areColumns }: Part, columnsIn: string | undefined, pending: Part[]): void {
+  for (const [key, child] of Object.entries(value)) {
+    const at = `${path}/${key}`
+    if (!isObject(child)) checkScalar(child, at)
+    else {
+      const isOfColumns = areColumns || (depth === 0 && key === columnsIn)
+      pending.push({ value: child, path: at, depth: depth + 1, areColumns: isOfColumns })
+    }
+  }
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 function checkKeys(value: object, { path, areColumns }: Part): number {
   const keys = Object.keys(value)
@@ -72,7 +73,7 @@ function checkKeys(value: object, { path, areColumns }: Part): number {
   return keys.length
 }
 
-function checkScalar({ value, path }: Part): void {
+function checkScalar(value: unknown, path: string): void {
   if (typeof value === 'string') checkText(value, path)
   if (isTooLarge(value)) throw invalid(path, 'The number is too large.')
 }

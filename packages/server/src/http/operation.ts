@@ -79,6 +79,9 @@ export function operation<const A extends Access, Q extends TObject, B extends T
   return declaration as unknown as Operation
 }
 
+/** What a route says of itself; those that only refuse have no operation. */
+export type RouteConfig = { readonly operation?: Operation }
+
 type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree }
 
 /** Where a request keeps what it was admitted with. */
@@ -93,7 +96,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     method: operation.method,
     url: routeOf(operation),
     bodyLimit: operation.bodyLimit,
-    config: { operation: operation.id, isMultipart: operation.multipart !== undefined },
+    config: { operation } satisfies RouteConfig,
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
       request.setDecorator<Admitted>(admission, await admit(operation, request, authority))

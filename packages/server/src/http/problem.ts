@@ -26,7 +26,9 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   const problem = asApiError(error)
   // Whoever has left hears nothing, and nothing is wrong with the server.
   const hasLeft = request.raw.socket.destroyed
-  if (problem.status >= 500 && !hasLeft) request.log.error({ err: error, cause: problem.cause }, 'request failed')
+  if (problem.status >= 500 && !hasLeft) {
+    request.log.error({ requestId: request.id, err: error, cause: problem.cause }, 'request failed')
+  }
   // No hook has run when the router cannot read the address.
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')

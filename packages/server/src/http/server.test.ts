@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { pino } from 'pino'
+import type { Authority } from '../access/authenticate.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
+import { createServer } from './server.ts'
 
 let app: TestApp
 let port: number
@@ -241,4 +244,15 @@ test('a server that stops does not wait for those who have connected and said no
   const begun = performance.now()
   await other.close()
   assert.ok(performance.now() - begun < 5_000)
+})
+
+test('a line of the log says of which request it is', async () => {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const authority = {} as Authority
+  const http = await createServer([], authority, { logger, trustProxy: false, bodyLimit: 1, isStopping: () => false })
+  await http.inject({ url: '/nothing?api-key=secret', headers: { 'x-request-id': 'of-this-request' } })
+  await http.close()
+  const [line] = lines.filter(({ msg }) => msg === 'request')
+  assert.deepEqual([line?.requestId, line?.path, line?.status], ['of-this-request', '/nothing', 404])
 })

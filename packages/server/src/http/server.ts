@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyBodyParser,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
-import { admission, mount, type Operation, routeOf } from './operation.ts'
+import { admission, mount, type Operation, type RouteConfig, routeOf } from './operation.ts'
 import { problemBody, problemType, sendProblem } from './problem.ts'
 
 export type ServerOptions = {
@@ -29,7 +35,9 @@ export async function createServer(
   const app = Fastify({
     loggerInstance: logger,
     // One line a request, written below.
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // Whoever writes a line says of which request it is: a logger for each request would cost all of them.
+    childLoggerFactory: (one) => one,
     trustProxy,
     bodyLimit,
     genReqId: ({ headers }) => acceptedId(headers['x-request-id']) ?? randomUUID(),
@@ -43,7 +51,7 @@ export async function createServer(
     clientErrorHandler: answerUnreadable,
   })
   const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
-  readJson(app, operations)
+  readJson(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.setNotFoundHandler((request, reply) =>
     sendProblem(request, reply, new ApiError('not_found', 'There is nothing at this address.')),
@@ -59,13 +67,15 @@ export async function createServer(
     if (isStopping()) reply.header('connection', 'close')
     done(null, payload)
   })
-  app.addHook('onResponse', ({ log, method, url, routeOptions }, reply, done) => {
+  app.addHook('onResponse', ({ id: requestId, log, method, url, raw, routeOptions }, reply, done) => {
+    if (raw.complete) forgetDeadline(raw)
     // The query string may hold a key, so it is not logged.
     const path = secretRoutes.has(routeOptions.url ?? '') ? routeOptions.url : url.split('?', 1)[0]
     const seconds = reply.elapsedTime / 1000
-    const { operation = 'none' } = (routeOptions.config ?? {}) as { operation?: string }
+    const operation = operationOf(routeOptions.config)?.id ?? 'none'
     report('request', { operation, status: reply.statusCode, seconds })
-    log.info({ method, path, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10 }, 'request')
+    const ms = Math.round(seconds * 10_000) / 10
+    log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request')
     done()
   })
   app.options('*', (_request, reply) => reply.code(204).headers(preflightHeaders).send())
@@ -78,18 +88,19 @@ export async function createServer(
 const acceptedId = (id: unknown): string | undefined =>
   typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
 
-function readJson(app: FastifyInstance, operations: readonly Operation[]): void {
+const operationOf = (config: object | undefined): Operation | undefined =>
+  (config as RouteConfig | undefined)?.operation
+
+function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  const nameOf = (method: string, url: string | undefined) => `${method} ${url}`
-  const byName = new Map(operations.map((one) => [nameOf(one.method, routeOf(one)), one]))
-  const parse = async ({ method, routeOptions }: FastifyRequest, body: string) => {
-    const operation = byName.get(nameOf(method, routeOptions.url))
-    return body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText)
+  const parse: FastifyBodyParser<string> = ({ routeOptions }, body, done) => {
+    const operation = operationOf(routeOptions.config)
+    done(null, body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText))
   }
   // Forms are read by the operation itself, while they come.
   app.addContentTypeParser(/^multipart\/form-data(;|$)/i, async ({ routeOptions, raw }: FastifyRequest) => {
-    const config = routeOptions.config as { isMultipart?: boolean }
-    if (!config.isMultipart) throw new ApiError('unsupported_media_type', 'The body must be JSON.')
+    if (!operationOf(routeOptions.config)?.multipart)
+      throw new ApiError('unsupported_media_type', 'The body must be JSON.')
     forgetDeadline(raw)
   })
   app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)

@@ -76,7 +76,7 @@ function createMcpServer(request: FastifyRequest, call: CallOperation, version: 
       return text.length > maxResultLength ? failed('The result is too long: ask for less.') : succeeded(text)
     } catch (error) {
       if (error instanceof ApiError) return failed(error.message)
-      request.log.error({ err: error }, 'tool failed')
+      request.log.error({ requestId: request.id, err: error }, 'tool failed')
       return failed('Something went wrong on our side.')
     }
   })

@@ -65,10 +65,10 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
       if (!granted) return undefined
       const { secret, ...grant } = granted
       if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(secret, signed)))) return undefined
-      const keyId = `tools of ${invocationId}`
+      const keyHash = `tools of ${invocationId}`
       return {
         invocationId,
-        caller: { ...grant, keyId, everyApplication: false, expiresAt, allowedOrigins: null, bearer: null },
+        caller: { ...grant, keyHash, everyApplication: false, expiresAt, allowedOrigins: null, bearer: null },
       }
     },
   }

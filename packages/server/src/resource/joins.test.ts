@@ -44,7 +44,7 @@ const shelves: Resource = defineResource({
 
 const [mine, theirs] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002']
 const callerOf = (applicationId: string, permissions: Permissions = { '*': { '*': '*' } }): Caller => ({
-  keyId: '',
+  keyHash: '',
   type: 'app',
   applicationId,
   everyApplication: false,

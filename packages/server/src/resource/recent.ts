@@ -54,5 +54,5 @@ const isAbsent = (error: unknown): boolean => error instanceof ApiError && error
 
 /** Two callers share an entry only when they reach the same rows; a list of ids is as good as the key that has it. */
 function keyOf({ applicationId, ids, ownerId, caller }: Scope, id: string): string {
-  return `${applicationId} ${ownerId ?? ''} ${ids === 'any' ? '' : caller.keyId} ${id}`
+  return `${applicationId} ${ownerId ?? ''} ${ids === 'any' ? '' : caller.keyHash} ${id}`
 }

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Db } from '../db/db.ts'
+import { compileSql, type Sql } from '../db/sql.ts'
+import { createHistory, type Entry } from './history.ts'
+
+/** A history on a database that only notes what it is told to write, and fails as often as it is told to. */
+function historyOf(failures = 0) {
+  const written: string[][] = []
+  let left = failures
+  const query = async (statement: Sql) => {
+    if (left-- > 0) throw new Error('not now')
+    const text = compileSql(statement).values.find((value) => String(value).startsWith('['))
+    written.push((JSON.parse(String(text)) as Entry[]).map(({ id, status }) => `${id} ${status}`))
+    return []
+  }
+  const history = createHistory({ query } as unknown as Db, 'here', () => {})
+  return { history, written }
+}
+
+const running = (id: string) => ({ id, status: 'running' }) as Entry
+const end = (entry: Entry) => Object.assign(entry, { status: 'succeeded' } as const)
+
+test('an invocation that is soon over is written once', async () => {
+  const { history, written } = historyOf()
+  const entries = ['a', 'b'].map(running)
+  entries.forEach(history.note)
+  await wait(60)
+  for (const entry of entries) history.note(end(entry))
+  await wait(200)
+  assert.deepEqual(written, [['a succeeded', 'b succeeded']])
+})
+
+test('one that goes on is written while it runs, and again at its end', async () => {
+  const { history, written } = historyOf()
+  const entry = running('a')
+  history.note(entry)
+  await wait(200)
+  assert.deepEqual(written, [['a running']])
+  history.note(end(entry))
+  await wait(200)
+  assert.deepEqual(written, [['a running'], ['a succeeded']])
+})
+
+test('what is asked for at once is written at once, also what has only begun', async () => {
+  const { history, written } = historyOf()
+  history.note(end(running('a')))
+  history.note(running('b'))
+  await history.flush()
+  assert.deepEqual(written, [['a succeeded', 'b running']])
+  await history.flush()
+  assert.equal(written.length, 1)
+})
+
+test('what could not be written is written later', async () => {
+  const { history, written } = historyOf(1)
+  const entry = running('b')
+  history.note(end(running('a')))
+  history.note(entry)
+  await history.flush()
+  assert.deepEqual(written, [])
+  history.note(end(entry))
+  await wait(200)
+  assert.deepEqual(written, [['a succeeded', 'b succeeded']])
+})
