@@ -119,15 +119,15 @@ export async function indexTable(staged: Staged): Promise<Warning[]> {
       if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
       await tx.query(index)
     })
-  const keyAndCount = async (): Promise<number> => {
-    // Not a key at once: that would have to wait for the other index.
-    await make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
-    return plan.geometry?.isAreal ? countInvalid(staged) : 0
-  }
-  const index = sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`
-  const [count] = await Promise.all([keyAndCount(), plan.geometry && make(index)])
+  // Not a key at once: that would have to wait for the other index.
+  const unique = make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
+  const gist = sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`
+  const indexed = Promise.all([unique, plan.geometry && make(gist)])
+  const [count] = await Promise.all([
+    unique.then(() => (plan.geometry?.isAreal ? countInvalid(staged) : 0)),
+    indexed.then(() => target.db.query(sql`ANALYZE ${table}`)),
+  ])
   await target.db.query(sql`ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY USING INDEX ${key}`)
-  await target.db.query(sql`ANALYZE ${table}`)
   if (count === 0) return []
   const message = 'Some areas are not valid (they cross themselves, for instance); they were loaded as they are.'
   return [{ code: 'invalid_geometry', message, count }]
