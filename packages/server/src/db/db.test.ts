@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import type { Db, Queryable, Row } from './db.ts'
+import type { Db, Queryable, Row, TupleBytes } from './db.ts'
 import { ident, joinSql, json, raw, type SqlValue, sql } from './sql.ts'
 
 let testDb: TestDatabase
@@ -433,6 +433,46 @@ test('copyIn of many megabytes is one whole', async () => {
   assert.equal(await count(name), 0)
   assert.equal(await db.copyIn(statement, lines(100_000)), 100_000)
   assert.equal(await count(name), 100_000)
+})
+
+test('copyInBinary takes tuples cut anywhere, from memory that is used again', async () => {
+  const name = await tableOf('a int, b text')
+  const tuple = (n: number): Buffer => {
+    const text = Buffer.from('é'.repeat(n % 700))
+    const bytes = Buffer.alloc(14 + text.length)
+    bytes.writeInt16BE(2)
+    bytes.writeInt32BE(4, 2)
+    bytes.writeInt32BE(n, 6)
+    bytes.writeInt32BE(text.length, 10)
+    bytes.set(text, 14)
+    return bytes
+  }
+  async function* tuples(rows: number, failAt?: number): AsyncGenerator<TupleBytes> {
+    const memory = Buffer.alloc(300)
+    for (let n = 0; n < rows; n++) {
+      if (n === failAt) throw new Error('the source failed')
+      const all = tuple(n)
+      for (let start = 0; start < all.length; start += memory.length) {
+        const bytes = memory.subarray(0, all.copy(memory, 0, start))
+        yield { bytes, isEnd: start + bytes.length === all.length }
+        memory.fill(255)
+      }
+    }
+  }
+  const statement = sql`COPY ${ident(name)} FROM STDIN (FORMAT binary)`
+  assert.equal(await db.copyInBinary(statement, tuples(4_000)), 4_000)
+  const [row] = await db.query(sql`
+    SELECT count(*) AS n, sum(a) AS sum, bool_and(b = repeat('é', a % 700)) AS "isRight" FROM ${ident(name)}`)
+  assert.deepEqual(row, { n: 4_000, sum: 7_998_000, isRight: true })
+  await assert.rejects(db.copyInBinary(statement, tuples(10, 5)), /the source failed/)
+  await assert.rejects(
+    db.transaction(async (tx) => {
+      await tx.copyInBinary(statement, tuples(10))
+      throw new Error('not after all')
+    }),
+    /not after all/,
+  )
+  assert.equal(await count(name), 4_000)
 })
 
 test('copyIn reports the bad line and copies nothing', async () => {

@@ -214,7 +214,7 @@ async function* binaryPieces(tuples: AsyncIterable<TupleBytes>): AsyncGenerator<
   let parts: Uint8Array[] = []
   let length = 0
   for await (const { bytes, isEnd } of tuples) {
-    parts.push(bytes.slice())
+    parts.push(new Uint8Array(bytes))
     length += bytes.length
     if (!isEnd || length < binaryPieceLength) continue
     yield pieceOf(parts)
