@@ -152,15 +152,16 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
   test('tells a server that went away from a query that failed', async () => {
     const connection = await connect()
     const [[pid] = []] = await rows(connection, 'SELECT pg_backend_pid()')
-    const running = rows(connection, 'SELECT pg_sleep(30)')
+    const isUnavailable = (error: unknown) => error instanceof ApiError && error.code === 'unavailable'
+    const refused = assert.rejects(rows(connection, 'SELECT pg_sleep(30)'), isUnavailable)
     await setTimeout(50)
     await database.db.query(sql`SELECT pg_terminate_backend(${Number(pid)}::int4)`)
-    await assert.rejects(running, (error) => error instanceof ApiError && error.code === 'unavailable')
+    await refused
     const idle = await connect()
     const [[second] = []] = await rows(idle, 'SELECT pg_backend_pid()')
     await database.db.query(sql`SELECT pg_terminate_backend(${Number(second)}::int4)`)
     while (idle.isOpen) await setTimeout(10)
-    await assert.rejects(rows(idle, 'SELECT 1'), (error) => error instanceof ApiError && error.code === 'unavailable')
+    await assert.rejects(rows(idle, 'SELECT 1'), isUnavailable)
   })
 
   test('is not made where nobody listens, or with a wrong name', async () => {
