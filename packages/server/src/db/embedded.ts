@@ -73,7 +73,7 @@ export async function openEmbedded(options: { directory: string; onError(error: 
     copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
     // Not in one transaction, which would keep everybody else waiting: the pieces before a failure stay.
     copyInBinary: (statement, tuples) =>
-      copyBinaryPieces(statement, tuples, (text, data) =>
+      copyPieces(statement, binaryPieces(tuples), (text, data) =>
         single((session) => session.call({ kind: 'copy', text, data })),
       ),
     async script(text) {
@@ -155,6 +155,7 @@ function createTransaction(session: Session, transaction: OpenTransaction): Quer
     assertOpen(transaction)
     return readRows<R>(await session.call({ kind: 'query', text, values, single: false, reused }))
   }
+  const copy = (text: string, data: Uint8Array) => session.call({ kind: 'copy', text, data })
   return {
     async query<R extends Row>(statement: Sql) {
       const { text, values } = encodeStatement(statement)
@@ -164,11 +165,11 @@ function createTransaction(session: Session, transaction: OpenTransaction): Quer
       cursorRows<R>((text, values) => run<R>(text, values, false), statement, { ...options, hold: false }),
     async copyIn(statement, chunks) {
       assertOpen(transaction)
-      return await copyPieces(session, statement, chunks)
+      return await copyPieces(statement, textPieces(chunks), copy)
     },
     async copyInBinary(statement, tuples) {
       assertOpen(transaction)
-      return await copyBinaryPieces(statement, tuples, (text, data) => session.call({ kind: 'copy', text, data }))
+      return await copyPieces(statement, binaryPieces(tuples), copy)
     },
     async script(text) {
       assertOpen(transaction)
@@ -177,34 +178,20 @@ function createTransaction(session: Session, transaction: OpenTransaction): Quer
   }
 }
 
-/** While one piece is being copied the next is collected. */
-async function copyPieces(session: Session, statement: Sql, chunks: AsyncIterable<string>): Promise<number> {
-  const { text, values } = encodeStatement(statement)
-  if (values.length > 0) throw new Error('COPY takes no values')
-  let count = 0
-  let copying: Promise<Outcome> | undefined
-  for await (const piece of piecesOf(chunks)) {
-    count += rowCount(await copying)
-    copying = session.call({ kind: 'copy', text, data: new TextEncoder().encode(piece) })
-    // It is awaited in the next round, which may come after its failure.
-    copying.catch(() => undefined)
-  }
-  return count + rowCount(await copying)
-}
-
-/** Each piece is a COPY of its own. */
-async function copyBinaryPieces(
+/** Each piece is a COPY of its own. While one is being copied the next is collected. */
+async function copyPieces(
   statement: Sql,
-  tuples: AsyncIterable<TupleBytes>,
+  pieces: AsyncIterable<Uint8Array>,
   send: (text: string, data: Uint8Array) => Promise<Outcome>,
 ): Promise<number> {
   const { text, values } = encodeStatement(statement)
   if (values.length > 0) throw new Error('COPY takes no values')
   let count = 0
   let copying: Promise<Outcome> | undefined
-  for await (const piece of binaryPieces(tuples)) {
+  for await (const piece of pieces) {
     count += rowCount(await copying)
     copying = send(text, piece)
+    // It is awaited in the next round, which may come after its failure.
     copying.catch(() => undefined)
   }
   return count + rowCount(await copying)
@@ -239,15 +226,16 @@ function pieceOf(tuples: readonly Uint8Array[]): Uint8Array {
 const rowCount = (outcome: Outcome | undefined): number => Number(outcome?.command.replace('COPY ', '') ?? 0)
 
 /** At least one piece, so that a statement that cannot work fails even when there is nothing to copy. */
-async function* piecesOf(chunks: AsyncIterable<string>): AsyncGenerator<string> {
+async function* textPieces(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
   let piece = ''
   for await (const chunk of chunks) {
     piece += chunk
     if (piece.length < copyPieceLength) continue
-    yield piece
+    yield encoder.encode(piece)
     piece = ''
   }
-  yield piece
+  yield encoder.encode(piece)
 }
 
 function readRows<R extends Row>(outcome: Outcome): R[] {

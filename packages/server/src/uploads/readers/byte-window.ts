@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import { enlarged } from './copy-binary.ts'
+import { enlarged } from '../memory.ts'
 import { ReadFault } from './reader.ts'
 
 /** Where bytes come from: a file, or one in an archive, which can be read only forward. */

@@ -1,3 +1,4 @@
+import { enlarged } from '../memory.ts'
 import type { FieldType } from './reader.ts'
 import { parseTemporal, type Temporal, temporalOfDate } from './temporal.ts'
 
@@ -13,16 +14,6 @@ export function createRowWriter(): RowWriter {
 function allocate(size: number): { bytes: Buffer; view: DataView } {
   const bytes = Buffer.allocUnsafeSlow(size)
   return { bytes, view: new DataView(bytes.buffer) }
-}
-
-/** The same bytes with room behind them; the memory of the smaller ones is freed at once, not when it is collected. */
-export function enlarged(bytes: Buffer, size: number): Buffer {
-  return Buffer.from((bytes.buffer as ArrayBuffer).transfer(size))
-}
-
-/** Frees the memory of something that is written or read no more, rather than wait for its collection. */
-export function release(owner: { bytes: Buffer }): void {
-  owner.bytes = enlarged(owner.bytes, 0)
 }
 
 /** Makes room for so many more bytes. */

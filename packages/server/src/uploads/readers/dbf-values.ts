@@ -11,7 +11,6 @@ import {
   writeText,
 } from './copy-binary.ts'
 import type { Dbf, DbfField, DbfFindings, DbfText } from './dbf.ts'
-import { powersOfTen } from './plain-number.ts'
 import type { FieldType } from './reader.ts'
 import { daysIn } from './temporal.ts'
 
@@ -135,7 +134,7 @@ function writeNumber(
   start: number,
   end: number,
 ): void {
-  const value = plainNumber(bytes, start, end) ?? Number(numberText(bytes, start, end) || Number.NaN)
+  const value = Number(numberText(bytes, start, end) || Number.NaN)
   if (!Number.isFinite(value)) writeNull(writer)
   else if (type === 'number') writeFloat8(writer, value)
   else if (type === 'integer') writeInt4(writer, value)
@@ -147,38 +146,6 @@ function numberText(bytes: Buffer, start: number, end: number): string {
   while (first < end && bytes[first] === space) first++
   const text = bytes.toString('latin1', first, end).trimEnd()
   return text.includes('\0') ? text.trim().replaceAll('\0', '') : text
-}
-
-/** Blanks, a minus, up to 15 digits with a point among them, zeros: then all is exact. Undefined for all else. */
-function plainNumber(bytes: Buffer, start: number, end: number): number | undefined {
-  let at = start
-  while (at < end && bytes[at] === space) at++
-  if (bytes[at] === 0x2d) {
-    const value = plainDigits(bytes, at + 1, end)
-    return value === undefined ? undefined : -value
-  }
-  return plainDigits(bytes, at, end)
-}
-
-function plainDigits(bytes: Buffer, start: number, end: number): number | undefined {
-  let [mantissa, digits, point, zeros] = [0, 0, -1, 0]
-  for (let at = start; at < end; at++) {
-    const byte = bytes[at] as number
-    if (byte === 0x2e && point < 0) point = digits
-    else if (byte === 0x30 && point >= 0) zeros++
-    else if (byte >= 0x30 && byte <= 0x39) {
-      // Zeros behind the point count only when another digit follows.
-      digits += zeros + 1
-      if (digits > 15) return undefined
-      mantissa = mantissa * (powersOfTen[zeros + 1] as number) + (byte - 0x30)
-      zeros = 0
-    } else return undefined
-  }
-  return digits + zeros === 0 ? undefined : scaled(mantissa, digits, point)
-}
-
-function scaled(mantissa: number, digits: number, point: number): number {
-  return point < 0 ? mantissa : mantissa / (powersOfTen[digits - point] as number)
 }
 
 const dateBytes = Buffer.from('0000-00-00')

@@ -110,9 +110,7 @@ export function createGeometrySummary(): GeometrySummary {
 
 /** The geometry takes part in the layer's type and extent. */
 export function summarise(summary: GeometrySummary, geometry: FlatGeometry): void {
-  const name = typeNames[geometry.type - 1]
-  if (name) summary.types.add(name)
-  summary.loaded++
+  countIn(summary, geometry.type)
   widen(summary, geometry)
 }
 
@@ -125,14 +123,18 @@ export function summariseBox(
   east: number,
   north: number,
 ): void {
-  const name = typeNames[type - 1]
-  if (name) summary.types.add(name)
-  summary.loaded++
+  countIn(summary, type)
   const { extent } = summary
   if (west < extent[0]) extent[0] = west
   if (south < extent[1]) extent[1] = south
   if (east > extent[2]) extent[2] = east
   if (north > extent[3]) extent[3] = north
+}
+
+function countIn(summary: GeometrySummary, type: number): void {
+  const name = typeNames[type - 1]
+  if (name) summary.types.add(name)
+  summary.loaded++
 }
 
 function widen(summary: GeometrySummary, geometry: FlatGeometry): void {

@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { release } from './copy-binary.ts'
+import { release } from '../memory.ts'
 import {
   type Cursor,
   createCursor,

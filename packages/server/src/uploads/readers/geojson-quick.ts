@@ -11,7 +11,7 @@ import {
 import { type Cursor, peek } from './geojson-cursor.ts'
 import { form, type RowForm } from './geojson-encode.ts'
 import type { Feature } from './geojson-feature.ts'
-import { coordinatesPlace, type FixedText, idPlace, type Pattern, stepOver } from './geojson-pattern.ts'
+import { coordinatesPlace, type FixedText, fixedText, idPlace, type Pattern, stepOver } from './geojson-pattern.ts'
 import type { Findings } from './geojson-scan.ts'
 import { readPlainNumber } from './plain-number.ts'
 import { daysIn } from './temporal.ts'
@@ -70,6 +70,9 @@ function isQuick({ places, missing, fieldCount, geometryType }: Pattern, { featu
   )
 }
 
+const word = (text: string): FixedText => fixedText(Buffer.from(text))
+const words = { null: word('null'), true: word('true'), false: word('false') }
+
 const quickForms: ReadonlySet<number> = new Set([form.text, form.integer, form.number, form.boolean, form.date])
 
 function isBegun(cursor: Cursor, hasComma: boolean): boolean {
@@ -122,7 +125,7 @@ function takeValue(cursor: Cursor, quick: Quick, column: number): boolean {
   if (cursor.bytes[cursor.at] === 110) {
     present[column] = 0
     writeNull(writer)
-    return isWord(cursor, 'null')
+    return stepOver(cursor, words.null)
   }
   switch (row.forms[column]) {
     case form.text:
@@ -167,7 +170,7 @@ function takeDate(cursor: Cursor, writer: RowWriter): boolean {
 function takeBoolean(cursor: Cursor, writer: RowWriter): boolean {
   const isTrue = cursor.bytes[cursor.at] === 116
   writeBoolean(writer, isTrue)
-  return isWord(cursor, isTrue ? 'true' : 'false')
+  return stepOver(cursor, isTrue ? words.true : words.false)
 }
 
 function takeInteger(cursor: Cursor, writer: RowWriter): boolean {
@@ -181,13 +184,6 @@ function takeNumber(cursor: Cursor, writer: RowWriter, known: number): boolean {
   const value = readPlainNumber(cursor.bytes, cursor)
   if (Number.isNaN(value) || (known & (cursor.hasPoint ? kind.float : kind.int4)) === 0) return false
   writeFloat8(writer, value)
-  return true
-}
-
-function isWord(cursor: Cursor, word: string): boolean {
-  const { bytes, at } = cursor
-  for (let index = 0; index < word.length; index++) if (bytes[at + index] !== word.charCodeAt(index)) return false
-  cursor.at = at + word.length
   return true
 }
 

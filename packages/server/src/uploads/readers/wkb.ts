@@ -1,4 +1,4 @@
-import { enlarged } from './copy-binary.ts'
+import { enlarged } from '../memory.ts'
 import type { Extent, GeometryType } from './reader.ts'
 
 /** One geometry under construction as EWKB, and what was seen while writing it. */

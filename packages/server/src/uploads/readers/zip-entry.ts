@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib'
+import { release } from '../memory.ts'
 import type { ByteSource } from './byte-window.ts'
-import { release } from './copy-binary.ts'
 import { ReadFault } from './reader.ts'
 
 /** A file in an archive: where it lies there, and what it has to come to. */
