@@ -3,7 +3,7 @@ import type { Progress } from './progress.ts'
 import type { ReaderProcess } from './reader-process.ts'
 import type { ScannedLayer } from './readers/reader.ts'
 import { copyRows, createStaging, dropStaging, type Staged, stagingName, type Target } from './staging.ts'
-import { planTable, type TablePlan } from './table-plan.ts'
+import { planTable, rowsWanted, type TablePlan } from './table-plan.ts'
 import { UploadFault } from './upload-fault.ts'
 import type { Claimed, LayerWarning } from './upload-state.ts'
 
@@ -24,14 +24,16 @@ export async function loadGuessed(
   if (!plan) return null
   const staged = { target, name: stagingName(upload.id, upload.attempt, 0), plan }
   await createStaging(staged)
-  const { rows, loaded } = reader.load(layerName, plan.encoded, (fraction) => run.progress.at('loading', fraction))
-  await copyRows(staged, rows)
-  const { layer, isAsGuessed } = await loaded
+  const rows = reader.load(rowsWanted(plan), (fraction) => run.progress.at('loading', fraction))
+  const copied = await copyRows(staged, rows)
+  const { loaded } = await rows.sent
+  if (!loaded) throw new Error('It is not said what was loaded')
+  const { layer, isAsGuessed } = loaded
   run.warnings.push(...layer.warnings)
   const right = planTable(layer, upload.options)
   const isLoaded = isAsGuessed && isSamePlan(plan, right)
   if (!isLoaded) await dropStaging(target, upload.id)
-  return { staged: { ...staged, plan: right }, isLoaded }
+  return { staged: { ...copied, plan: right }, isLoaded }
 }
 
 /** The end of a file may say of its reference system what is missing at its beginning. */

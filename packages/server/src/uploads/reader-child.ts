@@ -1,9 +1,10 @@
 import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
-import type { Opened, ReaderReply, ReaderRequest } from './reader-messages.ts'
+import type { Opened, ReaderReply, ReaderRequest, RowsSent } from './reader-messages.ts'
 import { rowsDescriptor } from './reader-messages.ts'
 import { openReader } from './readers/open-reader.ts'
 import { type Loaded, type PassOptions, type Reader, ReadFault } from './readers/reader.ts'
+import { createAreaCheck } from './readers/sure-areas.ts'
 import { tileArchiveKind } from './readers/tile-archive.ts'
 
 // Reads one file for the server and ends with it. It knows no secret and no database: whatever is in the file stays here.
@@ -74,8 +75,7 @@ async function answer(request: ReaderRequest): Promise<ReaderReply> {
   if (request.kind === 'scan') return { kind: 'done', value: await reader.scan(request.layer, pass) }
   if (request.kind === 'guess')
     return { kind: 'done', value: reader.load && (await reader.guess?.(request.layer, pass)) }
-  const value = await sendRows(rowsFor(reader, request))
-  return { kind: 'done', value }
+  return { kind: 'done', value: await sendRows(reader, request) }
 }
 
 type RowsRequest = Extract<ReaderRequest, { kind: 'encode' | 'load' }>
@@ -89,14 +89,16 @@ async function* rowsFor(
   return undefined
 }
 
-/** Answers what comes with the rows. */
-async function sendRows<T>(chunks: AsyncGenerator<Buffer, T>): Promise<T> {
+async function sendRows(from: Reader, request: RowsRequest): Promise<RowsSent> {
+  const check = request.hasAreas ? createAreaCheck(request.columns) : undefined
+  const chunks = rowsFor(from, request)
   for (;;) {
     const { value, done: isOver } = await chunks.next()
     if (isOver) {
       await sendEnd()
-      return value
+      return { loaded: value, doubtful: check?.doubtful() }
     }
+    check?.look(value)
     if (value.length > 0) await send(value)
   }
 }

@@ -4,9 +4,19 @@ import type { EncodedColumn, FaultPlace, Loaded, OpenOptions, ScannedLayer, Uplo
 export type ReaderRequest =
   | { kind: 'open'; file: string; options: Omit<OpenOptions, 'signal'> }
   | { kind: 'scan'; layer: string }
-  | { kind: 'encode'; layer: string; columns: readonly EncodedColumn[] }
+  | ({ kind: 'encode' } & RowsWanted)
   | { kind: 'guess'; layer: string }
-  | { kind: 'load'; layer: string; columns: readonly EncodedColumn[] }
+  | ({ kind: 'load' } & RowsWanted)
+
+export type RowsWanted = {
+  layer: string
+  columns: readonly EncodedColumn[]
+  /** Whether there may be areas, which are to be looked at. */
+  hasAreas: boolean
+}
+
+/** What is known when all rows are sent: of a load what was loaded, and which rows may have an area that is not valid. */
+export type RowsSent = { loaded: Loaded | undefined; doubtful: readonly number[] | undefined }
 
 /** A tile archive has no layers to read: it is served as it is. */
 export type Opened = { archive: 'mbtiles' | 'pmtiles' } | { format: string; layers: string[] }
@@ -14,7 +24,7 @@ export type Opened = { archive: 'mbtiles' | 'pmtiles' } | { format: string; laye
 /** What it answers. Rows come by a pipe of their own, each chunk behind its length; a length of 0 ends a layer. */
 export type ReaderReply =
   | { kind: 'progress'; fraction: number }
-  | { kind: 'done'; value: Opened | ScannedLayer | Loaded | undefined }
+  | { kind: 'done'; value: Opened | ScannedLayer | RowsSent | undefined }
   | { kind: 'fault'; code: UploadErrorCode; message: string; place: FaultPlace }
   | { kind: 'error'; message: string }
 

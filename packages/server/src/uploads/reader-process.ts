@@ -3,29 +3,32 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TupleBytes } from '../db/db.ts'
 import { free, hasOwnMemory } from './memory.ts'
-import { type Opened, type ReaderReply, type ReaderRequest, rowsDescriptor } from './reader-messages.ts'
-import { type EncodedColumn, type Loaded, type OpenOptions, ReadFault, type ScannedLayer } from './readers/reader.ts'
+import {
+  type Opened,
+  type ReaderReply,
+  type ReaderRequest,
+  type RowsSent,
+  type RowsWanted,
+  rowsDescriptor,
+} from './reader-messages.ts'
+import { type OpenOptions, ReadFault, type ScannedLayer } from './readers/reader.ts'
 
 /** A process that reads one file and is thrown away: whatever the file does to it, the server does not notice. */
 export type ReaderProcess = {
   open(file: string, options: Omit<OpenOptions, 'signal'>): Promise<Opened>
   scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
-  encode(
-    layer: string,
-    columns: readonly EncodedColumn[],
-    onProgress: (fraction: number) => void,
-  ): AsyncIterable<TupleBytes>
+  encode(wanted: RowsWanted, onProgress: (fraction: number) => void): Rows
   /** What a layer is by its beginning; undefined when that cannot be told. */
   guess(layer: string): Promise<ScannedLayer | undefined>
   /** Encodes a layer that was guessed; what is said of it at the end tells whether the rows are whole. */
-  load(
-    layer: string,
-    columns: readonly EncodedColumn[],
-    onProgress: (fraction: number) => void,
-  ): { rows: AsyncIterable<TupleBytes>; loaded: Promise<Loaded> }
+  load(wanted: RowsWanted, onProgress: (fraction: number) => void): Rows
   /** Ends it, in the middle of whatever it does. */
   end(): Promise<void>
+  /** It has ended, by itself or not. */
+  readonly ended: Promise<void>
 }
+
+export type Rows = { readonly rows: AsyncIterable<TupleBytes>; readonly sent: Promise<RowsSent> }
 
 /** The process ended by itself: out of memory, or worse. */
 export class ReaderDied extends Error {
@@ -36,9 +39,49 @@ const childFile = new URL(`./reader-child${extname(import.meta.url)}`, import.me
 const heapMb = 160
 const maxErrorLength = 4_000
 
-/** Compiled code is kept in `cacheDirectory`: the next one starts in a third of the time, with less memory. */
-export function startReader(signal: AbortSignal, cacheDirectory: string): ReaderProcess {
-  signal.throwIfAborted()
+/** Processes that read files: at most one is started before it is needed. */
+export type Readers = {
+  /** A file is about to be read. */
+  prepare(): void
+  /** A process for one file; it ends with the signal. */
+  take(signal: AbortSignal): ReaderProcess
+  close(): Promise<void>
+}
+
+/** For so long one waits that nobody may need: the file was refused, or another server reads it. */
+const spareMs = 5_000
+
+/** Compiled code is kept in `cacheDirectory`: the next process starts in a third of the time, with less memory. */
+export function createReaders(cacheDirectory: string, keepMs = spareMs): Readers {
+  let spare: ReaderProcess | undefined
+  let timer: NodeJS.Timeout | undefined
+  function takeSpare(): ReaderProcess | undefined {
+    const taken = spare
+    clearTimeout(timer)
+    spare = undefined
+    return taken
+  }
+  return {
+    prepare() {
+      if (spare) return void timer?.refresh()
+      const reader = startReader(cacheDirectory)
+      spare = reader
+      timer = setTimeout(() => takeSpare()?.end(), keepMs).unref()
+      void reader.ended.then(() => spare === reader && takeSpare())
+    },
+    take(signal) {
+      signal.throwIfAborted()
+      const reader = takeSpare() ?? startReader(cacheDirectory)
+      const end = (): void => void reader.end()
+      signal.addEventListener('abort', end, { once: true })
+      void reader.ended.then(() => signal.removeEventListener('abort', end))
+      return reader
+    },
+    close: async () => takeSpare()?.end(),
+  }
+}
+
+function startReader(cacheDirectory: string): ReaderProcess {
   const child = fork(childFile, {
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=4'],
     // Nothing of the server's settings, which hold secrets.
@@ -55,22 +98,21 @@ export function startReader(signal: AbortSignal, cacheDirectory: string): Reader
   }
   // Should it end by itself, what it started does not outlive it.
   child.once('exit', () => killGroup(child))
-  signal.addEventListener('abort', kill, { once: true })
+
+  function rowsOf(request: ReaderRequest, onProgress: (fraction: number) => void): Rows {
+    const sent = call(request, onProgress) as Promise<RowsSent>
+    sent.catch(() => undefined)
+    return { rows: rowsUntil(sent, pipe), sent }
+  }
 
   return {
     open: (file, options) => call({ kind: 'open', file, options }) as Promise<Opened>,
     scan: (layer, onProgress) => call({ kind: 'scan', layer }, onProgress) as Promise<ScannedLayer>,
-    async *encode(layer, columns, onProgress) {
-      yield* rowsUntil(call({ kind: 'encode', layer, columns }, onProgress), pipe)
-    },
+    encode: (wanted, onProgress) => rowsOf({ kind: 'encode', ...wanted }, onProgress),
     guess: (layer) => call({ kind: 'guess', layer }) as Promise<ScannedLayer | undefined>,
-    load(layer, columns, onProgress) {
-      const loaded = call({ kind: 'load', layer, columns }, onProgress) as Promise<Loaded>
-      loaded.catch(() => undefined)
-      return { rows: rowsUntil(loaded, pipe), loaded }
-    },
+    load: (wanted, onProgress) => rowsOf({ kind: 'load', ...wanted }, onProgress),
+    ended,
     async end() {
-      signal.removeEventListener('abort', kill)
       kill()
       await ended
       for (const stream of child.stdio) stream?.destroy()

@@ -154,7 +154,7 @@ test('a file is kept as it was sent, however it is cut on its way', async (t) =>
   const directory = await mkdtemp(join(tmpdir(), 'graticule-receive-'))
   const path = join(directory, 'form', 'source')
   const server = createServer(async (request, response) => {
-    const { file } = await receiveForm(request, path, 1e8)
+    const { file } = await receiveForm(request, path, 1e8, () => undefined)
     response.end(String(file.size))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -19,8 +19,16 @@ const idleMs = 60_000
 /** For so long the rest of a body that was refused is read, so that the client hears why. */
 const lingerMs = 10_000
 
-/** Writes the file of a form down while it comes, in `path`; when anything is wrong, nothing is left there. */
-export async function receiveForm(request: IncomingMessage, path: string, maxBytes: number): Promise<ReceivedForm> {
+/**
+ * Writes the file of a form down while it comes, in `path`; when anything is wrong, nothing is left there. `onWhole` is called when
+ * the last byte of it has come.
+ */
+export async function receiveForm(
+  request: IncomingMessage,
+  path: string,
+  maxBytes: number,
+  onWhole: () => void,
+): Promise<ReceivedForm> {
   const tooLarge = new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
   if (Number(request.headers['content-length'] ?? 0) > maxBytes + fieldCount * fieldBytes) throw tooLarge
   const form = readForm(request)
@@ -40,7 +48,7 @@ export async function receiveForm(request: IncomingMessage, path: string, maxByt
       form.on('file', (field, stream, fileName) => {
         if (field !== 'file') return reject(invalid(`body/${field}`, 'The file belongs into the field file.'))
         if (file) return reject(invalid('body/file', 'One file at a time: put several into a zip archive.'))
-        incoming = stream
+        incoming = stream.once('end', onWhole)
         file = store(stream, path, maxBytes, own, tooLarge).then((size) => ({ name: fileName ?? '', size }))
         file.catch(reject)
       })

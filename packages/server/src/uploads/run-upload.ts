@@ -6,7 +6,7 @@ import { loadGuessed } from './load-guessed.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { type MapFacts, type Publishable, publish, publishArchive } from './publish.ts'
 import type { Opened } from './reader-messages.ts'
-import { type ReaderProcess, startReader } from './reader-process.ts'
+import type { ReaderProcess } from './reader-process.ts'
 import { type Extent, layerNameOf, ReadFault, type ScannedLayer } from './readers/reader.ts'
 import {
   copyRows,
@@ -19,9 +19,12 @@ import {
   type Target,
   transform,
 } from './staging.ts'
-import { planTable } from './table-plan.ts'
+import { planTable, rowsWanted } from './table-plan.ts'
 import { UploadFault } from './upload-fault.ts'
 import type { Claimed, LayerWarning } from './upload-state.ts'
+
+/** A process that reads a file, and ends with the signal. */
+export type TakeReader = { takeReader(signal: AbortSignal): ReaderProcess }
 
 /** What loading needs of the rest of the service. */
 export type LoadingParts = {
@@ -75,11 +78,16 @@ export const sourceFile = (directory: string, id: string): string => join(upload
 const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
 
 /** Loads a file and publishes what is in it, or throws. */
-export async function runUpload(parts: LoadingParts, upload: Claimed, signal: AbortSignal, run: Run): Promise<void> {
+export async function runUpload(
+  parts: LoadingParts & TakeReader,
+  upload: Claimed,
+  signal: AbortSignal,
+  run: Run,
+): Promise<void> {
   const work = workDirectory(parts.directory, upload.id)
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
-  const reader = startReader(signal, join(parts.directory, 'cache'))
+  const reader = parts.takeReader(signal)
   try {
     run.progress.at('unpacking', 0)
     const opened = await reader.open(sourceFile(parts.directory, upload.id), {
@@ -147,31 +155,35 @@ async function runLayers(
   const names = chosenLayers(opened.layers, upload)
   const [only] = names
   const guessed = names.length === 1 && only !== undefined ? await loadGuessed(upload, target, reader, run, only) : null
-  const tables = guessed ? [guessed.staged] : await planLayers(upload, target, reader, run, names)
-  const each = async (stage: Parameters<Progress['at']>[0], work: (table: Staged, at: OnProgress) => Promise<void>) => {
+  const planned = guessed ? [guessed.staged] : await planLayers(upload, target, reader, run, names)
+  const each = async <T>(
+    stage: Parameters<Progress['at']>[0],
+    tables: readonly Staged[],
+    work: (table: Staged, at: OnProgress) => Promise<T>,
+  ): Promise<T[]> => {
+    const results: T[] = []
     for (const [index, table] of tables.entries()) {
       signal.throwIfAborted()
       run.progress.at(stage, index / tables.length)
-      await work(table, (fraction) => run.progress.at(stage, (index + fraction) / tables.length))
+      results.push(await work(table, (fraction) => run.progress.at(stage, (index + fraction) / tables.length)))
     }
+    return results
   }
-  if (!guessed?.isLoaded) {
-    await each('loading', async (table, at) => {
-      await createStaging(table)
-      await copyRows(table, reader.encode(table.plan.layer.name, table.plan.encoded, at))
-    })
+  const load = async (table: Staged, at: OnProgress): Promise<Staged> => {
+    await createStaging(table)
+    return copyRows(table, reader.encode(rowsWanted(table.plan), at))
   }
+  const tables = guessed?.isLoaded ? planned : await each('loading', planned, load)
   await reader.end()
-  await each('transforming', transform)
-  await each('indexing', async (table) => {
+  await each('transforming', tables, transform)
+  await each('indexing', tables, async (table) => {
     const found = await indexTable(table)
     run.warnings.push(...found.map((warning) => ({ ...warning, ...placed(table.plan.layer, tables.length) })))
   })
-  const published: Publishable[] = []
-  await each('overviews', async (table) => {
+  const published = await each('overviews', tables, (table) => {
     const id = upload.options.datasetId ?? randomUUID()
     run.datasetIds.push(id)
-    published.push(await describe(parts, upload, { staged: table, id, layers: tables.length, replaced }, signal))
+    return describe(parts, upload, { staged: table, id, layers: tables.length, replaced }, signal)
   })
   run.progress.at('publishing', 0)
   signal.throwIfAborted()

@@ -1,7 +1,8 @@
-import type { Db, Queryable, TupleBytes } from '../db/db.ts'
+import type { Db, Queryable } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
 import { withNumber } from './lent-srid.ts'
+import type { Rows } from './reader-process.ts'
 import type { Extent, Warning } from './readers/reader.ts'
 import type { TablePlan } from './table-plan.ts'
 import { codeOf, UploadFault } from './upload-fault.ts'
@@ -16,7 +17,13 @@ export type Target = {
 }
 
 /** A table that nobody knows of yet. */
-export type Staged = { readonly target: Target; readonly name: string; readonly plan: TablePlan }
+export type Staged = {
+  readonly target: Target
+  readonly name: string
+  readonly plan: TablePlan
+  /** The keys of the rows, when they are loaded, whose areas may not be valid; any of them where it is not said. */
+  readonly doubtful?: readonly number[] | undefined
+}
 
 const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-', '')}_`
 
@@ -54,8 +61,10 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
   }
 }
 
-export async function copyRows(staged: Staged, tuples: AsyncIterable<TupleBytes>): Promise<number> {
-  return staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, tuples)
+/** Answers the table with what is known of its rows. */
+export async function copyRows(staged: Staged, { rows, sent }: Rows): Promise<Staged> {
+  await staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, rows)
+  return { ...staged, doubtful: (await sent).doubtful }
 }
 
 /** Moves the coordinates where they belong. */
@@ -134,8 +143,12 @@ export async function indexTable(staged: Staged): Promise<Warning[]> {
 }
 
 async function countInvalid(staged: Staged): Promise<number> {
-  const [row] = await staged.target.db.query<{ count: number }>(sql`
-    SELECT count(*)::int4 AS count FROM ${tableOf(staged)} WHERE ST_IsValidReason(${ident(geometryColumn)}) <> 'Valid Geometry'`)
+  const { target, doubtful } = staged
+  if (doubtful?.length === 0) return 0
+  const among = doubtful ? sql`${ident(keyColumn)} = ANY(${doubtful}::int8[]) AND` : raw('')
+  const [row] = await target.db.query<{ count: number }>(sql`
+    SELECT count(*)::int4 AS count FROM ${tableOf(staged)}
+    WHERE ${among} ST_IsValidReason(${ident(geometryColumn)}) <> 'Valid Geometry'`)
   return row?.count ?? 0
 }
 

@@ -1,4 +1,5 @@
 import { columnNames, geometryColumn, keyColumn } from './column-names.ts'
+import type { RowsWanted } from './reader-messages.ts'
 import { type EncodedColumn, type FieldType, geometryColumnType, type ScannedLayer } from './readers/reader.ts'
 import { sridOfText } from './srid-of-text.ts'
 import { UploadFault } from './upload-fault.ts'
@@ -25,6 +26,12 @@ export type TablePlan = {
   /** The same columns, as the reader writes them. */
   readonly encoded: readonly EncodedColumn[]
   readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Places }
+}
+
+/** The rows of a table that are to be read. Areas that are moved first may not be valid then, whatever they are now. */
+export function rowsWanted({ layer, encoded, geometry }: TablePlan): RowsWanted {
+  const isMoved = geometry?.places.source !== geometry?.places.target
+  return { layer: layer.name, columns: encoded, hasAreas: geometry?.isAreal === true && !isMoved }
 }
 
 const columnTypes: Record<FieldType, string> = {

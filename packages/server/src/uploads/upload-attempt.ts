@@ -2,16 +2,17 @@ import { rm } from 'node:fs/promises'
 import { report } from '../events.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
-import { createRun, type LoadingParts, type Run, runUpload, uploadDirectory } from './run-upload.ts'
+import { createRun, type LoadingParts, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
 import { dropOverviewParts, dropStaging, type Target } from './staging.ts'
 import { type FaultDto, faultOf, UploadLost } from './upload-fault.ts'
 import { type Claimed, fail, isWanted, maxAttempts, putBack } from './upload-state.ts'
 
-export type AttemptOptions = LoadingParts & {
-  /** The server stops: what is not done is left for others. */
-  isClosing(): boolean
-  onError(error: unknown): void
-}
+export type AttemptOptions = LoadingParts &
+  TakeReader & {
+    /** The server stops: what is not done is left for others. */
+    isClosing(): boolean
+    onError(error: unknown): void
+  }
 
 /** One try to load a file, to whatever end; nothing of it is left but what was published. */
 export async function attempt(

@@ -26,7 +26,9 @@ export type UploadOperationsOptions = {
   /** How many of an application may be unfinished. */
   maxWaiting: number
   findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
-  /** A file has come. */
+  /** A file has come; it is not yet safe. */
+  expect(): void
+  /** It is, and on record. */
   begin(upload: { id: string; applicationId: string }): Promise<void>
   /** It is no longer wanted. */
   stop(upload: { id: string; applicationId: string }): Promise<void>
@@ -62,7 +64,7 @@ function create(options: UploadOperationsOptions): Operation {
         demandAnyId(scope)
         // Before the file comes, which may take long, and again when its record is written.
         await demandRoom(store.db, caller.applicationId, options.maxWaiting)
-        const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), maxBytes)
+        const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), maxBytes, options.expect)
         const form = readFormFields(fields)
         if (form.datasetId !== undefined) await checkReplaced(options, caller, form.datasetId)
         await insert(options, caller, scope, id, file, form)

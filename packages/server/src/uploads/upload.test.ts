@@ -201,24 +201,39 @@ test('columns get names that work, and remember their own', async () => {
 })
 
 test('invalid areas are loaded, and counted in a warning', async () => {
-  const bowtie = {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [0, 0],
-        [1, 1],
-        [1, 0],
-        [0, 1],
-        [0, 0],
-      ],
-    ],
+  const at = (x: number, y: number, corners: number[][]) =>
+    [...corners, corners[0]].map((corner) => [x + (corner?.[0] ?? 0), y + (corner?.[1] ?? 0)])
+  const square = [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+    [0, 1],
+  ]
+  const hole = square.map(([x = 0, y = 0]) => [x / 2 + 0.2, y / 2 + 0.2])
+  const bowtie = [
+    [0, 0],
+    [1, 1],
+    [1, 0],
+    [0, 1],
+  ]
+  const area = (...rings: number[][][]) => ({
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'Polygon', coordinates: rings },
+  })
+  const features = Array.from({ length: 100 }, (_, index) => {
+    if (index % 25 === 3) return area(at(index, 10, bowtie))
+    return index % 10 === 0 ? area(at(index, 10, square), at(index, 10, hole)) : area(at(index, 10, square))
+  })
+  for (const targetSrid of ['4326', '3857']) {
+    const done = await uploads.upload(file(collection(features)), { targetSrid })
+    assert.equal(done.status, 'completed')
+    assert.equal(done.featureCount, 100)
+    assert.deepEqual(
+      done.warnings.map(({ code, count }: { code: string; count: number }) => [code, count]),
+      [['invalid_geometry', 4]],
+    )
   }
-  const done = await uploads.upload(file(collection([{ type: 'Feature', properties: {}, geometry: bowtie }])))
-  assert.equal(done.status, 'completed')
-  assert.deepEqual(
-    done.warnings.map(({ code, count }: { code: string; count: number }) => [code, count]),
-    [['invalid_geometry', 1]],
-  )
 })
 
 test('a large table has its overview when it is published', async () => {

@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { tidy } from './janitor.ts'
+import { createReaders } from './reader-process.ts'
 import { type LoadingParts, uploadDirectory } from './run-upload.ts'
 import { cancelStatements } from './staging.ts'
 import { attempt, removeTables, targetOf } from './upload-attempt.ts'
@@ -30,6 +32,8 @@ export type UploadsOptions = LoadingParts & {
 }
 
 export type Uploads = {
+  /** A file has come, and is about to begin. */
+  expect(): void
   begin(upload: { id: string; applicationId: string }): Promise<void>
   stop(upload: { id: string; applicationId: string }): Promise<void>
   /** Looks after what others have left, from now on. */
@@ -47,8 +51,9 @@ const tidyMs = 3_600_000
 export function createUploads(options: UploadsOptions): Uploads {
   const { db, jobs, perApplication, directory, onError } = options
   const running = new Map<string, { controller: AbortController; ended: Promise<void> }>()
+  const readers = createReaders(join(directory, 'cache'))
   let isClosing = false
-  const attempts = { ...options, isClosing: () => isClosing }
+  const attempts = { ...options, takeReader: readers.take, isClosing: () => isClosing }
 
   const order = async (applicationId: string, key: string, startAfterSeconds?: number): Promise<void> => {
     const later = startAfterSeconds === undefined ? {} : { startAfterSeconds }
@@ -86,6 +91,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   jobs.work(queue, { concurrency, expireSeconds }, ({ data }, signal) => work(data.applicationId, signal))
 
   return {
+    expect: readers.prepare,
     begin: ({ id, applicationId }) => order(applicationId, id).catch(onError),
     async stop({ id, applicationId }) {
       const here = running.get(id)
@@ -105,7 +111,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       isClosing = true
       for (const timer of timers) clearInterval(timer)
       for (const { controller } of running.values()) controller.abort()
-      await Promise.allSettled([...running.values()].map(({ ended }) => ended))
+      await Promise.allSettled([readers.close(), ...[...running.values()].map(({ ended }) => ended)])
     },
   }
 }

@@ -1,0 +1,98 @@
+import type { EncodedColumn } from './reader.ts'
+
+/** Looks at rows on their way to the database, for areas that may not be valid. */
+export type AreaCheck = {
+  /** Rows of COPY BINARY, whole ones. */
+  look(rows: Buffer): void
+  /** The keys of rows whose areas have to be looked at more closely; undefined when they are too many to be named. */
+  doubtful(): readonly number[] | undefined
+}
+
+const maxDoubtful = 50_000
+
+/** Looking closely takes PostGIS longer than loading; most areas need it not. */
+export function createAreaCheck(columns: readonly EncodedColumn[]): AreaCheck {
+  const [keyAt, geometryAt] = [indexOf(columns, 'fid'), indexOf(columns, 'geometry')]
+  const doubtful: number[] = []
+
+  /** Answers where the next row begins. */
+  function lookAtRow(view: DataView, start: number): number {
+    let key = 0
+    let at = start + 2
+    for (let field = 0; field < columns.length; field++) {
+      const size = view.getInt32(at)
+      at += 4
+      if (size < 0) continue
+      if (field === keyAt) key = view.getUint32(at) * 2 ** 32 + view.getUint32(at + 4)
+      else if (field === geometryAt && !isSurelyValid(view, at)) doubtful.push(key)
+      at += size
+    }
+    return at
+  }
+
+  return {
+    look({ buffer, byteOffset, length }) {
+      const view = new DataView(buffer, byteOffset, length)
+      for (let at = 0; at < length && doubtful.length <= maxDoubtful; ) at = lookAtRow(view, at)
+    },
+    doubtful: () => (doubtful.length > maxDoubtful ? undefined : doubtful),
+  }
+}
+
+const indexOf = (columns: readonly EncodedColumn[], kind: EncodedColumn['kind']): number =>
+  columns.findIndex((column) => column.kind === kind)
+
+/** Whether the EWKB here is of points, or an area of one ring around whose middle it runs just once. */
+function isSurelyValid(view: DataView, start: number): boolean {
+  if (view.getUint8(start) !== 1) return false
+  const type = view.getUint32(start + 1, true)
+  const at = start + (type & sridFlag ? 9 : 5)
+  const code = type & 0xff
+  if (code === 1 || code === 4) return true
+  if (code !== 3 && code !== 6) return false
+  const count = view.getUint32(at, true)
+  if (count !== 1) return count === 0
+  return code === 6 ? isSurelyValid(view, at + 4) : runsAroundOnce(view, at + 4, type & zFlag ? 24 : 16)
+}
+
+const sridFlag = 0x20000000
+const zFlag = 0x80000000
+/** What rounding can do to the sum of two products, and a little more. */
+const rounding = 1e-15
+const tiniest = 1e-280
+
+/**
+ * Seen from the middle of its corners, the ring turns the same way from each corner to the next, and once around in all: so it
+ * cannot cross or touch itself. Corners that repeat the one before say nothing.
+ */
+function runsAroundOnce(view: DataView, ring: number, stride: number): boolean {
+  const count = view.getUint32(ring, true) - 1
+  if (count < 3) return false
+  const start = ring + 4
+  const end = start + count * stride
+  let [middleX, middleY] = [0, 0]
+  for (let at = start; at < end; at += stride) {
+    middleX += view.getFloat64(at, true)
+    middleY += view.getFloat64(at + 8, true)
+  }
+  middleX /= count
+  middleY /= count
+  let lastX = view.getFloat64(start, true)
+  let lastY = view.getFloat64(start + 8, true)
+  let [way, rounds] = [0, 0]
+  for (let at = start + stride; at <= end; at += stride) {
+    const x = view.getFloat64(at, true)
+    const y = view.getFloat64(at + 8, true)
+    if (x === lastX && y === lastY) continue
+    const one = (lastX - middleX) * (y - middleY)
+    const other = (lastY - middleY) * (x - middleX)
+    const turn = one - other
+    if (way === 0) way = Math.sign(turn)
+    // Not so when it is no number.
+    if (!(turn * way > rounding * (Math.abs(one) + Math.abs(other)) + tiniest)) return false
+    if (lastY < middleY && y >= middleY) rounds++
+    lastX = x
+    lastY = y
+  }
+  return rounds === 1
+}
