@@ -44,7 +44,9 @@ export async function eventLoopLag(child: ChildProcess): Promise<{ p99: number; 
 }
 
 export function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+  const sorted = [...values].sort((a, b) => a - b)
+  const [low, high] = [sorted[Math.ceil(sorted.length / 2 - 1)], sorted[Math.floor(sorted.length / 2)]]
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
 }
 
 export const roundsInTurns = 7

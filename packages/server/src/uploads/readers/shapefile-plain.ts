@@ -1,6 +1,7 @@
 import { ensure, type RowWriter } from './copy-binary.ts'
 import { type GeometrySummary, ogc, summariseBox } from './flat-geometry.ts'
 import { type GeometryShape, writeCount, writeHeader } from './flat-geometry-write.ts'
+import { isSamePosition } from './wkb.ts'
 
 /** A point, or one sound line or ring, whose vertices are as EWKB has them: where they lie in the window of the .shp. */
 export type PlainShape = { type: number; at: number; vertexCount: number }
@@ -43,16 +44,9 @@ function placePart(view: DataView, start: number, end: number, shape: PlainShape
   const count = view.getUint32(start + 40, true)
   if (count < (isArea ? 4 : 2) || count * 16 > end - at) return false
   const last = at + (count - 1) * 16
-  if (isArea && !isSame(view, at, last)) return false
+  if (isArea && !isSamePosition(view, at, last)) return false
   place(shape, isArea ? ogc.polygon : ogc.lineString, at, count)
   return true
-}
-
-function isSame(view: DataView, a: number, b: number): boolean {
-  return (
-    view.getFloat64(a, true) === view.getFloat64(b, true) &&
-    view.getFloat64(a + 8, true) === view.getFloat64(b + 8, true)
-  )
 }
 
 /** False when one is not finite. */

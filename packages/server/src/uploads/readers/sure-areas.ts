@@ -1,4 +1,5 @@
 import type { EncodedColumn } from './reader.ts'
+import { isSamePosition } from './wkb.ts'
 
 /** Looks at rows on their way to the database, for areas that may not be valid. */
 export type AreaCheck = {
@@ -61,6 +62,9 @@ const zFlag = 0x80000000
 const rounding = 1e-15
 const tiniest = 1e-280
 
+/** The middle of so many corners is near enough to that of all. */
+const enoughCorners = 16
+
 /**
  * Seen from the middle of its corners, the ring turns the same way from each corner to the next, and once around in all: so it
  * cannot cross or touch itself. Corners that repeat the one before say nothing.
@@ -70,29 +74,33 @@ function runsAroundOnce(view: DataView, ring: number, stride: number): boolean {
   if (count < 3) return false
   const start = ring + 4
   const end = start + count * stride
-  let [middleX, middleY] = [0, 0]
-  for (let at = start; at < end; at += stride) {
+  const step = Math.ceil(count / enoughCorners)
+  let middleX = 0
+  let middleY = 0
+  for (let at = start; at < end; at += step * stride) {
     middleX += view.getFloat64(at, true)
     middleY += view.getFloat64(at + 8, true)
   }
-  middleX /= count
-  middleY /= count
-  let lastX = view.getFloat64(start, true)
-  let lastY = view.getFloat64(start + 8, true)
-  let [way, rounds] = [0, 0]
+  middleX /= Math.ceil(count / step)
+  middleY /= Math.ceil(count / step)
+  let fromX = view.getFloat64(start, true) - middleX
+  let fromY = view.getFloat64(start + 8, true) - middleY
+  let left = 0
+  let right = 0
+  let rounds = 0
   for (let at = start + stride; at <= end; at += stride) {
-    const x = view.getFloat64(at, true)
-    const y = view.getFloat64(at + 8, true)
-    if (x === lastX && y === lastY) continue
-    const one = (lastX - middleX) * (y - middleY)
-    const other = (lastY - middleY) * (x - middleX)
+    const x = view.getFloat64(at, true) - middleX
+    const y = view.getFloat64(at + 8, true) - middleY
+    const one = fromX * y
+    const other = fromY * x
     const turn = one - other
-    if (way === 0) way = Math.sign(turn)
-    // Not so when it is no number.
-    if (!(turn * way > rounding * (Math.abs(one) + Math.abs(other)) + tiniest)) return false
-    if (lastY < middleY && y >= middleY) rounds++
-    lastX = x
-    lastY = y
+    const certain = rounding * (Math.abs(one) + Math.abs(other)) + tiniest
+    if (turn > certain) left++
+    else if (-turn > certain) right++
+    else if (!isSamePosition(view, at - stride, at)) return false
+    if (fromY < 0 && y >= 0) rounds++
+    fromX = x
+    fromY = y
   }
-  return rounds === 1
+  return rounds === 1 && (left === 0 || right === 0)
 }

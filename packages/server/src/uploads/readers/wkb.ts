@@ -103,15 +103,20 @@ export function writeEmptyPosition(writer: GeometryWriter): void {
   }
 }
 
+/** Whether x and y are the same in both places. */
+export function isSamePosition(view: DataView, a: number, b: number): boolean {
+  return (
+    view.getFloat64(a, true) === view.getFloat64(b, true) &&
+    view.getFloat64(a + 8, true) === view.getFloat64(b + 8, true)
+  )
+}
+
 /** Closes the ring that starts here; answers how many positions it has, 0 when it cannot be a ring. */
 export function closeRing(writer: GeometryWriter, start: number, count: number): number {
   const size = writer.hasZ ? 24 : 16
   const { view } = writer
   const last = start + (count - 1) * size
-  const isClosed =
-    view.getFloat64(start, true) === view.getFloat64(last, true) &&
-    view.getFloat64(start + 8, true) === view.getFloat64(last + 8, true)
-  if (isClosed) return count < 4 ? 0 : count
+  if (isSamePosition(view, start, last)) return count < 4 ? 0 : count
   if (count < 3) return 0
   if (writer.length + size > writer.bytes.length) grow(writer, size)
   writer.bytes.copy(writer.bytes, writer.length, start, start + size)
