@@ -64,3 +64,24 @@ test('what could not be written is written later', async () => {
   await wait(200)
   assert.deepEqual(written, [['a succeeded', 'b succeeded']])
 })
+
+test('while the database hangs, only so much waits for it', async () => {
+  const gate = Promise.withResolvers<void>()
+  const written: number[] = []
+  const query = async (statement: Sql) => {
+    await gate.promise
+    const text = compileSql(statement).values.find((value) => String(value).startsWith('['))
+    written.push((JSON.parse(String(text)) as Entry[]).length)
+    return []
+  }
+  const history = createHistory({ query } as unknown as Db, 'here', () => {})
+  history.note(end(running('first')))
+  await wait(100)
+  for (let batch = 0; batch < 3; batch++) {
+    for (let n = 0; n < 15_000; n++) history.note(end(running(`${batch} ${n}`)))
+    await wait(100)
+  }
+  gate.resolve()
+  await history.flush()
+  assert.deepEqual(written, [1, 20_000])
+})

@@ -51,21 +51,21 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  function writeDue(): Promise<void> {
+  /** One batch after the other: what comes while one is written waits, and is counted. */
+  async function writeDue(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     const batch = [...waiting.values()]
     waiting = new Map()
     takeBegun()
     if (waiting.size > 0) wake()
-    if (batch.length > 0)
-      writing = writing.then(() => insert(db, replicaId, batch)).catch((error) => keep(batch, error))
-    return writing
+    if (batch.length > 0) await insert(db, replicaId, batch).catch((error) => keep(batch, error))
   }
 
   function flush(): Promise<void> {
     takeBegun()
-    return writeDue()
+    writing = writing.then(writeDue)
+    return writing
   }
 
   function takeBegun(): void {
@@ -74,7 +74,9 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
   }
 
   const wake = () => {
-    timer ??= setTimeout(writeDue, flushMs).unref()
+    timer ??= setTimeout(() => {
+      writing = writing.then(writeDue)
+    }, flushMs).unref()
   }
 
   /** The database may be back for the next batch. */

@@ -4,7 +4,7 @@ import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scop
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import type { Bearer } from '../access/bearers.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { parseQueryString, type QueryTree, readQuery } from './query-string.ts'
+import { parseQueryString, type QueryTree, queryOf, readQuery } from './query-string.ts'
 import { validator } from './validate.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -131,7 +131,7 @@ export function bearerOf({ bearer }: Caller): Bearer {
 }
 
 async function admit({ access, bearer }: Operation, request: FastifyRequest, authority: Authority): Promise<Admitted> {
-  const tree = parseQueryString(request.raw.url?.split('?', 2)[1] ?? '')
+  const tree = parseQueryString(queryOf(request.raw.url ?? ''))
   if (access === 'public') return { tree }
   const caller = await authenticate({ rawHeaders: request.raw.rawHeaders, query: tree }, authority)
   if (bearer) bearerOf(caller)

@@ -8,6 +8,12 @@ type QueryValue = string | QueryValue[] | QueryTree
 const maxPairs = 1_000
 const maxDepth = 32
 
+/** What stands in an address behind the first question mark; others belong to it. */
+export function queryOf(address: string): string {
+  const mark = address.indexOf('?')
+  return mark === -1 ? '' : address.slice(mark + 1)
+}
+
 /** `a=1&b[c]=2&d[]=3` → `{a: '1', b: {c: '2'}, d: ['3']}`. Nothing is dropped: what cannot be read is a 400. */
 export function parseQueryString(text: string): QueryTree {
   const tree: QueryTree = Object.create(null)

@@ -67,6 +67,13 @@ describe('create', () => {
 })
 
 describe('list', () => {
+  test('a question mark in an address ends the path; those behind it are part of values', async () => {
+    const owner = await app.tenant('questions')
+    for (const name of ['who', 'who?', 'who?&']) await create({ name }, owner)
+    const found = await app.call('GET', `${path}?filter[name]=who?&fields=name`, { key: owner.developer })
+    assert.deepEqual(found.body, [{ name: 'who?' }])
+  })
+
   test('pages neither overlap nor skip, and say where the others are', async () => {
     const owner = await app.tenant('pages')
     const made = await Promise.all(Array.from({ length: 7 }, (_, i) => create({ name: `n${i % 2}` }, owner)))

@@ -1,5 +1,5 @@
 import { ApiError, invalid } from '../errors.ts'
-import type { QueryTree } from '../http/query-string.ts'
+import { type QueryTree, queryOf } from '../http/query-string.ts'
 import type { Tile } from './mvt/projection.ts'
 
 export const extensions = ['mvt', 'pbf', 'geojson', 'png', 'jpg', 'jpeg', 'webp', 'avif'] as const
@@ -45,8 +45,7 @@ const apart = new Set(['api-key', 'explain', versionParameter])
 
 /** What stands in an address besides these, so that it holds for other addresses as well. */
 export function restOf(address: string): string {
-  const query = address.split('?', 2)[1] ?? ''
-  return query
+  return queryOf(address)
     .split('&')
     .filter((pair) => pair !== '' && !apart.has(nameOf(pair)))
     .join('&')

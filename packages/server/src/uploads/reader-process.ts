@@ -61,10 +61,19 @@ export function createReaders(cacheDirectory: string, keepMs = spareMs): Readers
     spare = undefined
     return taken
   }
+  /** What prevents it now, want of memory for instance, is told when one is needed. */
+  function startedOrNone(): ReaderProcess | undefined {
+    try {
+      return startReader(cacheDirectory)
+    } catch {
+      return undefined
+    }
+  }
   return {
     prepare() {
       if (spare) return void timer?.refresh()
-      const reader = startReader(cacheDirectory)
+      const reader = startedOrNone()
+      if (!reader) return
       spare = reader
       timer = setTimeout(() => takeSpare()?.end(), keepMs).unref()
       void reader.ended.then(() => spare === reader && takeSpare())
