@@ -49,6 +49,12 @@ export function median(values: readonly number[]): number {
   return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2
 }
 
+/** The median in bold, and from where to where they go. */
+export function spread(ratios: readonly number[], digits: number): string {
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
+  return `**${median(ratios).toFixed(digits)}** (${least.toFixed(digits)} – ${most.toFixed(digits)})`
+}
+
 export const roundsInTurns = 7
 
 type InTurns = { ours: string; limit: string; ratio: string }
@@ -62,11 +68,12 @@ export async function inTurns(measure: () => Promise<number>, measureLimit: () =
   for (let round = 0; round <= roundsInTurns; round++)
     rounds.push({ limit: await measureLimit(), ours: await measure() })
   const counted = rounds.slice(1)
-  const ratios = counted.map(({ ours, limit }) => ours / limit).sort((a, b) => a - b)
-  const range = `${ratios[0]?.toFixed(2)} – ${ratios.at(-1)?.toFixed(2)}`
   return {
     ours: median(counted.map(({ ours }) => ours)).toFixed(0),
     limit: median(counted.map(({ limit }) => limit)).toFixed(0),
-    ratio: `**${median(ratios).toFixed(2)}** (${range})`,
+    ratio: spread(
+      counted.map(({ ours, limit }) => ours / limit),
+      2,
+    ),
   }
 }

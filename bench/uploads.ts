@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startPostgres } from '../scripts/postgres.ts'
-import { median, startServer, stopServer } from './server.ts'
+import { median, spread, startServer, stopServer } from './server.ts'
 import { makeUploadFiles, type UploadFile } from './upload-files.ts'
 
 const port = 18_186
@@ -68,9 +68,8 @@ async function compare(setting: Setting, { path, name, wanted }: UploadFile): Pr
     await remove(setting, datasetId)
   }
   const mb = ((await openAsBlob(path)).size / 1e6).toFixed(0)
-  const ratios = theirs.map((their, round) => their / (ours[round] ?? Number.NaN)).sort((a, b) => a - b)
-  const range = `${ratios[0]?.toFixed(1)} – ${ratios.at(-1)?.toFixed(1)}`
-  return `| ${name}, ${mb} MB, seconds (${wanted} times faster is wanted) | ${median(ours).toFixed(1)} | ${median(theirs).toFixed(1)} | **${median(ratios).toFixed(1)}** (${range}) | ${mostMb} MB |`
+  const ratios = theirs.map((their, round) => their / (ours[round] ?? Number.NaN))
+  return `| ${name}, ${mb} MB, seconds (${wanted} times faster is wanted) | ${median(ours).toFixed(1)} | ${median(theirs).toFixed(1)} | ${spread(ratios, 1)} | ${mostMb} MB |`
 }
 
 type Uploaded = { seconds: number; memoryMb: number; datasetId: string }

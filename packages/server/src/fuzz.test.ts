@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { Compile } from 'typebox/compile'
 import type { Row } from './db/db.ts'
 import { ident, sql } from './db/sql.ts'
+import { queryOf } from './http/query-string.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { type Document, type Entry, operationAt, operationsOf } from './testing/api-document.ts'
 import type { Attempt, Principal } from './testing/draft.ts'
@@ -161,8 +162,7 @@ function note(operation: Entry | undefined, status: number, url: string): void {
   const key = `${operation?.operationId ?? 'nothing'} ${status}`
   answers.set(key, (answers.get(key) ?? 0) + 1)
   if (status !== 200 || !operation?.operationId.endsWith('.list')) return
-  const [, query = ''] = url.split('?', 2)
-  for (const [word] of decodeURIComponent(query).matchAll(/\bfilter(\[|={)|\$[a-z]\w+/gi)) understood.add(word)
+  for (const [word] of decodeURIComponent(queryOf(url)).matchAll(/\bfilter(\[|={)|\$[a-z]\w+/gi)) understood.add(word)
 }
 
 function checkProblem({ statusCode, headers, body }: { statusCode: number; headers: object; body: string }): void {

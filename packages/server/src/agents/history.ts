@@ -62,10 +62,14 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
     if (batch.length > 0) await insert(db, replicaId, batch).catch((error) => keep(batch, error))
   }
 
-  function flush(): Promise<void> {
-    takeBegun()
+  function writeNext(): Promise<void> {
     writing = writing.then(writeDue)
     return writing
+  }
+
+  function flush(): Promise<void> {
+    takeBegun()
+    return writeNext()
   }
 
   function takeBegun(): void {
@@ -74,9 +78,7 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
   }
 
   const wake = () => {
-    timer ??= setTimeout(() => {
-      writing = writing.then(writeDue)
-    }, flushMs).unref()
+    timer ??= setTimeout(writeNext, flushMs).unref()
   }
 
   /** The database may be back for the next batch. */

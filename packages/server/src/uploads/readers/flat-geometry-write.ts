@@ -1,11 +1,9 @@
 import { ensure, type RowWriter } from './copy-binary.ts'
 import { type FlatGeometry, ogc } from './flat-geometry.ts'
+import { ewkbFlag } from './wkb.ts'
 
 /** How a column wants its geometries. */
 export type GeometryShape = { readonly srid: number; readonly hasZ: boolean; readonly isMulti: boolean }
-
-const sridFlag = 0x20000000
-const zFlag = 0x80000000
 
 /** The geometry as a field of COPY BINARY: EWKB, little-endian. */
 export function writeGeometry(writer: RowWriter, geometry: FlatGeometry, shape: GeometryShape): void {
@@ -36,7 +34,7 @@ function writeBody(writer: RowWriter, geometry: FlatGeometry, type: number, hasZ
 export function writeHeader(writer: RowWriter, type: number, hasZ: boolean, srid: number): void {
   const { view, length } = writer
   view.setUint8(length, 1)
-  view.setUint32(length + 1, (type | (hasZ ? zFlag : 0) | (srid ? sridFlag : 0)) >>> 0, true)
+  view.setUint32(length + 1, (type | (hasZ ? ewkbFlag.z : 0) | (srid ? ewkbFlag.srid : 0)) >>> 0, true)
   if (srid) view.setInt32(length + 5, srid, true)
   writer.length = length + (srid ? 9 : 5)
 }

@@ -1,5 +1,5 @@
 import type { EncodedColumn } from './reader.ts'
-import { isSamePosition } from './wkb.ts'
+import { ewkbFlag, geometryCode, isSamePosition } from './wkb.ts'
 
 /** Looks at rows on their way to the database, for areas that may not be valid. */
 export type AreaCheck = {
@@ -47,17 +47,16 @@ const indexOf = (columns: readonly EncodedColumn[], kind: EncodedColumn['kind'])
 function isSurelyValid(view: DataView, start: number): boolean {
   if (view.getUint8(start) !== 1) return false
   const type = view.getUint32(start + 1, true)
-  const at = start + (type & sridFlag ? 9 : 5)
+  const at = start + (type & ewkbFlag.srid ? 9 : 5)
   const code = type & 0xff
-  if (code === 1 || code === 4) return true
-  if (code !== 3 && code !== 6) return false
+  if (code === geometryCode.Point || code === geometryCode.MultiPoint) return true
+  if (code !== geometryCode.Polygon && code !== geometryCode.MultiPolygon) return false
   const count = view.getUint32(at, true)
   if (count !== 1) return count === 0
-  return code === 6 ? isSurelyValid(view, at + 4) : runsAroundOnce(view, at + 4, type & zFlag ? 24 : 16)
+  if (code === geometryCode.MultiPolygon) return isSurelyValid(view, at + 4)
+  return runsAroundOnce(view, at + 4, type & ewkbFlag.z ? 24 : 16)
 }
 
-const sridFlag = 0x20000000
-const zFlag = 0x80000000
 /** What rounding can do to the sum of two products, and a little more. */
 const rounding = 1e-15
 const tiniest = 1e-280
@@ -81,8 +80,9 @@ function runsAroundOnce(view: DataView, ring: number, stride: number): boolean {
     middleX += view.getFloat64(at, true)
     middleY += view.getFloat64(at + 8, true)
   }
-  middleX /= Math.ceil(count / step)
-  middleY /= Math.ceil(count / step)
+  const taken = Math.ceil(count / step)
+  middleX /= taken
+  middleY /= taken
   let fromX = view.getFloat64(start, true) - middleX
   let fromY = view.getFloat64(start + 8, true) - middleY
   let left = 0

@@ -1,5 +1,5 @@
 import type { GeometryType } from './reader.ts'
-import { geometryCode } from './wkb.ts'
+import { ewkbFlag, geometryCode } from './wkb.ts'
 import type { LooseGeometry } from './wkb-geometry.ts'
 
 const typeNames = Object.keys(geometryCode) as GeometryType[]
@@ -23,12 +23,12 @@ function readGeometry(state: Bytes, depth: number): { geometry: LooseGeometry; s
   const isLittle = state.view.getUint8(state.at) === 1
   const code = state.view.getUint32(state.at + 1, isLittle)
   state.at += 5
-  const srid = code & 0x20000000 ? readCount(state, isLittle) : undefined
+  const srid = code & ewkbFlag.srid ? readCount(state, isLittle) : undefined
   const base = code & 0x0fffffff
   const type = typeNames[(base % 1000) - 1]
   if (type === undefined || base >= 4000 || depth > 32) throw new RangeError('No geometry')
-  const hasZ = (code & 0x80000000) !== 0 || (base >= 1000 && base < 2000) || base >= 3000
-  const hasM = (code & 0x40000000) !== 0 || base >= 2000
+  const hasZ = (code & ewkbFlag.z) !== 0 || (base >= 1000 && base < 2000) || base >= 3000
+  const hasM = (code & ewkbFlag.m) !== 0 || base >= 2000
   const shape = { isLittle, hasZ, hasM }
   const geometry =
     type === 'GeometryCollection'

@@ -10,6 +10,7 @@ import {
   resetGeometry,
 } from './flat-geometry.ts'
 import { ReadFault } from './reader.ts'
+import { ewkbFlag } from './wkb.ts'
 
 type Cursor = { readonly view: DataView; at: number; readonly end: number }
 type Header = { type: number; hasZ: boolean; hasM: boolean; isLittle: boolean }
@@ -38,13 +39,13 @@ function readHeader(cursor: Cursor): Header {
   if (order > 1) throw damaged('its byte order is unknown')
   const isLittle = order === 1
   const code = cursor.view.getUint32(take(cursor, 4), isLittle)
-  if (code & 0x20000000) take(cursor, 4)
+  if (code & ewkbFlag.srid) take(cursor, 4)
   const plain = code & 0x0fffffff
   const dimensions = Math.trunc(plain / 1000)
   return {
     type: plain % 1000,
-    hasZ: (code & 0x80000000) !== 0 || dimensions === 1 || dimensions === 3,
-    hasM: (code & 0x40000000) !== 0 || dimensions === 2 || dimensions === 3,
+    hasZ: (code & ewkbFlag.z) !== 0 || dimensions === 1 || dimensions === 3,
+    hasM: (code & ewkbFlag.m) !== 0 || dimensions === 2 || dimensions === 3,
     isLittle,
   }
 }

@@ -24,8 +24,8 @@ export const geometryCode = {
   GeometryCollection: 7,
 } as const satisfies Record<GeometryType, number>
 
-const zFlag = 0x80000000
-const sridFlag = 0x20000000
+/** What EWKB says of a geometry besides its type. */
+export const ewkbFlag = { z: 0x80000000, m: 0x40000000, srid: 0x20000000 } as const
 
 /** Without a column to write for, as in a scan, geometries have no SRID and no Z. */
 export function createGeometryWriter(column = { srid: 0, hasZ: false, isMulti: false }): GeometryWriter {
@@ -64,7 +64,7 @@ function writeCode(writer: GeometryWriter, code: number, isOuter: boolean): void
   const { view, length } = writer
   const hasSrid = isOuter && writer.srid !== 0
   view.setUint8(length, 1)
-  view.setUint32(length + 1, (code | (writer.hasZ ? zFlag : 0) | (hasSrid ? sridFlag : 0)) >>> 0, true)
+  view.setUint32(length + 1, (code | (writer.hasZ ? ewkbFlag.z : 0) | (hasSrid ? ewkbFlag.srid : 0)) >>> 0, true)
   if (hasSrid) view.setUint32(length + 5, writer.srid, true)
   writer.length += hasSrid ? 9 : 5
 }
