@@ -181,7 +181,8 @@ function createData({
 }: Pick<AppOptions, 'db' | 'secrets' | 'config'> & { egress: Egress; memoryThreads: MemoryThreads }) {
   const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
   const poolSize = config.STREAMS_PER_APPLICATION + 2
-  const connections = createConnections({ db, secrets, platformUrl, poolSize, resolve: egress.resolve })
+  const maxConnections = config.TENANT_CONNECTIONS
+  const connections = createConnections({ db, secrets, platformUrl, poolSize, maxConnections, resolve: egress.resolve })
   const sources = createSources(placesOf(connections), {
     egress,
     cache: createRestCache({}),
@@ -214,8 +215,9 @@ type MapParts = Pick<AppOptions, 'db' | 'config'> &
 /** Tiles, and what maps need besides. */
 async function createMaps({ config, ...parts }: MapParts) {
   const { DATA_DIR: dataDirectory, TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
+  const maxConnections = config.TILE_CONNECTIONS
   return {
-    tiling: createTiling({ ...parts, dataDirectory, assetsDirectory, cacheMb, overviewMinRows }),
+    tiling: createTiling({ ...parts, dataDirectory, assetsDirectory, cacheMb, overviewMinRows, maxConnections }),
     budget: { maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES },
     fonts: await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')]),
     sprites: await createSprites(join(assetsDirectory, 'sprites')),

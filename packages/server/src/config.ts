@@ -31,7 +31,24 @@ const settings = Type.Object({
       description: 'PostgreSQL 15 or later with PostGIS; unset: a database embedded in the process',
     }),
   ),
-  DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10, description: 'Connections to PostgreSQL' }),
+  DATABASE_POOL_SIZE: Type.Integer({
+    minimum: 1,
+    maximum: 500,
+    default: 10,
+    description: "Connections to PostgreSQL for the platform's own tables",
+  }),
+  TENANT_CONNECTIONS: Type.Integer({
+    minimum: 2,
+    maximum: 5_000,
+    default: 40,
+    description: 'Connections to PostgreSQL for the queries of all applications; one application gets half at most',
+  }),
+  TILE_CONNECTIONS: Type.Integer({
+    minimum: 1,
+    maximum: 5_000,
+    default: 8,
+    description: 'Connections to PostgreSQL for tiles, of all threads together',
+  }),
   DATA_DIR: Type.String({
     minLength: 1,
     default: './data',

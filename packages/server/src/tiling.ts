@@ -31,6 +31,8 @@ export type TilingOptions = {
   cacheMb: number
   jobs: Jobs
   overviewMinRows: number
+  /** To databases, of all tile threads together. */
+  maxConnections: number
   onError(error: unknown): void
 }
 
@@ -88,7 +90,7 @@ export function createTiling(options: TilingOptions): Tiling {
   const archiveInfo: TileArchives = {
     info: async (applicationId, uri) => (await archives.open(applicationId, uri)).info(),
   }
-  const workers = createTileWorkers(Math.max(1, availableParallelism()))
+  const workers = createTileWorkers(Math.max(1, availableParallelism()), options.maxConnections)
   return {
     data,
     archives,

@@ -1,8 +1,11 @@
 import type { Secrets } from '../access/secrets.ts'
-import { isAuthorsFault, isRefused } from '../db/database-error.ts'
+import type { PoolFull } from '../db/connection-pool.ts'
+import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
 import type { Db, Row } from '../db/db.ts'
 import { openPostgres } from '../db/postgres.ts'
+import { createSharedConnections, type SharedConnections } from '../db/postgres-pool.ts'
 import { quoted, raw, sql } from '../db/sql.ts'
+import type { Cell } from '../db/values.ts'
 import { ApiError } from '../errors.ts'
 import type { Connection } from '../query/connection.ts'
 import { type DriverName, passwordPlace } from './destination.ts'
@@ -38,19 +41,27 @@ export type ConnectionsOptions = {
   secrets: Secrets
   /** The platform's own address; none when it is embedded. */
   platformUrl: string | undefined
-  /** Connections to each database: as many as an application may read answers at once, and some to look around. */
+  /** Connections of each application: as many as it may read answers at once, and some to look around. */
   poolSize: number
+  /** Of all applications together, to the platform's own server. */
+  maxConnections: number
   /** The address that a host name means, if it may be reached. */
   resolve(target: { host: string; port: number }): Promise<string>
 }
 
 const maxOpen = 200
+/** To all servers of applications' own. They take no place on the platform's server, only memory of this one. */
+const maxForeign = 200
 /** For how long a record is believed: a change is seen by all replicas within a second. */
 const trustMs = 900
 
 /** One pool for each database in use; the one not used for longest is closed when there are too many. */
 export function createConnections(options: ConnectionsOptions): Connections {
   const open = new Map<string, Promise<{ db: Db; connection: Connection }>>()
+  const shared: Shared = {
+    own: createSharedConnections(options.maxConnections, { leavesRoom: true }),
+    foreign: createSharedConnections(maxForeign, { leavesRoom: true }),
+  }
   const known = new Map<string, { record: DatabaseRecord; askedAt: number }>()
 
   async function find(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined> {
@@ -78,7 +89,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   async function opened(record: DatabaseRecord): Promise<{ db: Db; connection: Connection }> {
     const key = record.type === 'internal' ? record.applicationId : `${record.id} ${record.revision}`
-    const entry = open.get(key) ?? connect(options, record)
+    const entry = open.get(key) ?? connect(options, shared, record)
     open.delete(key)
     open.set(key, entry)
     entry.catch(() => open.delete(key))
@@ -97,6 +108,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
     close: async () => {
       await Promise.all([...open.values()].map(close))
       open.clear()
+      shared.own.close()
+      shared.foreign.close()
     },
   }
 }
@@ -113,12 +126,24 @@ async function findDatabase(
   return row && { ...row, revision: String(row.revision) }
 }
 
-function connect(options: ConnectionsOptions, record: DatabaseRecord): Promise<{ db: Db; connection: Connection }> {
-  return record.type === 'internal' ? connectInternal(options, record) : connectPostgres(options, record)
+type Shared = { readonly own: SharedConnections; readonly foreign: SharedConnections }
+
+function connect(
+  options: ConnectionsOptions,
+  shared: Shared,
+  record: DatabaseRecord,
+): Promise<{ db: Db; connection: Connection }> {
+  return record.type === 'internal'
+    ? connectInternal(options, shared.own, record)
+    : connectPostgres(options, shared.foreign, record)
 }
 
 /** On PostgreSQL the application logs in as itself; embedded there is one session, so it takes the role on. */
-async function connectInternal(options: ConnectionsOptions, { applicationId }: DatabaseRecord) {
+async function connectInternal(
+  options: ConnectionsOptions,
+  shared: SharedConnections,
+  { applicationId }: DatabaseRecord,
+) {
   const { db, secrets, platformUrl, poolSize } = options
   const password = secrets.derive(`tenant ${applicationId}`)
   const [row] = await db.query<{ role: string }>(
@@ -132,27 +157,62 @@ async function connectInternal(options: ConnectionsOptions, { applicationId }: D
   url.username = role
   url.password = password
   const server = { url: url.href }
-  const own = openPostgres({ ...server, poolSize, onError: () => {} })
+  const own = openPostgres({ ...server, poolSize, shared, whenFull, onError: () => {} })
   return { db: own, connection: { ...selectOn(own, role), load, server, settings: settingsOf(role) } }
 }
 
-async function connectPostgres({ secrets, resolve, poolSize }: ConnectionsOptions, record: DatabaseRecord) {
+async function connectPostgres(
+  { secrets, resolve, poolSize }: ConnectionsOptions,
+  shared: SharedConnections,
+  record: DatabaseRecord,
+) {
   const { host, port, user, applicationId } = record
   const password = record.password ? secrets.open(record.password, passwordPlace(applicationId, record)) : ''
   const address = await resolve({ host, port })
   const ssl = tlsTo(host, address, readTls(record.metadata, 'metadata'))
-  const server = { host: address, port, user, password, database: record.db, ssl }
-  const db = openPostgres({ ...server, poolSize, onError: () => {} })
+  const definition = `${record.id} ${record.revision}`
+  const server = { host: address, port, user, password, database: record.db, ssl, owner: applicationId, definition }
+  const db = openPostgres({ ...server, poolSize, shared, whenFull, onError: () => {} })
   const { schema, select } = selectOn(db, 'public')
   // Its user may write, so everything runs in a read-only transaction.
   const connection: Connection = {
     schema,
     server,
     settings: settingsOf(schema),
-    select: (statement, options) => select(statement, { ...options, isOurs: false }).catch(notOurs),
+    async select(statement, { atMost, ...options }) {
+      const { batches, ...rest } = await select(statement, { ...options, isOurs: false }).catch(notOurs)
+      return { ...rest, batches: bounded(batches, options.isStream ? undefined : (atMost ?? maxCollectedRows)) }
+    },
     load: (table, lines) => loadTable(db, schema, table, lines).catch(explain).catch(notOurs),
   }
   return { db, connection }
+}
+
+/** Of an answer that is not streamed to a client: a foreign server may send rows without end, whatever was asked. */
+const maxCollectedRows = 100_000
+
+async function* bounded(batches: AsyncIterable<Cell[][]>, atMost: number | undefined): AsyncGenerator<Cell[][]> {
+  let rows = 0
+  try {
+    for await (const batch of batches) {
+      rows += batch.length
+      if (atMost !== undefined && rows > atMost) {
+        throw new ApiError('upstream_failed', `The database server sent more than the ${atMost} rows asked for.`)
+      }
+      yield batch
+    }
+  } catch (error) {
+    notOurs(error)
+  }
+}
+
+/** All connections that an application may have are in use. */
+function whenFull({ held }: PoolFull): ApiError {
+  const detail =
+    held === 0
+      ? 'The server has no database connection left. Try again in a moment.'
+      : `This application already runs ${held} queries, its limit. Try again in a moment.`
+  return new ApiError(held === 0 ? 'unavailable' : 'busy', detail, { headers: { 'Retry-After': '1' } })
 }
 
 /** For connections that are used outside of a guarded query. */
@@ -170,10 +230,13 @@ function selectOn(db: Db, schema: string, role?: string): Pick<Connection, 'sche
   }
 }
 
-/** That somebody else's server cannot be reached is no fault of this one. */
+/** Whatever somebody else's server does is no fault of this one. */
 function notOurs(error: unknown): never {
-  if (!(error instanceof ApiError) || error.code !== 'unavailable') throw error
-  throw new ApiError('upstream_failed', 'The database cannot be reached.', { cause: error.cause })
+  if (error instanceof ApiError && (error.code !== 'unavailable' || error.headers['Retry-After'] === '1')) throw error
+  if (isForeignServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
+  if (!(error instanceof Error)) throw error
+  const detail = error instanceof ApiError ? 'The database cannot be reached.' : 'The database server failed.'
+  throw new ApiError('upstream_failed', detail, { cause: error.cause ?? error })
 }
 
 async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {

@@ -13,7 +13,14 @@ before(async () => {
   app = await testApp()
   tenant = await app.tenant('loader')
   const { db, secrets, url } = app
-  connections = createConnections({ db, secrets, platformUrl: url, poolSize: 2, resolve: async ({ host }) => host })
+  connections = createConnections({
+    db,
+    secrets,
+    platformUrl: url,
+    maxConnections: 10,
+    poolSize: 2,
+    resolve: async ({ host }) => host,
+  })
   const internal = await connections.lookUp(tenant.id, undefined)
   assert.ok(internal)
   places = [{ name: 'internal', connection: await connections.open(internal) }]

@@ -1,4 +1,5 @@
 import { type Sql, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import { jsonWriter } from '../formats/json.ts'
 import type { AttributeType } from '../query/attribute.ts'
@@ -16,7 +17,10 @@ export async function answerInSql(
   options: SelectOptions,
 ): Promise<Answered> {
   const statement = planSql(plan, relation, (column, value) => travelling(column, value, shape))
-  const { batches, isWhole } = await connection.select(statement, options)
+  const { columns, batches, isWhole } = await connection.select(statement, { ...options, isStream: true })
+  if (columns.length !== plan.columns.length) {
+    throw new ApiError('upstream_failed', 'The database server sent other columns than were asked for.')
+  }
   const canonical = plan.columns.map(({ type, attribute }) => canonicalOf(type, attribute?.itemType))
   if (canonical.every((change) => change === undefined)) return { columns: plan.columns, batches, isWhole }
   return { columns: plan.columns, batches: changed(batches, canonical), isWhole }

@@ -5,7 +5,7 @@ import type { Sql } from './sql.ts'
 import { encodeStatement } from './values.ts'
 
 /** Lines of text. Answers how many rows there were. */
-export function copyText(client: pg.PoolClient, statement: Sql, chunks: AsyncIterable<string>): Promise<number> {
+export function copyText(client: pg.Client, statement: Sql, chunks: AsyncIterable<string>): Promise<number> {
   return copyIn(client, statement, linesOf(chunks))
 }
 
@@ -14,7 +14,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Arra
 }
 
 /** Tuples. Answers how many there were. */
-export function copyBinary(client: pg.PoolClient, statement: Sql, tuples: AsyncIterable<TupleBytes>): Promise<number> {
+export function copyBinary(client: pg.Client, statement: Sql, tuples: AsyncIterable<TupleBytes>): Promise<number> {
   return copyIn(client, statement, framed(tuples))
 }
 
@@ -25,7 +25,7 @@ async function* framed(tuples: AsyncIterable<TupleBytes>): AsyncGenerator<Uint8A
 }
 
 /** COPY … FROM STDIN. The next chunk is asked for when the one before has left. */
-function copyIn(client: pg.PoolClient, statement: Sql, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+function copyIn(client: pg.Client, statement: Sql, chunks: AsyncIterable<Uint8Array>): Promise<number> {
   const { text, values } = encodeStatement(statement)
   if (values.length > 0) throw new Error('COPY takes no values')
   return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ function copyIn(client: pg.PoolClient, statement: Sql, chunks: AsyncIterable<Uin
         }
       },
       handleCommandComplete: (message: { text: string }) => {
-        rows = Number(message.text.slice('COPY '.length))
+        rows = Number(/^COPY (\d+)$/.exec(message.text)?.[1] ?? 0)
       },
       handleReadyForQuery() {
         isOver = true

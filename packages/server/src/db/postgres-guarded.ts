@@ -8,7 +8,8 @@ import {
   inTime,
   whenAborted,
 } from './guarded.ts'
-import { cancelStatement, type Lease, type LeasePool } from './postgres-pool.ts'
+import { cancelStatement } from './postgres-client.ts'
+import type { Lease, LeasePool } from './postgres-pool.ts'
 import { columnsOf } from './postgres-statements.ts'
 import { type StreamedBatch, streamRows } from './postgres-stream.ts'
 import { quoted, type Sql } from './sql.ts'
@@ -19,6 +20,9 @@ type Batch = { rows: Cell[][]; columns: Column[] }
 
 /** No answer takes longer, whoever reads it. */
 const longestStreamMs = 3_600_000
+
+/** A healthy server rolls back at once. */
+const rollBackMs = 5_000
 
 /** On a connection of its own, in a read-only transaction that is always rolled back. */
 export async function guardedOnPostgres(
@@ -32,7 +36,12 @@ export async function guardedOnPostgres(
   options.signal?.throwIfAborted()
   const isShort = options.atMost !== undefined && options.atMost <= batchSize
   if (isShort && options.isOurs) return answerAtOnce(pool, names, { text, values }, options)
-  const { lease } = await pool.lease(true, ({ client }) => client.query(prologue(options, isShort)))
+  const begin = prologue(options, isShort)
+  const { lease } = await pool.lease(
+    true,
+    (leased) => inTime(leased.client.query(begin), options, () => leased.giveBack(true)),
+    options.signal,
+  )
   let isStopped = false
   const stop = (): void => {
     if (isStopped) return
@@ -66,13 +75,14 @@ async function answerAtOnce(
   options: GuardedOptions,
 ): Promise<GuardedRows> {
   const attempt = async (): Promise<GuardedRows> => {
-    const { lease, value } = await pool.lease(true, (leased) => {
+    const read = (leased: Lease): Promise<Batch> => {
       const stop = (): void => {
         cancelStatement(leased.client)
         leased.giveBack(true)
       }
       return inTime(readAll(leased, text, values, names.nameOf(text)), withGrace(options), stop)
-    })
+    }
+    const { lease, value } = await pool.lease(true, read, options.signal)
     lease.giveBack(false)
     return { columns: value.columns, batches: inOneBatch(value.rows), isWhole: true }
   }
@@ -123,12 +133,16 @@ async function* readOn(
   }
 }
 
-/** Nobody waits for it: the connection goes back to the pool once it is done. */
+/** Nobody waits for it: the connection goes back to the pool once it is done, if that is soon. */
 function rollBack(lease: Lease): void {
-  lease.client.query('ROLLBACK').then(
-    () => lease.giveBack(false),
-    () => lease.giveBack(true),
-  )
+  const timer = setTimeout(() => lease.giveBack(true), rollBackMs)
+  lease.client
+    .query('ROLLBACK')
+    .then(
+      () => lease.giveBack(false),
+      () => lease.giveBack(true),
+    )
+    .finally(() => clearTimeout(timer))
 }
 
 async function readAll({ client }: Lease, text: string, values: Cell[], name?: string): Promise<Batch> {

@@ -1,137 +1,137 @@
-import { connect } from 'node:net'
-import pg from 'pg'
-import { isConnectionFailure, unavailable } from './database-error.ts'
+import type pg from 'pg'
+import { type ConnectionPool, createConnectionPool, PoolFull } from './connection-pool.ts'
+import { isConnectionFailure, isForeignServerFault, unavailable } from './database-error.ts'
+import { connectClient, hangUp, placeOf, type Server, sessionSettings } from './postgres-client.ts'
 
 /** A pooled connection in use. Giving it back twice does nothing; a broken one is closed, not reused. */
-export type Lease = { readonly client: pg.PoolClient; giveBack(broken: boolean): void }
+export type Lease = { readonly client: pg.Client; giveBack(broken: boolean): void }
 
 export type LeasePool = {
   /**
    * Leases a connection and does the first thing on it. A connection found dead is replaced by a fresh one, once, when
    * `repeatable` says that doing the first thing twice is harmless. On failure the lease is given back.
    */
-  lease<T>(repeatable: boolean, first: (lease: Lease) => Promise<T>): Promise<{ lease: Lease; value: T }>
+  lease<T>(
+    repeatable: boolean,
+    first: (lease: Lease) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<{ lease: Lease; value: T }>
   close(): Promise<void>
 }
 
-/** A server by its address, or by its parts when they come from somebody else: a connection string can name files. */
-export type Server =
-  | { readonly url: string }
-  | {
-      readonly host: string
-      readonly port: number
-      readonly user: string
-      readonly password: string
-      readonly database: string
-      readonly ssl?: pg.ClientConfig['ssl']
-    }
+/** Connections that several pools share, each by its own key. */
+export type SharedConnections = ConnectionPool<PooledClient>
 
-export type PoolOptions = Server & { poolSize: number; onError(error: unknown): void }
+export type PoolOptions = Server & {
+  poolSize: number
+  onError(error: unknown): void
+  /** Without it the pool has `poolSize` connections to itself. */
+  shared?: SharedConnections
+  /** What is said when all are in use; without it, that the database cannot be reached. */
+  whenFull?(full: PoolFull): Error
+}
 
-/**
- * So that values have one text form, and a cursor's plan is made for all its rows and not for the first tenth. Compiling
- * a query to machine code costs more than it saves on the queries that are asked here.
- */
-export const sessionSettings = `
-  SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex';
-  SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'; SET jit = off`
+type PooledClient = { readonly client: pg.Client; readonly madeAt: number; isOpen: boolean; isLeased: boolean }
+
+/** Of all connections of tenants, or of the platform's own. */
+export const createSharedConnections = (maxTotal: number, { leavesRoom }: { leavesRoom: boolean }): SharedConnections =>
+  createConnectionPool({
+    maxTotal,
+    waitMs,
+    leavesRoom,
+    isOpen: ({ isOpen }) => isOpen,
+    close: ({ client }) => hangUp(client, false),
+  })
+
+/** For how long one waits for a connection. */
+const waitMs = 3_000
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(sessionSettings)
   // Ends the query of a client that was killed. Not every platform PostgreSQL runs on has it.
   await client.query(`SET client_connection_check_interval = '1s'`).catch((error) => {
-    if (isConnectionFailure(error)) throw error
+    if (isConnectionFailure(error) || isForeignServerFault(error)) throw error
   })
 }
 
-export function createLeasePool({ poolSize, onError, ...server }: PoolOptions): LeasePool {
-  const pool = new pg.Pool({
-    ...('url' in server ? { connectionString: server.url } : server),
-    max: poolSize,
-    connectionTimeoutMillis: 3000,
-    idleTimeoutMillis: 30_000,
-    application_name: 'graticule',
-    keepAlive: true,
-    keepAliveInitialDelayMillis: 10_000,
-    onConnect: prepareSession,
-    types: { getTypeParser: () => asReceived },
-  })
-  // Without a listener an idle connection that is closed by the server ends the process.
-  pool.on('error', onError)
-  const madeAt = new WeakMap<pg.PoolClient, number>()
-  pool.on('connect', (client) => madeAt.set(client, performance.now()))
+export function createLeasePool({ poolSize, onError, shared, whenFull, ...server }: PoolOptions): LeasePool {
+  const connections = shared ?? createSharedConnections(poolSize, { leavesRoom: false })
+  const place = placeOf(server)
+  const busy = new Set<Lease>()
   // Connections older than the last one found dead are probably as dead as that one: a restart ends all of them.
   let suspectBefore = 0
+  let closing: PromiseWithResolvers<void> | undefined
 
-  async function checkOut(): Promise<Lease> {
-    for (;;) {
-      const client = await pool.connect().catch((error) => {
-        throw isConnectionFailure(error) ? unavailable(error) : error
-      })
-      if ((madeAt.get(client) ?? 0) >= suspectBefore) return createLease(client)
-      client.release(true)
+  function leaseOf(pooled: PooledClient): Lease {
+    pooled.isLeased = true
+    let isGiven = false
+    const lease: Lease = {
+      client: pooled.client,
+      giveBack(broken) {
+        if (isGiven) return
+        isGiven = true
+        pooled.isLeased = false
+        const isUsable = !broken && pooled.isOpen && !closing
+        if (!isUsable) hangUp(pooled.client, broken)
+        connections.giveBack(place, isUsable ? pooled : undefined)
+        busy.delete(lease)
+        if (busy.size === 0) closing?.resolve()
+      },
+    }
+    busy.add(lease)
+    return lease
+  }
+
+  async function checkOut(signal: AbortSignal | undefined): Promise<Lease> {
+    if (closing) throw unavailable(new Error('The pool is closed'))
+    const idle = await connections.take(place, { maxEach: poolSize, signal }).catch((error) => {
+      throw error instanceof PoolFull ? (whenFull?.(error) ?? unavailable(error)) : error
+    })
+    if (idle && idle.madeAt >= suspectBefore) return leaseOf(idle)
+    if (idle) hangUp(idle.client, true)
+    try {
+      return leaseOf(await openClient(server, onError))
+    } catch (error) {
+      connections.giveBack(place, undefined)
+      throw isConnectionFailure(error) ? unavailable(error) : error
     }
   }
 
-  let closing: Promise<void> | undefined
   return {
-    async lease(repeatable, first) {
+    async lease(repeatable, first, signal) {
       for (let attempt = 1; ; attempt++) {
-        const lease = await checkOut()
+        const lease = await checkOut(signal)
         try {
           return { lease, value: await first(lease) }
         } catch (error) {
-          const lost = isConnectionFailure(error)
-          lease.giveBack(lost)
-          if (!lost) throw error
+          const isLost = isConnectionFailure(error)
+          lease.giveBack(isLost || isForeignServerFault(error))
+          if (!isLost) throw error
           suspectBefore = performance.now()
           if (attempt > 1 || !repeatable) throw unavailable(error)
         }
       }
     },
-    close() {
-      closing ??= pool.end()
-      return closing
+    async close() {
+      closing ??= Promise.withResolvers()
+      connections.drop(place)
+      if (!shared) connections.close()
+      if (busy.size === 0) closing.resolve()
+      await closing.promise
     },
   }
 }
 
-const asReceived = (text: string): string => text
-
-function createLease(client: pg.PoolClient): Lease {
-  // While a connection is in use the pool does not listen; its statement fails with the same error.
-  const ignore = (): void => {}
-  client.on('error', ignore)
-  let given = false
-  return {
-    client,
-    giveBack(broken) {
-      if (given) return
-      given = true
-      client.removeListener('error', ignore)
-      client.release(broken)
-    },
-  }
-}
-
-/**
- * Asks the server to end what the connection is doing. The request goes over a connection of its own, needs no login
- * and no free slot. It may arrive late, so the connection must not be used for anything else afterwards.
- */
-export function cancelStatement(client: pg.ClientBase): void {
-  const { processID, secretKey, host, port } = client as pg.Client & {
-    processID: number | null
-    secretKey: number | null
-  }
-  if (processID === null || secretKey === null) return
-  const request = Buffer.alloc(16)
-  request.writeInt32BE(16, 0)
-  request.writeInt32BE(80_877_102, 4)
-  request.writeInt32BE(processID, 8)
-  request.writeInt32BE(secretKey, 12)
-  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
-  socket.setTimeout(3000, () => socket.destroy())
-  // If the request cannot be sent, the check interval of the session ends the statement a second later.
-  socket.on('error', () => {})
-  socket.end(request)
+async function openClient(server: Server, onError: (error: unknown) => void): Promise<PooledClient> {
+  const client = await connectClient(server, 'graticule', prepareSession)
+  const pooled = { client, madeAt: performance.now(), isOpen: true, isLeased: true }
+  client.on('end', () => {
+    pooled.isOpen = false
+  })
+  // The statement under way fails with the same error.
+  client.on('error', (error) => {
+    pooled.isOpen = false
+    if (!pooled.isLeased) onError(error)
+  })
+  return pooled
 }

@@ -3,7 +3,8 @@ import Cursor from 'pg-cursor'
 import { defaultBatchSize, type RowsOptions, untilAborted } from './cursor.ts'
 import { publicError } from './database-error.ts'
 import type { Row } from './db.ts'
-import { cancelStatement, type LeasePool } from './postgres-pool.ts'
+import { cancelStatement } from './postgres-client.ts'
+import type { LeasePool } from './postgres-pool.ts'
 import { readRows } from './postgres-statements.ts'
 import type { Sql } from './sql.ts'
 import { encodeStatement } from './values.ts'
@@ -61,7 +62,7 @@ function readBatch<R extends Row>(cursor: Cursor, batchSize: number): Promise<R[
 }
 
 /** Tells whether the connection can be used again; one that was lost meanwhile would never answer. */
-function closeCursor(cursor: Cursor, client: pg.PoolClient): Promise<boolean> {
+function closeCursor(cursor: Cursor, client: pg.Client): Promise<boolean> {
   return new Promise((resolve) => {
     const onEnd = (): void => resolve(false)
     client.once('end', onEnd)

@@ -5,7 +5,7 @@ import type { StatementNames } from './statement-names.ts'
 import { type Cell, type Column, rowReader } from './values.ts'
 
 export async function execute<R extends Row>(
-  client: pg.PoolClient,
+  client: pg.Client,
   text: string,
   values: Cell[],
   names?: StatementNames,
@@ -34,6 +34,6 @@ export function readRows<R extends Row>(fields: pg.FieldDef[], rows: Cell[][]): 
 export const columnsOf = (fields: pg.FieldDef[]): Column[] =>
   fields.map(({ name, dataTypeID, dataTypeModifier }) => ({ name, type: dataTypeID, modifier: dataTypeModifier }))
 
-export async function runScript(client: pg.PoolClient, text: string): Promise<void> {
+export async function runScript(client: pg.Client, text: string): Promise<void> {
   await client.query(text)
 }

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { columnsOf } from './postgres-statements.ts'
 import { createMessageReader, messageCode, readRow } from './raw-reader.ts'
 import type { Cell, Column } from './values.ts'
+import type { LongAnswers } from './wire/guarded-socket.ts'
 
 /** `isLast`: nothing comes after these rows, and the connection is free again. */
 export type StreamedBatch = { readonly rows: Cell[][]; readonly columns: Column[]; readonly isLast: boolean }
@@ -23,12 +24,14 @@ const batchBytes = 512 * 1024
  * and who reads quickly never waits for an answer to "go on". The driver does the talking, only the rows are taken off
  * the socket before it sees them: it would make a text of each value by itself.
  */
-export function streamRows(client: pg.PoolClient, text: string, values: Cell[], batchSize: number): RowStream {
+export function streamRows(client: pg.Client, text: string, values: Cell[], batchSize: number): RowStream {
   const kept = keepRows(batchSize)
   let socket: Duplex | undefined
   const statement = {
     submit(connection: DriverConnection): void {
       socket = connection.stream
+      // The rows are taken off as they are read, so there may be any number of them.
+      ;(socket as Duplex & Partial<LongAnswers>).allowLongAnswer?.()
       takeRowsOff(socket, kept)
       socket.cork()
       connection.parse({ name: '', text, types: [] }, true)

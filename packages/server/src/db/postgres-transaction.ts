@@ -2,8 +2,9 @@ import type pg from 'pg'
 import { cursorRows, type RowsOptions } from './cursor.ts'
 import { publicError } from './database-error.ts'
 import type { Queryable, Row } from './db.ts'
+import { cancelStatement } from './postgres-client.ts'
 import { copyBinary, copyText } from './postgres-copy.ts'
-import { cancelStatement, type LeasePool } from './postgres-pool.ts'
+import type { LeasePool } from './postgres-pool.ts'
 import { execute, runScript } from './postgres-statements.ts'
 import type { Sql } from './sql.ts'
 import type { StatementNames } from './statement-names.ts'
@@ -12,7 +13,7 @@ import { type Cell, encodeStatement } from './values.ts'
 
 /** The connection of a transaction: its statements run one after the other, in the order in which they were asked for. */
 type Connection = {
-  readonly client: pg.PoolClient
+  readonly client: pg.Client
   inOrder<T>(work: () => Promise<T>): Promise<T>
   /** A cancel request may still be on its way: the connection must not be used again. */
   cancelled: boolean
@@ -40,7 +41,7 @@ export async function transact<T>(
   }
 }
 
-function createConnection(client: pg.PoolClient): Connection {
+function createConnection(client: pg.Client): Connection {
   let last: Promise<unknown> = Promise.resolve()
   return {
     client,

@@ -1,9 +1,10 @@
 import type { Duplex } from 'node:stream'
-import pg from 'pg'
+import type pg from 'pg'
 import { publicError } from './database-error.ts'
-import { cancelStatement, type Server, sessionSettings } from './postgres-pool.ts'
+import { cancelStatement, connectClient, type Server, sessionSettings, streamOf } from './postgres-client.ts'
 import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
+import { GuardedSocket, type LongAnswers } from './wire/guarded-socket.ts'
 
 /** One column's values lie in `bytes` from `at[2i]` to `at[2i + 1]`; a start below 0 is NULL. Both are gone after the call. */
 export type RowSink = (bytes: Buffer, at: Int32Array) => void
@@ -54,7 +55,7 @@ export async function connectRaw(server: Server, settings: string): Promise<RawC
   }
   client.on('error', fail)
   // From here on the socket is ours: the login was the driver's work.
-  const { stream } = (client as unknown as { connection: { stream: Duplex } }).connection
+  const stream = streamOf(client) as Duplex & Partial<LongAnswers>
   stream.removeAllListeners('data')
   stream.on('close', () => fail(new Error('Connection terminated')))
   const read = createMessageReader((code, bytes, start, end) => {
@@ -78,19 +79,7 @@ export async function connectRaw(server: Server, settings: string): Promise<RawC
     } else ended?.resolve()
   }
 
-  const names = new Map<string, string>()
-  let made = 0
-  function begin({ text, values, binary, isForeign }: RawStatement): Buffer[] {
-    const known = names.get(text)
-    // A statement that was not kept has no name and goes with the next one.
-    const isKept = known !== undefined || names.size < maxStatements
-    const name = known ?? (isKept ? `t${made++}` : '')
-    if (isKept) names.set(text, name)
-    const messages = known === undefined ? [parseMessage(name, text)] : []
-    messages.push(bindMessage(name, values, binary), executeAndSync)
-    return isForeign ? [queryMessage('BEGIN READ ONLY'), ...messages, queryMessage('ROLLBACK')] : messages
-  }
-
+  const messagesOf = createStatementMessages()
   function close(): void {
     closed ??= new Error('Connection terminated')
     if (!stream.destroyed) stream.end(terminateMessage)
@@ -104,7 +93,8 @@ export async function connectRaw(server: Server, settings: string): Promise<RawC
         const at = new Int32Array(2 * statement.binary.length)
         const waiting = statement.isForeign ? 3 : 1
         running = { onRow, at, waiting, error: undefined, resolve, reject }
-        stream.write(Buffer.concat(begin(statement)))
+        stream.allowLongAnswer?.()
+        stream.write(Buffer.concat(messagesOf(statement)))
       })
     },
     cancel() {
@@ -119,20 +109,28 @@ export async function connectRaw(server: Server, settings: string): Promise<RawC
   }
 }
 
+/** What is sent for a statement. The first ones are prepared under a name and parsed once. */
+function createStatementMessages(): (statement: RawStatement) => Buffer[] {
+  const names = new Map<string, string>()
+  let made = 0
+  return ({ text, values, binary, isForeign }) => {
+    const known = names.get(text)
+    // A statement that was not kept has no name and goes with the next one.
+    const isKept = known !== undefined || names.size < maxStatements
+    const name = known ?? (isKept ? `t${made++}` : '')
+    if (isKept) names.set(text, name)
+    const messages = known === undefined ? [parseMessage(name, text)] : []
+    messages.push(bindMessage(name, values, binary), executeAndSync)
+    return isForeign ? [queryMessage('BEGIN READ ONLY'), ...messages, queryMessage('ROLLBACK')] : messages
+  }
+}
+
+/** A tile thread speaks to foreign servers itself: it is watched as the thread of relay.ts is. */
 async function logIn(server: Server, settings: string): Promise<pg.Client> {
-  const client = new pg.Client({
-    ...('url' in server ? { connectionString: server.url } : server),
-    connectionTimeoutMillis: 3000,
-    application_name: 'graticule tiles',
-    keepAlive: true,
-  })
-  client.on('error', () => {})
+  const prepare = (client: pg.Client): Promise<unknown> => client.query(`${sessionSettings};${settings}`)
   try {
-    await client.connect()
-    await client.query(`${sessionSettings};${settings}`)
-    return client
+    return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls))
   } catch (error) {
-    await client.end().catch(() => undefined)
     throw publicErrorOf(error)
   }
 }

@@ -1,6 +1,7 @@
 import type { GuardedRows } from '../db/guarded.ts'
-import type { Server } from '../db/postgres-pool.ts'
+import type { Server } from '../db/postgres-client.ts'
 import { type Sql, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
 
 /** A place where data are: all that is known of it is that it answers PostgreSQL's SELECT. */
 export type Connection = {
@@ -22,7 +23,12 @@ export async function explainSelect(
   options: SelectOptions,
 ): Promise<unknown> {
   const { batches } = await connection.select(sql`EXPLAIN (FORMAT JSON) ${statement}`, options)
-  return JSON.parse((await Array.fromAsync(batches)).flat(2).join(''))
+  const text = (await Array.fromAsync(batches)).flat(2).join('')
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ApiError('upstream_failed', 'The database server sent a plan that is not JSON.', { cause: error })
+  }
 }
 
 export type NewTable = {
@@ -37,4 +43,6 @@ export type SelectOptions = {
   readonly atMost?: number
   /** No word of the statement is somebody else's. */
   readonly isOurs?: boolean
+  /** The rows go to a client as they come, so there may be any number of them. */
+  readonly isStream?: boolean
 }

@@ -36,7 +36,7 @@ function database() {
       },
     }
   }
-  const pools = createRawPools(connect)
+  const pools = createRawPools(16, connect)
   const never = new AbortController().signal
   const ask = (url: string, text = 'a', signal = never) =>
     pools.run(

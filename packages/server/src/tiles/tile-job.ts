@@ -1,6 +1,7 @@
-import type { Server } from '../db/postgres-pool.ts'
+import type { Server } from '../db/postgres-client.ts'
 import type { RawStatement } from '../db/raw-connection.ts'
 import type { Compression } from '../http/compression.ts'
+import type { Heartbeat } from '../thread-watchdog.ts'
 import type { EncodedTile, EncoderOptions } from './mvt/tile-encoder.ts'
 import type { Definitions } from './own-coordinates.ts'
 
@@ -35,6 +36,9 @@ export type MadeTile = EncodedTile & {
   readonly encodeMs: number
   readonly compressMs: number
 }
+
+/** What a tile thread is told when it starts. */
+export type TileThreadData = { readonly heartbeat: Heartbeat; readonly maxConnections: number }
 
 export type ToWorker = { readonly id: number; readonly job: TileJob } | { readonly id: number; readonly cancel: true }
 

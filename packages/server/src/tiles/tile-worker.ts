@@ -1,18 +1,21 @@
 import { hash } from 'node:crypto'
-import { parentPort } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { ApiError } from '../errors.ts'
 import { compressNow, worthCompressing } from '../http/compression.ts'
+import { keepBeating, noteJob } from '../thread-watchdog.ts'
 import { addCells, chosenCells } from './cell-rows.ts'
 import type { Convert } from './mvt/convert.ts'
 import { createTileEncoder } from './mvt/tile-encoder.ts'
 import { tileAsGeoJson } from './mvt/tile-geojson.ts'
 import type { Definitions } from './own-coordinates.ts'
 import { createRawPools } from './raw-pools.ts'
-import type { FromWorker, MadeTile, TileJob, ToWorker } from './tile-job.ts'
+import type { FromWorker, MadeTile, TileJob, TileThreadData, ToWorker } from './tile-job.ts'
 
 /** A thread that makes tiles: it queries on connections of its own and encodes what comes, so that nobody else waits. */
 
-const pools = createRawPools()
+const { heartbeat, maxConnections } = workerData as TileThreadData
+keepBeating(heartbeat)
+const pools = createRawPools(maxConnections)
 const running = new Map<number, AbortController>()
 
 const tell = (message: FromWorker, given?: ArrayBuffer[]): void => parentPort?.postMessage(message, given)
@@ -28,7 +31,7 @@ parentPort?.on('message', (message: ToWorker) => {
   const { id, job } = message
   const leaving = new AbortController()
   running.set(id, leaving)
-  make(job, leaving.signal)
+  make(job, leaving.signal, () => noteJob(heartbeat, id))
     .then((tile) => tell({ id, tile }, ownMemory(tile)))
     .catch((error) => tell({ id, error: describe(error) }))
     .finally(() => running.delete(id))
@@ -37,19 +40,23 @@ parentPort?.on('message', (message: ToWorker) => {
 async function make(
   { rows, encoder: options, definitions, compression, asGeoJson }: TileJob,
   signal: AbortSignal,
+  atWork: () => void,
 ): Promise<MadeTile> {
   const encoder = createTileEncoder(options, definitions && (await toMercator(definitions)))
   const begun = performance.now()
   let refused = 0
+  atWork()
   if ('cells' in rows) refused = addCells(encoder, rows, options.columns)
   else if ('chosen' in rows) {
     refused = addCells(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, options.columns)
   } else if ('statement' in rows) {
     await pools.run(rows, signal, (bytes, at) => {
+      atWork()
       if (!encoder.addRow(bytes, at)) refused++
     })
   }
   const queried = performance.now()
+  atWork()
   const tile = encoder.finish()
   const vector = 'encoded' in rows ? rows.encoded : tile.bytes
   const bytes = asGeoJson ? Buffer.from(JSON.stringify(tileAsGeoJson(vector, options.tile))) : tile.bytes

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { isAuthorsFault, isRefused } from '../db/database-error.ts'
+import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
-import type { FromWorker, MadeTile, TileJob, ToWorker } from './tile-job.ts'
+import { createHeartbeat, type Heartbeat, lastJob, watchThread } from '../thread-watchdog.ts'
+import type { FromWorker, MadeTile, TileJob, TileThreadData, ToWorker } from './tile-job.ts'
 
 /** The threads in which tiles are made. */
 export type TileWorkers = {
@@ -14,86 +15,127 @@ export type TileWorkers = {
   close(): Promise<void>
 }
 
-type Pending = { resolve(tile: MadeTile): void; reject(error: unknown): void }
-type Thread = { readonly worker: Worker; readonly pending: Map<number, Pending> }
+type Task = {
+  readonly id: number
+  readonly job: TileJob
+  thread: Thread
+  /** Threads that were lost while they had it. */
+  losses: number
+  isCancelled: boolean
+  resolve(tile: MadeTile): void
+  reject(error: unknown): void
+}
+type Thread = { readonly worker: Worker; readonly heartbeat: Heartbeat; readonly tasks: Map<number, Task> }
 
 /** Waiting for longer than these take is worse than being told to come again. */
 const maxPendingEach = 64
 const timeoutMs = 30_000
+/** One tile is encoded in milliseconds; a thread that has no turn for this long is in a loop. */
+const stalledMs = 10_000
 
-export function createTileWorkers(count: number): TileWorkers {
+/** `maxConnections`: to databases, of all threads together. */
+export function createTileWorkers(count: number, maxConnections: number): TileWorkers {
   const threads: Thread[] = []
+  const ofEach = Math.max(1, Math.floor(maxConnections / count))
   let lastId = 0
 
   function start(): Thread {
-    const worker = new Worker(new URL('./tile-worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: 512 },
-    })
-    const thread: Thread = { worker, pending: new Map() }
-    worker.unref()
-    worker.on('message', (message: FromWorker) => {
-      const pending = thread.pending.get(message.id)
-      thread.pending.delete(message.id)
-      if (thread.pending.size === 0) worker.unref()
-      if ('tile' in message) pending?.resolve(message.tile)
-      else pending?.reject(errorOf(message.error))
-    })
-    const lose = (): void => {
-      const at = threads.indexOf(thread)
-      if (at >= 0) threads.splice(at, 1)
-      for (const { reject } of thread.pending.values())
-        reject(new ApiError('unavailable', 'The tile was too much work.', retrySoon))
-      thread.pending.clear()
-    }
-    worker.on('error', lose)
-    worker.on('exit', lose)
+    const thread = startThread(ofEach, lose)
     threads.push(thread)
     return thread
   }
 
+  /** What the thread was at is given up; the rest of its tasks go to another thread, once. */
+  function lose(thread: Thread): void {
+    const at = threads.indexOf(thread)
+    if (at < 0) return
+    threads.splice(at, 1)
+    const culprit = lastJob(thread.heartbeat)
+    for (const task of thread.tasks.values()) {
+      if (task.isCancelled) continue
+      if (task.id === culprit || ++task.losses > 1) task.reject(tooLong(stalledMs))
+      else giveTo(leastBusy(), task)
+    }
+  }
+
+  function giveTo(thread: Thread, task: Task): void {
+    task.thread = thread
+    thread.tasks.set(task.id, task)
+    thread.worker.ref()
+    thread.worker.postMessage({ id: task.id, job: task.job } satisfies ToWorker)
+  }
+
   /** The one with the least to do; a new one as long as there may be more. */
   function leastBusy(): Thread {
-    const [best] = [...threads].sort((a, b) => a.pending.size - b.pending.size)
-    const thread = !best || (best.pending.size > 0 && threads.length < count) ? start() : best
-    if (thread.pending.size < maxPendingEach) return thread
-    throw tooBusy()
+    const [best] = [...threads].sort((a, b) => a.tasks.size - b.tasks.size)
+    return !best || (best.tasks.size > 0 && threads.length < count) ? start() : best
   }
 
   return {
     capacity: count * maxPendingEach,
     get pending() {
-      return threads.reduce((sum, { pending }) => sum + pending.size, 0)
+      return threads.reduce((sum, { tasks }) => sum + tasks.size, 0)
     },
     async make(job, signal) {
       signal.throwIfAborted()
-      const { worker, pending } = leastBusy()
-      const id = ++lastId
-      const send = (message: ToWorker): void => worker.postMessage(message)
-      const timer = setTimeout(() => {
-        pending.get(id)?.reject(new ApiError('query_timeout', 'The tile took too long to make. Ask for less of it.'))
-        send({ id, cancel: true })
-      }, timeoutMs)
-      const leave = (): void => {
-        pending.get(id)?.reject(signal.reason)
-        send({ id, cancel: true })
+      const thread = leastBusy()
+      if (thread.tasks.size >= maxPendingEach) throw tooBusy()
+      const { promise, resolve, reject } = Promise.withResolvers<MadeTile>()
+      const task: Task = { id: ++lastId, job, thread, losses: 0, isCancelled: false, resolve, reject }
+      const cancel = (reason: unknown): void => {
+        task.isCancelled = true
+        task.reject(reason)
+        task.thread.worker.postMessage({ id: task.id, cancel: true } satisfies ToWorker)
       }
+      const leave = (): void => cancel(signal.reason)
+      const timer = setTimeout(() => cancel(tooLong(timeoutMs)), timeoutMs)
       signal.addEventListener('abort', leave, { once: true })
-      worker.ref()
+      giveTo(thread, task)
       try {
-        return await new Promise<MadeTile>((resolve, reject) => {
-          pending.set(id, { resolve, reject })
-          send({ id, job })
-        })
+        return await promise
       } finally {
         clearTimeout(timer)
         signal.removeEventListener('abort', leave)
       }
     },
     async close() {
-      await Promise.all(threads.splice(0).map(({ worker }) => worker.terminate()))
+      const all = threads.splice(0)
+      for (const { reject } of all.flatMap(({ tasks }) => [...tasks.values()])) {
+        reject(new ApiError('shutting_down', 'The server is stopping.'))
+      }
+      await Promise.all(all.map(({ worker }) => worker.terminate()))
     },
   }
 }
+
+function startThread(maxConnections: number, onLost: (thread: Thread) => void): Thread {
+  const heartbeat = createHeartbeat()
+  const worker = new Worker(new URL('./tile-worker.ts', import.meta.url), {
+    workerData: { heartbeat, maxConnections } satisfies TileThreadData,
+    resourceLimits: { maxOldGenerationSizeMb: 512 },
+  })
+  const tasks = new Map<number, Task>()
+  const thread: Thread = { worker, heartbeat, tasks }
+  watchThread(worker, heartbeat, stalledMs)
+  worker.unref()
+  worker.on('message', (message: FromWorker) => {
+    const task = tasks.get(message.id)
+    tasks.delete(message.id)
+    if (tasks.size === 0) worker.unref()
+    if ('tile' in message) task?.resolve(message.tile)
+    else task?.reject(errorOf(message.error))
+  })
+  worker.on('error', () => onLost(thread))
+  worker.on('exit', () => onLost(thread))
+  return thread
+}
+
+const tooLong = (ms: number): ApiError =>
+  new ApiError(
+    'query_timeout',
+    `The tile took longer than ${ms / 1000} s and was stopped. ` +
+      'Add a spatial index or raise minZoom (`?explain=true` shows why).',
+  )
 
 export function tooBusy(): ApiError {
   const detail = 'The server is making as many tiles as it can. Try again in a second.'
@@ -104,7 +146,8 @@ export function tooBusy(): ApiError {
 function errorOf({ message, code, status }: { message: string; code: string; status?: string }): Error {
   const cause = Object.assign(new Error(message), { code })
   if (status !== undefined) return new ApiError(status as ErrorCode, message, status === 'unavailable' ? retrySoon : {})
-  if (code === '57014') return new ApiError('query_timeout', 'The tile took too long to make. Ask for less of it.')
+  if (code === '57014') return tooLong(timeoutMs)
+  if (isForeignServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // Locked, out of memory or disk, shutting down, one of two that wait for each other.

@@ -1,0 +1,127 @@
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { ConnectionOptions } from 'node:tls'
+import pg from 'pg'
+import type { Place } from './connection-pool.ts'
+import { foreignServerFault, isConnectionFailure } from './database-error.ts'
+import { relayedSocket } from './wire/relay.ts'
+
+/** A server by its address, or by its parts when they come from somebody else: a connection string can name files. */
+export type Server =
+  | { readonly url: string }
+  | {
+      readonly host: string
+      readonly port: number
+      readonly user: string
+      readonly password: string
+      readonly database: string
+      readonly ssl?: ConnectionOptions | false
+      /** Who chose it: its connections to all its servers count together. */
+      readonly owner: string
+      /** The definition that it comes from: two definitions share no connections, even if they say the same. */
+      readonly definition: string
+    }
+
+/**
+ * So that values have one text form, and a cursor's plan is made for all its rows and not for the first tenth. Compiling
+ * a query to machine code costs more than it saves on the queries that are asked here.
+ */
+export const sessionSettings = `
+  SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex';
+  SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'; SET jit = off`
+
+/** For the connection, the login and the settings of the session together. */
+const connectMs = 5_000
+/** A healthy server closes when it hears goodbye. */
+const lingerMs = 1_000
+
+/** Where its connections are kept. */
+export function placeOf(server: Server): Place {
+  const key = JSON.stringify(server)
+  return { key, owner: 'url' in server ? key : server.owner }
+}
+
+const asReceived = (text: string): string => text
+
+/**
+ * Connects and prepares the session, all of it in time. A server that comes as parts is foreign: it is spoken to through
+ * a socket that lets only well-formed messages pass, and it gets no password but its own (pg would take an empty one
+ * for a missing one and look for PGPASSWORD and ~/.pgpass).
+ */
+export async function connectClient(
+  server: Server,
+  name: string,
+  prepare: (client: pg.Client) => Promise<unknown>,
+  openSocket: typeof relayedSocket = relayedSocket,
+): Promise<pg.Client> {
+  const isForeign = !('url' in server)
+  const client = new pg.Client({
+    ...(isForeign ? foreignConfig(server, openSocket) : { connectionString: server.url }),
+    application_name: name,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: { getTypeParser: () => asReceived },
+  })
+  client.on('error', () => {})
+  const timer = setTimeout(() => streamOf(client).destroy(new Error('timeout expired')), connectMs)
+  try {
+    await client.connect()
+    await prepare(client)
+    return client
+  } catch (error) {
+    streamOf(client).destroy()
+    throw isForeign ? foreignLoginError(error) : error
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function foreignConfig(
+  { host, port, user, database, password, ssl = false }: Exclude<Server, { url: string }>,
+  openSocket: (tls: ConnectionOptions | false) => Duplex,
+): pg.ClientConfig {
+  return { host, port, user, database, password: () => password, ssl: false, stream: () => openSocket(ssl) }
+}
+
+/** What has no code was said by pg about a server that cannot log us in as it should. */
+function foreignLoginError(error: unknown): unknown {
+  if (!(error instanceof Error) || 'code' in error || isConnectionFailure(error)) return error
+  if (/SSL/.test(error.message)) return error
+  return Object.assign(foreignServerFault('The login at the database server failed.'), { cause: error })
+}
+
+export const streamOf = (client: pg.Client): Duplex =>
+  (client as unknown as { connection: { stream: Duplex } }).connection.stream
+
+/** Says goodbye to a healthy server, and does not wait long for its answer. */
+export function hangUp(client: pg.Client, isBroken: boolean): void {
+  const stream = streamOf(client)
+  if (isBroken) return void stream.destroy()
+  const timer = setTimeout(() => stream.destroy(), lingerMs).unref()
+  client.end().then(
+    () => clearTimeout(timer),
+    () => stream.destroy(),
+  )
+}
+
+/**
+ * Asks the server to end what the connection is doing. The request goes over a connection of its own, needs no login
+ * and no free slot. It may arrive late, so the connection must not be used for anything else afterwards.
+ */
+export function cancelStatement(client: pg.ClientBase): void {
+  const { processID, secretKey, host, port } = client as pg.Client & {
+    processID: number | null
+    secretKey: number | null
+  }
+  if (processID === null || secretKey === null) return
+  const request = Buffer.alloc(16)
+  request.writeInt32BE(16, 0)
+  request.writeInt32BE(80_877_102, 4)
+  request.writeInt32BE(processID, 8)
+  request.writeInt32BE(secretKey, 12)
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+  socket.setTimeout(3000, () => socket.destroy())
+  // If the request cannot be sent, the check interval of the session ends the statement a second later.
+  socket.on('error', () => {})
+  socket.end(request)
+}
