@@ -40,6 +40,8 @@ const { values: chosen, positionals: patterns } = parseArgs({
 const runsAll = !(chosen.checks || chosen.postgres || chosen.embedded)
 // A change is judged by the same cases each time; --random looks for new ones.
 process.env.TEST_SEED ??= chosen.random ? String(randomInt(2 ** 26)) : '1'
+// Those that can, look for longer then.
+if (chosen.random) process.env.TEST_RANDOM = '1'
 const { files, names } = select(patterns)
 const databaseFiles = files.filter((file) => usesDatabase(file))
 
