@@ -176,12 +176,14 @@ async function connectPostgres(
   const { schema, select } = selectOn(db, 'public')
   // Its user may write, so everything runs in a read-only transaction.
   const connection: Connection = {
+    isForeign: true,
     schema,
     server,
     settings: settingsOf(schema),
     async select(statement, { atMost, ...options }) {
       const { batches, ...rest } = await select(statement, { ...options, isOurs: false }).catch(notOurs)
-      return { ...rest, batches: bounded(batches, options.isStream ? undefined : (atMost ?? maxCollectedRows)) }
+      const most = atMost ?? (options.isStream ? Number.POSITIVE_INFINITY : maxCollectedRows)
+      return { ...rest, batches: bounded(batches, most) }
     },
     load: (table, lines) => loadTable(db, schema, table, lines).catch(explain).catch(notOurs),
   }
@@ -191,12 +193,12 @@ async function connectPostgres(
 /** Of an answer that is not streamed to a client: a foreign server may send rows without end, whatever was asked. */
 const maxCollectedRows = 100_000
 
-async function* bounded(batches: AsyncIterable<Cell[][]>, atMost: number | undefined): AsyncGenerator<Cell[][]> {
+async function* bounded(batches: AsyncIterable<Cell[][]>, atMost: number): AsyncGenerator<Cell[][]> {
   let rows = 0
   try {
     for await (const batch of batches) {
       rows += batch.length
-      if (atMost !== undefined && rows > atMost) {
+      if (rows > atMost) {
         throw new ApiError('upstream_failed', `The database server sent more than the ${atMost} rows asked for.`)
       }
       yield batch

@@ -19,6 +19,8 @@ export async function answerInSql(
   const statement = planSql(plan, relation, (column, value) => travelling(column, value, shape))
   const { columns, batches, isWhole } = await connection.select(statement, { ...options, isStream: true })
   if (columns.length !== plan.columns.length) {
+    // Nothing is let go of before it is read.
+    for await (const _ of batches) break
     throw new ApiError('upstream_failed', 'The database server sent other columns than were asked for.')
   }
   const canonical = plan.columns.map(({ type, attribute }) => canonicalOf(type, attribute?.itemType))

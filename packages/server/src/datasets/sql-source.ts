@@ -1,5 +1,5 @@
 import { sql } from '../db/sql.ts'
-import type { SelectOptions } from '../query/connection.ts'
+import { blame, type SelectOptions } from '../query/connection.ts'
 import type { Relation } from '../query/plan-sql.ts'
 import { describeQuery } from './introspect.ts'
 import { parameterisedSql, readParameters, splitMarkers } from './parameters.ts'
@@ -12,7 +12,9 @@ export async function inspectSql(dataset: Dataset, place: Place, options: Select
   await checkTenantSql(dataset.source)
   const { names } = splitMarkers(dataset.source)
   const parameters = readParameters(dataset.metadata.parameters, names, undefined)
-  const columns = await describeQuery(await place(), parameterisedSql(dataset.source, parameters), options)
+  const connection = await place()
+  const query = parameterisedSql(dataset.source, parameters)
+  const columns = await describeQuery(connection, query, options).catch(blame(connection))
   return { attributes: columns.map(toDto), bytes: null }
 }
 
@@ -26,7 +28,7 @@ export async function openSql(dataset: Dataset, place: Place, given: Given): Pro
   const relation: Relation = { from: sql`(\n${query}\n)`, isTable: false, key: [] }
   return {
     inSql: { connection, relation, isOurs: false },
-    rows: (plan, shape, options) => answerInSql(connection, relation, plan, shape, options),
+    rows: (plan, shape, options) => answerInSql(connection, relation, plan, shape, options).catch(blame(connection)),
     explain: (plan, options) => explainInSql(connection, relation, plan, options),
   }
 }

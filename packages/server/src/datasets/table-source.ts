@@ -1,6 +1,6 @@
 import { ident } from '../db/sql.ts'
 import type { Attribute } from '../query/attribute.ts'
-import type { SelectOptions } from '../query/connection.ts'
+import { blame, type SelectOptions } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
 import type { Relation } from '../query/plan-sql.ts'
 import { type AttributeDto, attributesOf, typeOf } from './attribute-dto.ts'
@@ -9,7 +9,8 @@ import type { Dataset, Inspection, Place, Source } from './sources.ts'
 import { answerInSql, explainInSql } from './sql-answer.ts'
 
 export async function inspectTable(dataset: Dataset, place: Place, options: SelectOptions): Promise<Inspection> {
-  const { columns, bytes } = await describeTable(await place(), dataset.source, options)
+  const connection = await place()
+  const { columns, bytes } = await describeTable(connection, dataset.source, options).catch(blame(connection))
   return { attributes: columns.map(toDto), bytes }
 }
 
@@ -31,7 +32,7 @@ export async function openTable(dataset: Dataset, place: Place): Promise<Source>
         ...options,
         ...boundOf(plan, key),
         isOurs: true,
-      }),
+      }).catch(blame(connection)),
     explain: async (plan, options) => explainInSql(connection, await relation(plan, options), plan, options),
   }
 }

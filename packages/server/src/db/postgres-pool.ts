@@ -45,6 +45,8 @@ export const createSharedConnections = (maxTotal: number, { leavesRoom }: { leav
 
 /** For how long one waits for a connection. */
 const waitMs = 3_000
+/** For how long a closing pool waits for what is under way. */
+const closeMs = 10_000
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {
   await client.query(sessionSettings)
@@ -117,7 +119,11 @@ export function createLeasePool({ poolSize, onError, shared, whenFull, ...server
       connections.drop(place)
       if (!shared) connections.close()
       if (busy.size === 0) closing.resolve()
+      const timer = setTimeout(() => {
+        for (const lease of busy) lease.giveBack(true)
+      }, closeMs)
       await closing.promise
+      clearTimeout(timer)
     },
   }
 }

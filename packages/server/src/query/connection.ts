@@ -12,8 +12,18 @@ export type Connection = {
   /** Only where it is a server of its own: how another thread can connect to it, and what it then says first. */
   readonly server?: Server
   readonly settings?: string
+  /** A server that somebody else runs, who may be hostile. */
+  readonly isForeign?: boolean
   /** Makes a table of lines in COPY's text format: all of them, or no table. Answers how many rows it has. */
   load(table: NewTable, lines: AsyncIterable<string>): Promise<number>
+}
+
+/** An error that nobody foresaw comes from what a foreign server said: that one is to blame, not this service. */
+export function blame({ isForeign }: Pick<Connection, 'isForeign'>): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof ApiError || !isForeign) throw error
+    throw new ApiError('upstream_failed', 'The database server sent an answer that makes no sense.', { cause: error })
+  }
 }
 
 /** How a statement would be carried out, without doing it: PostgreSQL's own JSON. */

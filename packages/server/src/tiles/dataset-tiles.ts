@@ -1,6 +1,7 @@
 import type { Sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'
+import { blame } from '../query/connection.ts'
 import { type Plan, parsePlan } from '../query/plan.ts'
 import { column } from '../query/plan-sql.ts'
 import { clusterColumns, clusterSql } from './cluster-sql.ts'
@@ -112,7 +113,8 @@ export async function makeDatasetTile(
     return { source: opened, ...(await (thinned ? whole(thinned, work) : drawnAnyhow(query, work))) }
   } catch (error) {
     // The overview has just been replaced by one without this zoom.
-    if (!thinned || !(error instanceof ApiError && error.code === 'invalid_request')) throw error
+    if (!thinned || !(error instanceof ApiError && error.code === 'invalid_request'))
+      return blame(inSql.connection)(error)
     return { source: opened, ...(await drawnAnyhow(query, work)) }
   }
 }
