@@ -40,8 +40,8 @@ const settings = Type.Object({
   TENANT_CONNECTIONS: Type.Integer({
     minimum: 2,
     maximum: 5_000,
-    default: 40,
-    description: 'Connections to PostgreSQL for the queries of all applications; one application gets half at most',
+    default: 50,
+    description: 'Connections to PostgreSQL for the queries of all applications; one alone gets three eighths at most',
   }),
   TILE_CONNECTIONS: Type.Integer({
     minimum: 1,

@@ -16,7 +16,9 @@ export const createHeartbeat = (): Heartbeat => new Int32Array(new SharedArrayBu
 
 /** In the thread: beats whenever the event loop has a turn. */
 export function keepBeating(heartbeat: Heartbeat): void {
-  setInterval(() => Atomics.add(heartbeat, countAt, 1), beatMs).unref()
+  const beat = (): number => Atomics.add(heartbeat, countAt, 1)
+  beat()
+  setInterval(beat, beatMs).unref()
 }
 
 /** In the thread: what it works on from here on, to be found if it does not come back. */

@@ -90,7 +90,10 @@ export function createTiling(options: TilingOptions): Tiling {
   const archiveInfo: TileArchives = {
     info: async (applicationId, uri) => (await archives.open(applicationId, uri)).info(),
   }
-  const workers = createTileWorkers(Math.max(1, availableParallelism()), options.maxConnections)
+  const workers = createTileWorkers({
+    count: Math.max(1, availableParallelism()),
+    maxConnections: options.maxConnections,
+  })
   return {
     data,
     archives,

@@ -24,8 +24,8 @@ export type ConnectionPoolOptions<C> = {
   /** For how long one waits for a place. */
   waitMs: number
   /**
-   * An owner of n connections gets another only while more than n are free. So k greedy owners leave one part in k + 1 to
-   * those who come later (a dynamic threshold, as in switches with shared buffers).
+   * A quarter is kept for owners who hold none, and of the rest an owner of n connections gets another only while more
+   * than n are free (a dynamic threshold, as in switches with shared buffers). So greedy owners leave room for others.
    */
   leavesRoom: boolean
   isOpen(connection: C): boolean
@@ -52,6 +52,7 @@ const idleMs = 30_000
 
 export function createConnectionPool<C>(options: ConnectionPoolOptions<C>): ConnectionPool<C> {
   const { maxTotal, waitMs, leavesRoom } = options
+  const reserve = Math.floor(maxTotal / 4)
   /** The least recently used one comes first. */
   let idle: Idle<C>[] = []
   const held = new Map<string, number>()
@@ -69,7 +70,7 @@ export function createConnectionPool<C>(options: ConnectionPoolOptions<C>): Conn
   function isAllowed(owner: string, maxEach: number): boolean {
     const own = held.get(owner) ?? 0
     const free = maxTotal - busy
-    return own < maxEach && free > 0 && (!leavesRoom || own < free)
+    return own < maxEach && free > 0 && (!leavesRoom || own === 0 || own < free - reserve)
   }
 
   function fill({ key, owner }: Place): C | undefined {

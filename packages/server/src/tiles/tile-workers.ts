@@ -30,17 +30,31 @@ type Thread = { readonly worker: Worker; readonly heartbeat: Heartbeat; readonly
 /** Waiting for longer than these take is worse than being told to come again. */
 const maxPendingEach = 64
 const timeoutMs = 30_000
-/** One tile is encoded in milliseconds; a thread that has no turn for this long is in a loop. */
-const stalledMs = 10_000
 
-/** `maxConnections`: to databases, of all threads together. */
-export function createTileWorkers(count: number, maxConnections: number): TileWorkers {
+export type TileWorkersOptions = {
+  /** The most threads. */
+  count: number
+  /** To databases, of all threads together. */
+  maxConnections: number
+  /** One tile is encoded in milliseconds; a thread that has no turn for this long is in a loop. */
+  stalledMs?: number
+  /** For tests. */
+  script?: URL
+}
+
+export function createTileWorkers({
+  count,
+  maxConnections,
+  stalledMs = 10_000,
+  script = new URL('./tile-worker.ts', import.meta.url),
+}: TileWorkersOptions): TileWorkers {
   const threads: Thread[] = []
   const ofEach = Math.max(1, Math.floor(maxConnections / count))
   let lastId = 0
 
   function start(): Thread {
-    const thread = startThread(ofEach, lose)
+    const thread = startThread(script, ofEach, lose)
+    watchThread(thread.worker, thread.heartbeat, stalledMs)
     threads.push(thread)
     return thread
   }
@@ -108,15 +122,14 @@ export function createTileWorkers(count: number, maxConnections: number): TileWo
   }
 }
 
-function startThread(maxConnections: number, onLost: (thread: Thread) => void): Thread {
+function startThread(script: URL, maxConnections: number, onLost: (thread: Thread) => void): Thread {
   const heartbeat = createHeartbeat()
-  const worker = new Worker(new URL('./tile-worker.ts', import.meta.url), {
+  const worker = new Worker(script, {
     workerData: { heartbeat, maxConnections } satisfies TileThreadData,
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   })
   const tasks = new Map<number, Task>()
   const thread: Thread = { worker, heartbeat, tasks }
-  watchThread(worker, heartbeat, stalledMs)
   worker.unref()
   worker.on('message', (message: FromWorker) => {
     const task = tasks.get(message.id)
