@@ -125,6 +125,7 @@ describe('authorize', () => {
   const caller = (permissions: Permissions, type: Caller['type'] = 'app'): Caller => ({
     ...power({ permissions, type }),
     keyHash: 'k',
+    keyExpiresAt: null,
     bearer: null,
     everyApplication: type === 'master',
   })

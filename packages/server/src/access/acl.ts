@@ -41,7 +41,10 @@ export type Caller = {
   readonly permissions: Permissions
   /** Only for keys of type `user`. */
   readonly userId: number | null
+  /** When the credential ends: the key, or the token that stands for it if that is sooner. */
   readonly expiresAt: Date | null
+  /** When the key ends. A user whose token stands for it can log in again until then. */
+  readonly keyExpiresAt: Date | null
   readonly allowedOrigins: readonly string[] | null
   /** The user whose access token came with the request, or in place of a key. */
   readonly bearer: Bearer | null

@@ -11,7 +11,7 @@ import { credentialHash } from './secrets.ts'
  * it is seen and written by those who gain nothing by that key, and by no bearer of a token.
  */
 
-type Metadata = Readonly<Record<string, unknown>>
+export type Metadata = Readonly<Record<string, unknown>>
 
 /** The metadata of a table's rows as this caller sees them: without `auth` where that names a greater key. */
 export async function visibleMetadata(db: Db, table: 'users' | 'applications', scope: Scope): Promise<Sql> {
@@ -27,7 +27,10 @@ export async function visibleMetadata(db: Db, table: 'users' | 'applications', s
 }
 
 /** The powers, as the database names them, of the keys that can do no more than the caller. */
-export async function lesserPowers(db: Db, { caller, applicationId }: Scope): Promise<'all' | string[]> {
+export async function lesserPowers(
+  db: Db,
+  { caller, applicationId }: Pick<Scope, 'caller' | 'applicationId'>,
+): Promise<'all' | string[]> {
   if (includesPower(caller, everything)) return 'all'
   const tenant = applicationId === 'any' ? raw('TRUE') : sql`application_id = ${applicationId}::uuid`
   const powers = await db.query<Power & { power: string }>(sql`
@@ -47,17 +50,26 @@ const everything: Power = {
   allowedOrigins: null,
 }
 
+type Change = {
+  readonly before: Metadata
+  readonly after: Metadata
+  readonly applicationId: string
+  /** The keys that the request names: whoever guesses what `auth` is learns nothing by being right. */
+  readonly named: readonly string[]
+}
+
 /** What the metadata becomes: who cannot see `auth` keeps it, and who names a key must be able to do all that it can. */
 export async function guardedAuth(
   db: Db,
-  { before, after, applicationId }: { before: Metadata; after: Metadata; applicationId: string },
+  { before, after, applicationId, named }: Change,
   { caller }: Scope,
 ): Promise<Record<string, unknown>> {
-  if (isDeepStrictEqual(before.auth, after.auth)) return after
-  const isSeen = !caller.bearer && (await gainsNothing(db, caller, keyIn(before)))
+  if (!named.includes('auth') && isDeepStrictEqual(before.auth, after.auth)) return after
+  const isSeen = !caller.bearer && (await gainsNothing(db, caller, defaultKeyOf(before)))
   if (!isSeen && after.auth === undefined) return { ...after, auth: before.auth }
   if (!isSeen) throw denied('metadata.auth is written with a key that can do all that its default key can.')
-  if (keyIn(after) !== keyIn(before)) await checkDefaultKey(db, caller, keyIn(after), applicationId)
+  if (defaultKeyOf(after) !== defaultKeyOf(before))
+    await checkDefaultKey(db, caller, defaultKeyOf(after), applicationId)
   return after
 }
 
@@ -82,6 +94,6 @@ async function findPower(db: Db, id: unknown): Promise<Power | undefined> {
   return power
 }
 
-function keyIn({ auth }: Metadata): unknown {
+export function defaultKeyOf({ auth }: Metadata): unknown {
   return typeof auth === 'object' && auth !== null && 'defaultApiKey' in auth ? auth.defaultApiKey : undefined
 }

@@ -40,6 +40,7 @@ export async function authenticate({ rawHeaders, query }: Credentials, authority
   const chosen = key.type === 'master' ? chosenApplication(request) : undefined
   return {
     ...key,
+    keyExpiresAt: key.expiresAt,
     applicationId: chosen ?? key.applicationId,
     everyApplication: key.type === 'master' && chosen === undefined,
     bearer: null,
@@ -67,8 +68,12 @@ async function bearerCaller(
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
   if (chosen !== applicationId) throw denied('The access token is of another application than the API key.')
-  return { ...key, applicationId, everyApplication: false, bearer }
+  // A key that only the token stands for ends with it: whoever has the token sees and makes no key that lives longer.
+  const expiresAt = id === undefined ? earlier(key.expiresAt, admitted.expiresAt) : key.expiresAt
+  return { ...key, expiresAt, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer }
 }
+
+const earlier = (one: Date | null, other: Date): Date => (one && one < other ? one : other)
 
 /** Both names of the header, as often as they come, must say the same. Another scheme than Bearer is not meant for us. */
 function presentedToken(request: Presented): string | undefined {

@@ -11,7 +11,7 @@ export type Bearer = { readonly userId: number; readonly sessionId: string }
 export type Admitted = {
   readonly bearer: Bearer
   readonly applicationId: string
-  /** It ends with the token: whoever has the one sees and makes no key that lives longer. */
+  readonly expiresAt: Date
   key(): Promise<Key | undefined>
 }
 
@@ -59,10 +59,8 @@ export function createBearers(db: Db, tokens: Tokens, keys: KeyCache): Bearers {
       return {
         bearer: { userId, sessionId },
         applicationId,
-        async key() {
-          const key = await firstUsable(session.defaultKeys, applicationId, keys)
-          return key && { ...key, expiresAt: earlier(key.expiresAt, new Date(entry.token.expiresAt)) }
-        },
+        expiresAt: new Date(entry.token.expiresAt),
+        key: () => firstUsable(session.defaultKeys, applicationId, keys),
       }
     },
     forget(whose) {
@@ -72,8 +70,6 @@ export function createBearers(db: Db, tokens: Tokens, keys: KeyCache): Bearers {
     },
   }
 }
-
-const earlier = (one: Date | null, other: Date): Date => (one && one < other ? one : other)
 
 /** A key that is gone, of another application, or a master key, is as good as none. */
 async function firstUsable(ids: readonly string[], applicationId: string, keys: KeyCache): Promise<Key | undefined> {

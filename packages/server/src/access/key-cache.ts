@@ -4,7 +4,7 @@ import type { Caller } from './acl.ts'
 import { credentialHash } from './secrets.ts'
 
 /** A live key as requests need it. */
-export type Key = Omit<Caller, 'everyApplication' | 'bearer'>
+export type Key = Omit<Caller, 'everyApplication' | 'bearer' | 'keyExpiresAt'>
 
 export type KeyCache = {
   /** The live key with this id; at once when it was asked for a moment ago. */

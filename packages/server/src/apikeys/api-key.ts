@@ -5,6 +5,7 @@ import { lesserPowers } from '../access/auth-metadata.ts'
 import { isUuid } from '../access/authenticate.ts'
 import type { KeyCache } from '../access/key-cache.ts'
 import { credentialHash, type Secrets } from '../access/secrets.ts'
+import { demandPowerOfUser, demandPowerWithout } from '../access/token-power.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
@@ -56,8 +57,12 @@ export function apiKeys(
       user: { one: related.users, field: 'userId' },
     },
     restrict: (scope) => lesserKeys(db, scope),
+    checkRemoval: ({ id }, scope) => demandPowerWithout(db, scope, credentialHash(String(id))),
     async prepare({ values, applicationId }, scope) {
       const userId = readUserReference(values.userId, 'body/userId', scope)
+      // The key speaks for the user, as the user's tokens do.
+      const isOwn = userId === scope.ownerId || userId === scope.caller.bearer?.userId
+      if (userId !== null && !isOwn) await demandPowerOfUser(db, scope, userId)
       const power = readPower({ ...values, userId }, applicationId)
       if (!includesPower(scope.caller, power)) throw denied('A key can only make keys that can do no more than itself.')
       // PostgreSQL does not read every zone that RFC 3339 can write.

@@ -162,7 +162,8 @@ async function writeConfig(
   about: About,
 ): Promise<Answer> {
   await makeRecord(store, scope)
-  const { value, revision } = await updateJson(store, scope, scope.caller.applicationId, expected, 'config', next)
+  const change = { next, named: [] }
+  const { value, revision } = await updateJson(store, scope, scope.caller.applicationId, expected, 'config', change)
   return { headers: { etag: etagOf(revision) }, body: { ...value, ...about } }
 }
 

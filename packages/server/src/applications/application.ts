@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
+import { demandPowerOfUsers } from '../access/token-power.ts'
 import type { Db } from '../db/db.ts'
 import { defineResource, field, type Resource } from '../resource/resource.ts'
 
@@ -14,7 +16,14 @@ export const applications = (db: Db, databases: () => Resource): Resource =>
     example: { name: 'Harbour', description: 'Ships and berths', contact: 'harbour@example.org' },
     joins: { databases: { many: databases, foreignColumn: 'application_id' } },
     views: async (scope) => ({ metadata: await visibleMetadata(db, 'applications', scope) }),
-    guardMetadata: (change, scope) => guardedAuth(db, change, scope),
+    async guardMetadata(change, scope) {
+      const metadata = await guardedAuth(db, change, scope)
+      // Redirects decide where the mail of every user leads.
+      const isChanged = !isDeepStrictEqual(change.before.auth, metadata.auth)
+      if (isChanged && !change.isNew) await demandPowerOfUsers(db, scope, change.applicationId)
+      return metadata
+    },
+    mergedMetadata: ['auth'],
     fields: {
       name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
       description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),

@@ -14,9 +14,9 @@ before(async () => {
 after(() => app.close())
 
 const allow = (signup: unknown, rest: object = {}) =>
-  app.call('PUT', `/api/v1/applications/${tenant.id}/metadata/auth`, {
+  app.call('PUT', `/api/v1/applications/${tenant.id}/metadata`, {
     key: tenant.developer,
-    body: { signup, ...rest },
+    body: { auth: { signup, ...rest } },
   })
 const password = 'nine Bernoulli numbers'
 const sample = () => ({

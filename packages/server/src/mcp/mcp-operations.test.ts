@@ -230,7 +230,7 @@ test('without a key, and with another method, the address answers as all do', as
 test('a token of an invocation grants the caller’s ACL within the agent’s datasets, until the invocation is over', async () => {
   const found = await createKeyCache(app.db).find(own.public)
   assert.ok(found)
-  const caller = { ...found, everyApplication: false, bearer: null }
+  const caller = { ...found, keyExpiresAt: found.expiresAt, everyApplication: false, bearer: null }
   const issue = (datasetIds: string[] | null, ms = 60_000) =>
     toolTokens.issue({
       invocationId: 'i',

@@ -68,7 +68,15 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
       const keyHash = `tools of ${invocationId}`
       return {
         invocationId,
-        caller: { ...grant, keyHash, everyApplication: false, expiresAt, allowedOrigins: null, bearer: null },
+        caller: {
+          ...grant,
+          keyHash,
+          everyApplication: false,
+          expiresAt,
+          keyExpiresAt: expiresAt,
+          allowedOrigins: null,
+          bearer: null,
+        },
       }
     },
   }

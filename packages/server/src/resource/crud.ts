@@ -246,7 +246,13 @@ async function withGuardedMetadata(resource: Resource, draft: Draft, scope: Scop
   const { values, previous } = draft
   if (!resource.guardMetadata || values.metadata === undefined) return values
   const applicationId = resource.tenantColumn === 'id' && !previous ? '' : draft.applicationId
-  const change = { before: (previous?.metadata ?? {}) as Entity, after: values.metadata as Entity, applicationId }
+  const change = {
+    before: (previous?.metadata ?? {}) as Entity,
+    after: values.metadata as Entity,
+    isNew: previous === undefined,
+    applicationId,
+    named: Object.keys((draft.given.metadata ?? {}) as Entity),
+  }
   return { ...values, metadata: await resource.guardMetadata(change, scope) }
 }
 

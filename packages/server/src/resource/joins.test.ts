@@ -48,6 +48,7 @@ const callerOf = (applicationId: string, permissions: Permissions = { '*': { '*'
   type: 'app',
   applicationId,
   everyApplication: false,
+  keyExpiresAt: null,
   permissions,
   userId: null,
   bearer: null,

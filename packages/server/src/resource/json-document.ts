@@ -35,3 +35,9 @@ export const withoutKey = (column: string, key: string): Sql =>
   sql`CASE WHEN ${valueAt(column, key)} IS NULL THEN ${ident(column)} ELSE ${ident(column)} #- (${pathTo(column, key)}) END`
 
 export const mergedWith = (column: string, value: object): Sql => sql`${ident(column)} || ${json(value)}`
+
+/** The members of an object set in the object at a key; anything else takes the place of what is there. */
+export const mergedAt = (column: string, key: string, value: unknown): Sql => sql`
+  CASE WHEN jsonb_typeof(${valueAt(column, key)}) = 'object' AND jsonb_typeof(${json(value)}) = 'object'
+    THEN svc.json_set(${ident(column)}, ${pathTo(column, key)}, ${valueAt(column, key)} || ${json(value)})
+    ELSE ${withValueAt(column, key, value)} END`

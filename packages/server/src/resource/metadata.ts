@@ -1,10 +1,9 @@
 import Type from 'typebox'
 import type { Scope } from '../access/acl.ts'
-import type { Sql } from '../db/sql.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
-import { mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
+import { mergedAt, mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
-import { type Expected, getEntity, readJson, type Store, updateJson } from './store.ts'
+import { type Expected, getEntity, type JsonChange, readJson, type Store, updateJson } from './store.ts'
 
 const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { examples: [{ colour: { hex: '#2a6' } }] })
 const valueSchema = Type.Unknown({ examples: [{ hex: '#2a6' }] })
@@ -45,7 +44,10 @@ function mergeWhole(store: Store): Operation {
     success: whole,
     failures: [412],
     handle: ({ request, scope }, { params: { id = '' }, body }) =>
-      update(store, scope, id, readIfMatch(request), mergedWith('metadata', body)),
+      update(store, scope, id, readIfMatch(request), {
+        next: mergedWith('metadata', body),
+        named: Object.keys(body),
+      }),
   })
 }
 
@@ -71,12 +73,15 @@ function setKey(store: Store): Operation {
     method: 'PUT',
     path: `${path}/{key}`,
     summary: `Set one key of the metadata of one of the ${store.resource.name}`,
-    description: 'The key may be dotted: objects on the way are made.',
+    description: `The key may be dotted: objects on the way are made.${mergedNote(store)}`,
     body: valueSchema,
     success: whole,
     failures: [412],
     handle: async ({ request, scope }, { params: { id = '', key = '' }, body }) =>
-      update(store, scope, id, readIfMatch(request), withValueAt('metadata', key, body)),
+      update(store, scope, id, readIfMatch(request), {
+        next: isMerged(store, key) ? mergedAt('metadata', key, body) : withValueAt('metadata', key, body),
+        named: topOf(key),
+      }),
   })
 }
 
@@ -91,12 +96,23 @@ function deleteKey(store: Store): Operation {
     failures: [412],
     async handle({ request, scope }, { params: { id = '', key = '' } }) {
       await readJson(store, scope, id, 'metadata', valueAt('metadata', key))
-      return update(store, scope, id, readIfMatch(request), withoutKey('metadata', key))
+      return update(store, scope, id, readIfMatch(request), {
+        next: withoutKey('metadata', key),
+        named: topOf(key),
+      })
     },
   })
 }
 
-async function update(store: Store, scope: Scope, id: string, expected: Expected, next: Sql): Promise<Answer> {
-  const { value, revision } = await updateJson(store, scope, id, expected, 'metadata', next)
+const isMerged = ({ resource }: Store, key: string): boolean => resource.mergedMetadata?.includes(key) ?? false
+
+const mergedNote = ({ resource: { mergedMetadata: keys = [] } }: Store): string =>
+  keys.length === 0 ? '' : ` An object is merged into \`${keys.join('`, `')}\`: members that it does not name stay.`
+
+/** A dotted key may also be a literal one, which then is at the top itself. */
+const topOf = (key: string): string[] => [key, key.split('.', 1)[0] ?? '']
+
+async function update(store: Store, scope: Scope, id: string, expected: Expected, change: JsonChange): Promise<Answer> {
+  const { value, revision } = await updateJson(store, scope, id, expected, 'metadata', change)
   return { headers: { etag: etagOf(revision) }, body: value }
 }

@@ -64,8 +64,16 @@ export type Draft = {
   readonly given: Entity
 }
 
-/** `applicationId` is that of the record, empty for an application that is only being made. */
-export type MetadataChange = { readonly before: Entity; readonly after: Entity; readonly applicationId: string }
+export type MetadataChange = {
+  /** Empty when the record is only being made. */
+  readonly before: Entity
+  readonly after: Entity
+  readonly isNew: boolean
+  /** Of the record; empty for an application that is only being made. */
+  readonly applicationId: string
+  /** The keys at the top that the request is about. */
+  readonly named: readonly string[]
+}
 
 export type Resource = {
   /** Plural; the URL segment and the table. */
@@ -104,6 +112,10 @@ export type Resource = {
   readonly views?: (scope: Scope) => Promise<Readonly<Record<string, Sql>>>
   /** What the metadata becomes, where not every writer may write all of it. */
   readonly guardMetadata?: (change: MetadataChange, scope: Scope) => Promise<Entity>
+  /** Keys of the metadata whose members stay when PUT of the key does not name them. */
+  readonly mergedMetadata?: readonly string[]
+  /** Throws where a record that is within reach must not be deleted by this caller. */
+  readonly checkRemoval?: (entity: Entity, scope: Scope) => Promise<void>
   /** A condition beyond tenant and ACL. */
   readonly restrict?: (scope: Scope) => Promise<Sql>
 }

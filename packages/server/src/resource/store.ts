@@ -154,6 +154,7 @@ const tooBusy = () => new ApiError('conflict', 'Too many others are writing this
 
 export async function removeEntity(store: Store, scope: Scope, id: string, expected: Expected): Promise<void> {
   const { db, resource } = store
+  if (resource.checkRemoval) await resource.checkRemoval((await getStored(store, scope, id)).entity, scope)
   const where = and([await one(resource, scope, id), atRevision(expected)])
   const removed = await db.query(sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`).catch(refusalOf)
   if (removed.length === 0) await explainMiss(store, scope, id)
@@ -166,6 +167,9 @@ export const viewsFor = async (resource: Resource, scope: Scope): Promise<Views 
 const columns = async (resource: Resource, scope: Scope): Promise<Sql> =>
   selection(resource, undefined, await viewsFor(resource, scope)).columns
 
+/** What becomes of a JSON column, computed from what it is; and the keys at its top that this is about. */
+export type JsonChange = { readonly next: Sql; readonly named: readonly string[] }
+
 /** Computes the new value of a JSON column from the old one in one statement, so that no update is lost. */
 export async function updateJson(
   store: Store,
@@ -173,13 +177,13 @@ export async function updateJson(
   id: string,
   expected: Expected,
   column: string,
-  next: Sql,
+  change: JsonChange,
 ): Promise<{ value: Entity; revision: string }> {
   const { resource } = store
   const isGuarded = column === 'metadata' && resource.guardMetadata !== undefined
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const where = and([await one(resource, scope, id), atRevision(expected)])
-    const guarded = isGuarded ? await guardedMetadata(store, scope, where, next) : { value: next, at: where }
+    const guarded = isGuarded ? await guardedMetadata(store, scope, where, change) : { value: change.next, at: where }
     const row = guarded && (await writeJson(store, scope, column, guarded))
     if (row) return row
     if (!isGuarded || !guarded) return explainMiss(store, scope, id)
@@ -205,7 +209,7 @@ async function writeJson(
 }
 
 /** Where a part of the metadata is not for everybody to write: what it becomes of a record as it is now. */
-async function guardedMetadata({ db, resource }: Store, scope: Scope, where: Sql, next: Sql) {
+async function guardedMetadata({ db, resource }: Store, scope: Scope, where: Sql, { next, named }: JsonChange) {
   if (!resource.guardMetadata) return undefined
   const tenant = ident(resource.tenantColumn)
   const [row] = await db
@@ -215,7 +219,7 @@ async function guardedMetadata({ db, resource }: Store, scope: Scope, where: Sql
     )
     .catch(refusalOf)
   if (!row) return undefined
-  const value = json(await resource.guardMetadata(row, scope))
+  const value = json(await resource.guardMetadata({ ...row, named, isNew: false }, scope))
   return { value, at: and([where, atRevision([String(row.revision)])]) }
 }
 

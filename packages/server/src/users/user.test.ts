@@ -190,8 +190,39 @@ describe('metadata.auth', () => {
     assert.deepEqual((await kept()).auth, { defaultApiKey: tenant.developer })
     assert.equal(await status('DELETE', `${path}/${id}/metadata/auth`, { key: tenant.developer }), 200)
     assert.equal((await kept()).auth, undefined)
+    assert.equal(await write('PUT', '/metadata/auth.defaultApiKey', weak), 401, 'the application’s is greater too')
+    assert.equal(await status('DELETE', `${application()}/metadata/auth`, { key: tenant.developer }), 200)
     assert.equal(await write('PUT', '/metadata/auth.defaultApiKey', weak), 200)
     assert.equal(await write('PUT', '/metadata/auth.defaultApiKey', tenant.developer), 401)
+  })
+
+  test('is merged by PUT of the key: members that the body does not name stay', async () => {
+    const user = await app.user(other.id, { metadata: { auth: { defaultApiKey: other.public, a: { b: 1 } }, c: 1 } })
+    for (const url of [`/api/v1/applications/${other.id}/metadata`, `${path}/${user.id}/metadata`]) {
+      const put = async (place: string, body: unknown) =>
+        (await app.call('PUT', `${url}/${place}`, { key: other.developer, body })).body.auth
+      await put('auth', { defaultApiKey: other.public, a: { b: 1 } })
+      assert.deepEqual(await put('auth', { d: 2 }), { defaultApiKey: other.public, a: { b: 1 }, d: 2 })
+      assert.deepEqual(await put('auth', { a: { e: 1 } }), { defaultApiKey: other.public, a: { e: 1 }, d: 2 })
+      assert.deepEqual(await put('auth.a', { f: 1 }), { defaultApiKey: other.public, a: { f: 1 }, d: 2 })
+      assert.equal((await app.call('DELETE', `${url}/auth`, { key: other.developer })).body.auth, undefined)
+    }
+  })
+
+  test('cannot be guessed: whoever does not see it is refused also when right', async () => {
+    const auth = { defaultApiKey: tenant.developer, hint: 'yes' }
+    const weak = await app.key(tenant.id, { users: { '*': '*' } })
+    const { id } = await app.user(tenant.id, { metadata: { auth } })
+    for (const [place, body] of [
+      ['/metadata', { auth }],
+      ['/metadata/auth', auth],
+      ['/metadata/auth', {}],
+      ['/metadata/auth.hint', 'yes'],
+      ['', { metadata: { auth } }],
+    ] as const) {
+      assert.equal(await status('PUT', `${path}/${id}${place}`, { key: weak, body }), 401, place)
+      assert.equal(await status('PUT', `${path}/${id}${place}`, { key: tenant.developer, body }), 200, place)
+    }
   })
 
   test('names a key of the same application only, and no master key', async () => {

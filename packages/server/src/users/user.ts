@@ -1,19 +1,20 @@
 import Type from 'typebox'
 import { denied, type Scope, scopeOf } from '../access/acl.ts'
-import { guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
+import { defaultKeyOf, guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
 import { openOneTimeToken } from '../access/one-time-token.ts'
 import { checkNewPassword, type Passwords } from '../access/passwords.ts'
 import type { Secrets } from '../access/secrets.ts'
+import { demandTokenPower, rowPlace, standsForMore } from '../access/token-power.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { emailSchema } from '../http/email.ts'
-import { defineResource, field, type Resource } from '../resource/resource.ts'
+import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
 import { userIdentity } from '../resource/user-id.ts'
 
 export type UserParts = { db: Db; secrets: Secrets; passwords: Passwords; applications: () => Resource }
 
 const nameSchema = Type.String({ maxLength: 255 })
-const tokenNote = 'Only for those who may change this user; empty for everybody else'
+const tokenNote = 'Only for those who may change this user and its password; empty for everybody else'
 
 /** The people of an application. Their password is kept as a hash, their one-time tokens hashed and sealed. */
 export const users = ({ db, secrets, passwords, applications }: UserParts): Resource =>
@@ -42,23 +43,38 @@ export const users = ({ db, secrets, passwords, applications }: UserParts): Reso
         default: [],
         isKept: true,
       }),
-      emailVerified: field('boolean', Type.Boolean(), { default: false, isKept: true }),
+      // Whoever signs up has still to confirm it, and is not made by this resource.
+      emailVerified: field('boolean', Type.Boolean(), { default: true, isKept: true }),
       enabled: field('boolean', Type.Boolean(), { default: true, isKept: true }),
       verificationToken: tokenField(secrets, 'verification_token'),
       passwordResetToken: tokenField(secrets, 'password_reset_token'),
     },
     joins: { application: { one: applications, field: 'applicationId' } },
     async views(scope) {
-      const canWrite = writableBy(scope)
+      const canWrite = sql`(${writableBy(scope)} AND NOT ${await standsForMore(db, scope, rowPlace)})`
       return {
         metadata: await visibleMetadata(db, 'users', scope),
         verification_token: sql`(CASE WHEN ${canWrite} THEN verification_token END)`,
         password_reset_token: sql`(CASE WHEN ${canWrite} THEN password_reset_token END)`,
       }
     },
-    guardMetadata: (change, scope) => guardedAuth(db, change, scope),
-    async prepare({ values, previous }, scope) {
+    async guardMetadata(change, scope) {
+      const metadata = await guardedAuth(db, change, scope)
+      if (!change.isNew && defaultKeyOf(change.before) !== defaultKeyOf(metadata)) {
+        await demandTokenPower(db, scope, change.applicationId, [change.before, metadata])
+      }
+      return metadata
+    },
+    mergedMetadata: ['auth'],
+    // Deleted is disabled for good.
+    checkRemoval: ({ applicationId, metadata }, scope) =>
+      demandTokenPower(db, scope, String(applicationId), [metadata as Entity]),
+    async prepare({ values, previous, applicationId }, scope) {
       if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot make users.')
+      if (!previous || changesSignIn(values, previous)) {
+        const metadata = [values.metadata, previous?.metadata].filter((one) => one !== undefined)
+        await demandTokenPower(db, scope, applicationId, metadata as Entity[])
+      }
       if (typeof values.password !== 'string') return values
       checkNewPassword(values.password, 'body/password')
       return { ...values, password: await passwords.hash(values.password) }
@@ -72,6 +88,11 @@ const tokenField = (secrets: Secrets, column: 'verification_token' | 'password_r
     column,
     read: (row) => openOneTimeToken(secrets, column, row.id, row[column]),
   })
+
+/** What decides who can log in as a user. A password that is given counts as another one: the old one is not known. */
+const changesSignIn = (values: Entity, previous: Entity): boolean =>
+  values.password !== undefined ||
+  ['email', 'emailVerified', 'enabled'].some((name) => values[name] !== undefined && values[name] !== previous[name])
 
 /** Whoever may change a user could set the password, and so gains nothing by the tokens. */
 function writableBy({ caller }: Scope): Sql {
