@@ -24,6 +24,15 @@ export function readRedirect(text: string, field: string, settings: AuthSettings
   return new URL(text)
 }
 
+/** Where the link of a confirmation leads: an allowed address, or always the service's own operation that confirms. */
+export function readConfirmUrl(text: string, settings: AuthSettings, baseUrl: string): URL {
+  const url = readUrl(text)
+  const isOwn = url !== undefined && url.origin + url.pathname === new URL(`${baseUrl}${confirmPath}`).href
+  return isOwn ? url : readRedirect(text, 'confirmUrl', settings, baseUrl)
+}
+
+export const confirmPath = '/api/v1/auth/confirmsignup'
+
 /** Browsers read backslashes and control characters in ways of their own; nothing honest needs them, nor a user name. */
 function readUrl(text: string): URL | undefined {
   if (text.length > maxLength || !/^https?:\/\/[^/\\?#@]+(?:[/?#][^\\]*)?$/i.test(text)) return undefined

@@ -5,7 +5,7 @@ import { emailSchema } from '../http/email.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
 import { findSettings, refused } from './accounts.ts'
 import type { AuthParts } from './parts.ts'
-import { isAllowedRedirect, readRedirect } from './redirects.ts'
+import { confirmPath, isAllowedRedirect, readConfirmUrl, readRedirect } from './redirects.ts'
 import { inTheSameTime } from './same-time.ts'
 import { applicationIdSchema, closed, passwordSchema, urlSchema } from './schemas.ts'
 import { confirm, findConfirmation, type SignedUp, type Signup, signUp } from './signup.ts'
@@ -64,7 +64,7 @@ const signup = (parts: AuthParts, userSchema: TSchema): Operation =>
       const settings = await findSettings(db, applicationId)
       if (!settings) throw refused()
       const baseUrl = parts.baseUrl(request)
-      const confirmUrl = readRedirect(body.confirmUrl, 'confirmUrl', settings, baseUrl)
+      const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
       readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)
       const wanted = { ...body, applicationId, confirmUrl }
       return { body: shown(wanted, await inTheSameTime(() => signUp(parts, wanted, settings))) }
@@ -104,7 +104,7 @@ const confirmByQuery = (parts: AuthParts): Operation =>
   operation({
     ...confirmation,
     id: 'auth.confirmsignup',
-    path: '/api/v1/auth/confirmsignup',
+    path: confirmPath,
     query: Type.Object({ token: Type.String(), redirect: Type.String(), email: emailParameter }),
     handle: ({ request }, { query: { token, redirect, email } }) => confirmed(parts, request, token, redirect, email),
   })
@@ -113,7 +113,7 @@ const confirmByPath = (parts: AuthParts): Operation =>
   operation({
     ...confirmation,
     id: 'auth.confirmsignup.path',
-    path: '/api/v1/auth/confirmsignup/{token}/{redirect}',
+    path: `${confirmPath}/{token}/{redirect}`,
     secretPath: true,
     query: Type.Object({ email: emailParameter }),
     handle: ({ request }, { params: { token = '', redirect = '' }, query: { email } }) =>

@@ -170,6 +170,28 @@ describe('signing up', () => {
     await allow({ enabled: true, allow: ['one@exact.org', '@x.org'] })
   })
 
+  test('can always be confirmed by the service’s own address, whatever else is listed', async () => {
+    await allow({ enabled: true, allow: ['*'] }, { redirectUrls: ['https://a.example/*'] })
+    const own = 'http://localhost:80/api/v1/auth/confirmsignup'
+    const redirectUrl = 'https://a.example/welcome'
+    const { email } = (await signUp({ confirmUrl: own, redirectUrl })).body
+    const link = await linkFor(email)
+    assert.equal(link.href.split('?')[0], new URL(own).href)
+    assert.equal((await confirm(link.search)).headers.location, redirectUrl)
+    for (const confirmUrl of [
+      'http://localhost:80/',
+      `${own}/x`,
+      `${own}/../x`,
+      'http://localhost:81/api/v1/auth/confirmsignup',
+      'http://evil.example/api/v1/auth/confirmsignup',
+      'http://localhost:80@evil.example/api/v1/auth/confirmsignup',
+    ]) {
+      assert.equal((await signUp({ confirmUrl, redirectUrl })).status, 400, confirmUrl)
+    }
+    assert.equal((await signUp({ confirmUrl: own, redirectUrl: own })).status, 400, 'but one is not sent on there')
+    await allow({ enabled: true, allow: ['one@exact.org', '@x.org'] })
+  })
+
   test('leaves a link that is over without effect', async () => {
     const { email } = (await signUp({})).body
     await app.db.query(sql`UPDATE svc.users SET verification_expires_at = now() WHERE email = ${email}`)
