@@ -3,6 +3,7 @@ import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
+import { foldCase } from '../query/filter-case.ts'
 import { filterSql } from '../query/filter-sql.ts'
 import { type Field, isShown, type Resource } from './resource.ts'
 import { type Views, viewOf } from './rows.ts'
@@ -67,9 +68,11 @@ function readFilter(resource: Resource, filter: unknown, views?: Views): Sql {
   for (const [name, field] of Object.entries(resource.fields)) {
     if (field.queryable) attributes.set(name, { name, type: field.type })
   }
-  return filterSql(parseFilter(filter, attributes), ({ name }) =>
-    viewOf((resource.fields[name] as Field).column, views),
-  )
+  const isFolded = ({ name }: Attribute) => resource.fields[name]?.foldedColumn !== undefined
+  return filterSql(foldCase(parseFilter(filter, attributes), isFolded), ({ name }) => {
+    const field = resource.fields[name] as Field
+    return viewOf(field.foldedColumn ?? field.column, views)
+  })
 }
 
 /** Ties are broken by id, so that pages neither overlap nor skip. */
@@ -92,4 +95,4 @@ function knownField(resource: Resource, name: string, parameter: string, fits: (
   return field
 }
 
-const column = (field: Field): Sql => ident(field.column)
+const column = (field: Field): Sql => ident(field.foldedColumn ?? field.column)

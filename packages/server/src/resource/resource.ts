@@ -22,6 +22,8 @@ export type Field = {
   readonly default: unknown
   /** May stand in `filter` and `sort`. */
   readonly queryable: boolean
+  /** Text that filters and sorting compare without case: the column that holds it with its ASCII letters in lower case. */
+  readonly foldedColumn?: string
   /** PUT without it keeps its value, though it need not be given when the resource is made. */
   readonly isKept?: boolean
   /** What a body may hold, where that is more than what is answered; `prepare` makes one of the other. */

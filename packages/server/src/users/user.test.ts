@@ -74,6 +74,32 @@ describe('a user', () => {
     }
   })
 
+  test('is found and sorted by its address whatever the case of its letters, and shown as it was typed', async () => {
+    const { id, developer } = await app.tenant('cases')
+    for (const email of ['b@x.org', 'A@X.org', 'C_d@x.org', 'É@x.org']) await app.user(id, { email })
+    const list = async (query: string) =>
+      (await app.call('GET', `${path}?${query}`, { key: developer })).body.map(({ email }: { email: string }) => email)
+    assert.deepEqual(await list('sort=email'), ['A@X.org', 'b@x.org', 'C_d@x.org', 'É@x.org'])
+    assert.deepEqual(await list('sort=-email&limit=3'), ['É@x.org', 'C_d@x.org', 'b@x.org'])
+    for (const [query, found] of [
+      ['filter[email]=a@x.ORG', ['A@X.org']],
+      ['filter[email]=É@X.org', ['É@x.org']],
+      ['filter[email]=é@x.org', []],
+      ['filter[email][$in]=B@x.org,a@x.org', ['A@X.org', 'b@x.org']],
+      ['filter[email][$ne]=B@X.ORG', ['A@X.org', 'C_d@x.org', 'É@x.org']],
+      ['filter[email][$notIn]=B@X.ORG,a@x.org', ['C_d@x.org', 'É@x.org']],
+      ['filter[email][$like]=c\\_D%25', ['C_d@x.org']],
+      ['filter[email][$startsWith]=a', ['A@X.org']],
+      ['filter[email][$iLike]=B%25', ['b@x.org']],
+      ['filter[email][$lt]=B@x.org', ['A@X.org']],
+      ['filter[email][$between]=a,B@X.ORG', ['A@X.org', 'b@x.org']],
+      ['filter[$or][0][email]=B@x.org&filter[$or][1][email][$endsWith]=D@X.ORG', ['b@x.org', 'C_d@x.org']],
+      ['filter[$not][email]=A@X.ORG', ['b@x.org', 'C_d@x.org', 'É@x.org']],
+    ] as const) {
+      assert.deepEqual(await list(`${query}&sort=email`), found, query)
+    }
+  })
+
   test('keeps its password to itself, also from filters', async () => {
     const password = 'kept to oneself'
     const { body, text } = await create({ email: 'secret@x.org', password })

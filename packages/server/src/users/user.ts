@@ -35,7 +35,7 @@ export const users = ({ db, secrets, passwords, applications }: UserParts): Reso
       emailVerified: true,
     },
     fields: {
-      email: field('string', emailSchema, { required: true }),
+      email: field('string', emailSchema, { required: true, foldedColumn: 'email_key' }),
       firstName: field('string', nameSchema, { default: '', isKept: true }),
       lastName: field('string', nameSchema, { default: '', isKept: true }),
       password: field('string', Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()]), { mode: 'writeOnly' }),
