@@ -6,7 +6,10 @@ export type Invocation = {
   readonly input: string
   /** The turns before this one, oldest first. */
   readonly messages: readonly Message[]
+  /** Chosen by the caller, so another may choose the same: who remembers conversations keeps them by `caller` too. */
   readonly conversationId: string | undefined
+  /** An opaque name of who asks, the same each time: the user, else the key. */
+  readonly caller: string | undefined
   /** What the caller looks at: bbox, center, zoom, datasetIds, selectedFeatureIds. */
   readonly context: Readonly<Record<string, unknown>> | undefined
   readonly options: Readonly<InvokeOptions>

@@ -13,6 +13,8 @@ export type Invoke = {
   input: string
   messages?: Message[]
   conversationId?: string
+  /** An opaque name of who asks, the same each time; two callers may use the same `conversationId`. */
+  caller?: string
   context?: Record<string, unknown>
   options?: InvokeOptions
   metadata?: Record<string, string>

@@ -85,13 +85,14 @@ function describe(
   signal: AbortSignal,
   actions: Pick<Invocation, 'start' | 'progress' | 'finish'>,
 ): Invocation {
-  const { id, input, mode, conversationId, context, tools, trace } = invoke
+  const { id, input, mode, conversationId, caller, context, tools, trace } = invoke
   return {
     id,
     input,
     mode,
     messages: invoke.messages ?? [],
     conversationId,
+    caller,
     context,
     options: invoke.options ?? {},
     metadata: invoke.metadata ?? {},

@@ -74,6 +74,7 @@ test('a handler sees what was asked, and finish tells what is known of the answe
   const session = await platform.session()
   session.invoke('1', 'x', {
     conversationId: 'c',
+    caller: 'w',
     context: { zoom: 3 },
     messages: [{ role: 'user', content: 'before' }],
   })
@@ -88,8 +89,8 @@ test('a handler sees what was asked, and finish tells what is known of the answe
   assert.deepEqual(session.names('1'), ['accept', 'start', 'progress', 'delta', 'done'])
   const [invocation] = seen
   assert.deepEqual(
-    [invocation?.conversationId, invocation?.context, invocation?.messages.length],
-    ['c', { zoom: 3 }, 1],
+    [invocation?.conversationId, invocation?.caller, invocation?.context, invocation?.messages.length],
+    ['c', 'w', { zoom: 3 }, 1],
   )
   assert.ok(Math.abs(Number(invocation?.deadline) - Date.now() - 60_000) < 5_000)
 })

@@ -28,10 +28,11 @@ test('the command knows its invocation and not the platform’s key', async (t) 
   process.env.GRATICULE_API_KEY = 'secret'
   t.after(() => delete process.env.GRATICULE_API_KEY)
   const handler = command({
-    command: 'echo "$GRATICULE_INVOCATION_ID $GRATICULE_CONVERSATION_ID $GRATICULE_CONTEXT $GRATICULE_API_KEY"',
+    command:
+      'echo "$GRATICULE_INVOCATION_ID $GRATICULE_CONVERSATION_ID $GRATICULE_CALLER $GRATICULE_CONTEXT $GRATICULE_API_KEY"',
   })
-  const { text } = await ask(handler, { conversationId: 'c', context: { zoom: 2 } })
-  assert.equal(text, 'i c {"zoom":2} \n')
+  const { text } = await ask(handler, { conversationId: 'c', caller: 'w', context: { zoom: 2 } })
+  assert.equal(text, 'i c w {"zoom":2} \n')
 })
 
 test('an exit code says whose fault it was', async () => {

@@ -89,8 +89,9 @@ function inheritedEnvironment(): NodeJS.ProcessEnv {
   return rest
 }
 
-const facts = ({ id, conversationId, context }: Invocation): NodeJS.ProcessEnv => ({
+const facts = ({ id, conversationId, caller, context }: Invocation): NodeJS.ProcessEnv => ({
   GRATICULE_INVOCATION_ID: id,
   ...(conversationId !== undefined && { GRATICULE_CONVERSATION_ID: conversationId }),
+  ...(caller !== undefined && { GRATICULE_CALLER: caller }),
   ...(context && { GRATICULE_CONTEXT: JSON.stringify(context) }),
 })

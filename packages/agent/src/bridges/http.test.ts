@@ -14,6 +14,7 @@ test('the service is sent the invocation', async (t) => {
   const { url, requests } = await startUpstream(t, answer('text/plain', 'ok'))
   await ask(http({ url: `${url}/ask?x=1`, headers: { authorization: 'Bearer s' } }), {
     conversationId: 'c',
+    caller: 'w',
     context: { zoom: 1 },
   })
   assert.equal(requests[0]?.url, '/ask?x=1')
@@ -23,6 +24,7 @@ test('the service is sent the invocation', async (t) => {
     input: 'How far?',
     messages: [],
     conversationId: 'c',
+    caller: 'w',
     context: { zoom: 1 },
     options: {},
     metadata: {},

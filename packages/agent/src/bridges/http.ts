@@ -30,17 +30,10 @@ export function http({ url, headers, fetch }: HttpOptions): Handler {
   }
 }
 
-const question = ({ id, input, messages, conversationId, context, options, metadata, mode, tools }: Invocation) => ({
-  invocationId: id,
-  input,
-  messages,
-  conversationId,
-  context,
-  options,
-  metadata,
-  mode,
-  tools,
-})
+const question = (invocation: Invocation) => {
+  const { id, input, messages, conversationId, caller, context, options, metadata, mode, tools } = invocation
+  return { invocationId: id, input, messages, conversationId, caller, context, options, metadata, mode, tools }
+}
 
 async function* readEvents(events: AsyncIterable<ServerSentEvent>, invocation: Invocation): AsyncGenerator<string> {
   for await (const { event, data } of events) {

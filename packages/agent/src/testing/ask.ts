@@ -52,6 +52,7 @@ export function invocationOf(more: Partial<Invocation> = {}): {
     input: 'How far?',
     messages: [],
     conversationId: undefined,
+    caller: undefined,
     context: undefined,
     options: {},
     metadata: {},

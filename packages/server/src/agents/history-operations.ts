@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { type Caller, scopeOf } from '../access/acl.ts'
 import { isUuid } from '../access/authenticate.ts'
 import type { Db } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
@@ -11,6 +12,7 @@ import type { Agents } from './agents.ts'
 const statuses = ['running', 'succeeded', 'failed', 'cancelled'] as const
 const text = Type.Union([Type.String(), Type.Null()])
 const integer = Type.Union([Type.Integer(), Type.Null()])
+const contentNote = 'Only where the agent stores content, and only with write on the agent'
 const invocationSchema = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -32,9 +34,9 @@ const invocationSchema = Type.Object(
     model: text,
     finishReason: text,
     traceId: text,
-    metadata: Type.Unknown(),
-    input: Type.Union([Type.String(), Type.Null()], { description: 'Only where the agent stores content' }),
-    output: Type.Union([Type.String(), Type.Null()], { description: 'Only where the agent stores content' }),
+    metadata: Type.Unknown({ description: 'Only with write on the agent' }),
+    input: Type.Union([Type.String(), Type.Null()], { description: contentNote }),
+    output: Type.Union([Type.String(), Type.Null()], { description: contentNote }),
   },
   { title: 'AgentInvocation' },
 )
@@ -57,6 +59,7 @@ export function historyOperations(db: Db, resource: Resource, agents: Agents): O
       method: 'GET',
       path,
       summary: 'List what was asked of an agent, the latest first',
+      description: 'What was said, and `metadata`, is null without write on the agent.',
       access: { class: 'agents', level: 'read' },
       query: listSchema,
       success: {
@@ -65,7 +68,7 @@ export function historyOperations(db: Db, resource: Resource, agents: Agents): O
         schema: Type.Array(invocationSchema),
         headers: ['X-Total-Count'],
       },
-      async handle({ scope }, { params: { id = '' }, query }) {
+      async handle({ caller, scope }, { params: { id = '' }, query }) {
         const { entity } = await getEntity(store, scope, id, ['id'])
         await agents.history.flush()
         const where = and(conditionsOf(String(entity.id), query))
@@ -73,7 +76,7 @@ export function historyOperations(db: Db, resource: Resource, agents: Agents): O
           sql`SELECT count(*)::int AS total FROM svc.agent_invocations WHERE ${where}`,
         )
         const rows = await db.query(sql`
-          SELECT ${columns} FROM svc.agent_invocations WHERE ${where} ORDER BY created_at DESC, id DESC
+          SELECT ${facts}, ${mayReadContent(caller, id) ? content : noContent} FROM svc.agent_invocations WHERE ${where} ORDER BY created_at DESC, id DESC
           LIMIT ${Math.min(query.limit ?? 100, maxLimit)} OFFSET ${query.offset ?? 0}`)
         return { headers: { 'x-total-count': String(count?.total) }, body: rows }
       },
@@ -106,12 +109,20 @@ export function historyOperations(db: Db, resource: Resource, agents: Agents): O
   ]
 }
 
-const columns: Sql = sql`
+const facts: Sql = sql`
   id, agent_id AS "agentId", application_id AS "applicationId", created_at AS "createdAt",
   conversation_id AS "conversationId", user_id AS "userId", worker_id AS "workerId", mode, status,
   status_code AS "statusCode", error_code AS "errorCode", ttfb_ms AS "ttfbMs", duration_ms AS "durationMs",
   input_bytes AS "inputBytes", output_bytes AS "outputBytes", usage, model, finish_reason AS "finishReason",
-  trace_id AS "traceId", metadata, input, output`
+  trace_id AS "traceId"`
+const content: Sql = sql`metadata, input, output`
+const noContent: Sql = sql`NULL AS metadata, NULL AS input, NULL AS output`
+
+/** Whoever may write an agent could have it store what is said, or answer itself. */
+function mayReadContent(caller: Caller, id: string): boolean {
+  const writable = scopeOf(caller, 'agents', 'write')
+  return writable !== undefined && (writable.ids === 'any' || writable.ids.includes(id))
+}
 
 function conditionsOf(agentId: string, query: { status?: string; conversationId?: string }): Sql[] {
   const conditions = [sql`agent_id = ${agentId}::uuid`]

@@ -9,6 +9,8 @@ export type Repeatable = {
   agentId: string
   /** In hexadecimal. */
   keyHash: string
+  /** The user behind the key, if there is one: many users can have one key. */
+  userId: number | null
   /** The client's name for the call. */
   key: string
   body: unknown
@@ -24,10 +26,11 @@ export async function once(
   call: Repeatable,
   work: () => Promise<object>,
 ): Promise<{ answer: object; isReplay: boolean }> {
-  const { agentId, keyHash, key, replicaId } = call
+  const { agentId, key, replicaId } = call
   if (key.length === 0 || key.length > maxKeyLength) throw invalid('Idempotency-Key', 'must have 1 to 255 characters')
   const bodyHash = createHash('sha256').update(JSON.stringify(call.body)).digest()
-  const row = sql`agent_id = ${agentId}::uuid AND caller = decode(${keyHash}, 'hex') AND key = ${key}`
+  const caller = callerOf(call)
+  const row = sql`agent_id = ${agentId}::uuid AND caller = ${caller} AND key = ${key}`
   const place = `agent_answers ${agentId} ${key}`
   // One whose replica died will never be answered.
   await db.query(sql`
@@ -35,7 +38,7 @@ export async function once(
       OR (answer IS NULL AND replica_id <> ${replicaId}::uuid AND replica_id NOT IN (${liveReplicas})))`)
   const made = await db.query(sql`
     INSERT INTO svc.agent_answers (agent_id, caller, key, body_hash, replica_id)
-    VALUES (${agentId}::uuid, decode(${keyHash}, 'hex'), ${key}, ${bodyHash}, ${replicaId}::uuid)
+    VALUES (${agentId}::uuid, ${caller}, ${key}, ${bodyHash}, ${replicaId}::uuid)
     ON CONFLICT DO NOTHING RETURNING 1`)
   if (made.length === 0) {
     const [first] = await db.query<{ body_hash: Uint8Array; answer: string | null }>(
@@ -57,3 +60,6 @@ export async function once(
     throw error
   }
 }
+
+const callerOf = ({ keyHash, userId }: Repeatable): Buffer =>
+  userId === null ? Buffer.from(keyHash, 'hex') : createHash('sha256').update(`${keyHash} ${userId}`).digest()

@@ -68,8 +68,8 @@ export function invokeOperations({ db, secrets, resource, agents, toolsFor }: In
         const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'invoke')
         const key = context.request.headers['idempotency-key']
         if (typeof key !== 'string') return invoke(agents, context.request, question)
-        const { agent, keyHash } = question
-        const call = { agentId: agent.id, keyHash, key, body, replicaId: agents.replicaId }
+        const { agent, keyHash, userId } = question
+        const call = { agentId: agent.id, keyHash, userId, key, body, replicaId: agents.replicaId }
         const work = async () => (await invoke(agents, context.request, question)).body as { invocationId: string }
         const { answer, isReplay } = await once(db, secrets, call, work)
         const { invocationId } = answer as { invocationId: string }
@@ -111,7 +111,8 @@ async function questionOf(
   const call = readCall(body, limits)
   const tools = toolsFor(request, caller, agent)
   const trace = tracing.begin(request.headers.traceparent, agent, call)
-  return { agent, call, mode, keyHash: caller.keyHash, userId: caller.userId, trace, tools }
+  const userId = caller.bearer?.userId ?? caller.userId
+  return { agent, call, mode, keyHash: caller.keyHash, userId, trace, tools }
 }
 
 function explainAbsence(error: unknown): never {

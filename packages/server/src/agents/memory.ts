@@ -1,5 +1,5 @@
 import type { Db } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import type { History } from './history.ts'
 import type { Message } from './protocol.ts'
 import type { Question } from './question.ts'
@@ -7,13 +7,14 @@ import type { Question } from './question.ts'
 const maxTurns = 20
 const maxBytes = 262_144
 
-/** The last turns of a conversation, for agents whose memory the platform keeps. */
-export async function recallTurns(db: Db, history: History, { agent, call }: Question): Promise<Message[]> {
+/** The last turns of a conversation with this caller, for agents whose memory the platform keeps. */
+export async function recallTurns(db: Db, history: History, question: Question): Promise<Message[]> {
+  const { agent, call } = question
   await history.flush()
   const turns = await db.query<{ input: string; output: string }>(sql`
     SELECT input, output FROM svc.agent_invocations
     WHERE agent_id = ${agent.id}::uuid AND conversation_id = ${call.conversationId ?? null}
-      AND status = 'succeeded' AND input IS NOT NULL AND output IS NOT NULL
+      AND ${isOwn(question)} AND status = 'succeeded' AND input IS NOT NULL AND output IS NOT NULL
     ORDER BY created_at DESC, id DESC LIMIT ${maxTurns}`)
   const messages: Message[] = []
   let bytes = 0
@@ -24,3 +25,7 @@ export async function recallTurns(db: Db, history: History, { agent, call }: Que
   }
   return messages
 }
+
+/** A conversation belongs to the user who began it, whatever the key; without a user, to the key. */
+const isOwn = ({ userId, keyHash }: Question): Sql =>
+  userId === null ? sql`user_id IS NULL AND api_key_hash = decode(${keyHash}, 'hex')` : sql`user_id = ${userId}::bigint`

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { Agent } from './agent.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './history.ts'
@@ -11,6 +12,7 @@ export type Question = {
   readonly mode: 'invoke' | 'stream'
   /** In hexadecimal. */
   readonly keyHash: string
+  /** The user of the access token, or of the key. */
   readonly userId: number | null
   readonly trace: Trace
   /** What lets the worker use the platform's tools on behalf of whoever asks, for so many milliseconds. */
@@ -20,6 +22,10 @@ export type Question = {
 /** Does the platform keep what is said in this conversation? */
 export const isRemembered = ({ agent, call }: Question): boolean =>
   agent.memory === 'platform' && call.conversationId !== undefined
+
+/** The name by which workers know who asks: the user, else the key. It is the same each time, and tells nothing else. */
+const callerName = ({ agent, userId, keyHash }: Question): string =>
+  hash('sha256', `${agent.id} ${userId === null ? `key ${keyHash}` : `user ${userId}`}`, 'base64url').slice(0, 22)
 
 /** As the history has it when it begins. */
 export function entryOf(id: string, question: Question): Entry {
@@ -55,11 +61,12 @@ export function entryOf(id: string, question: Question): Entry {
 /** As a worker is told. */
 export function invokeFrame(
   id: string,
-  { call, mode, trace, tools }: Question,
+  question: Question,
   messages: Message[] | undefined,
   remainingMs: number,
   window: number,
 ): Invoke {
+  const { call, mode, trace, tools } = question
   const { input, conversationId, context, options, metadata } = call
   const { traceparent } = trace
   const invoke: Invoke = {
@@ -67,6 +74,7 @@ export function invokeFrame(
     id,
     mode,
     input,
+    caller: callerName(question),
     deadline: Date.now() + remainingMs,
     remainingMs,
     window,

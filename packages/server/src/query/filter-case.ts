@@ -4,7 +4,7 @@ import type { Filter } from './filter-tree.ts'
 /** The filter with the values of these attributes in lower case, to be compared with columns that hold lower case. */
 export function foldCase(filter: Filter, isFolded: (attribute: Attribute) => boolean): Filter {
   if (filter.kind === 'not') return { ...filter, filter: foldCase(filter.filter, isFolded) }
-  if (filter.kind === 'and' || filter.kind === 'or') {
+  if ('filters' in filter) {
     return { ...filter, filters: filter.filters.map((inner) => foldCase(inner, isFolded)) }
   }
   if (!isFolded(filter.attribute)) return filter
