@@ -99,7 +99,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     config: { operation } satisfies RouteConfig,
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
-      request.setDecorator<Admitted>(admission, await admit(operation, request, authority))
+      request.setDecorator<Admitted>(admission, await admitRequest(operation, request, authority))
     },
     async handler(request, reply) {
       const { caller, scope, tree } = request.getDecorator<Admitted>(admission)
@@ -130,16 +130,28 @@ export function bearerOf({ bearer }: Caller): Bearer {
   return bearer
 }
 
-async function admit({ access, bearer }: Operation, request: FastifyRequest, authority: Authority): Promise<Admitted> {
+async function admitRequest(operation: Operation, request: FastifyRequest, authority: Authority): Promise<Admitted> {
   const tree = parseQueryString(queryOf(request.raw.url ?? ''))
-  if (access === 'public') return { tree }
+  if (operation.access === 'public') return { tree }
   const caller = await authenticate({ rawHeaders: request.raw.rawHeaders, query: tree }, authority)
+  const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
+  return scope ? { caller, tree, scope } : { caller, tree }
+}
+
+/**
+ * Everything that an operation demands of a caller, or 401: an access token, a master key, and the ACL for class, level
+ * and id. The one way in, for requests and for the tools of models. The scope, where the operation has one.
+ */
+export function admit(
+  { access, bearer }: Pick<Operation, 'access' | 'bearer'>,
+  caller: Caller,
+  address: Address,
+): Scope | undefined {
   if (bearer) bearerOf(caller)
-  if (access === 'key') return { caller, tree }
-  const address = { params: request.params as Record<string, string>, query: tree }
+  if (typeof access !== 'object') return undefined
   const level = typeof access.level === 'function' ? access.level(address) : access.level
   const id = access.id ? access.id(address, caller) : address.params.id
-  return { caller, tree, scope: authorize(caller, { ...access, level }, id) }
+  return authorize(caller, { ...access, level }, id)
 }
 
 function send(reply: FastifyReply, answer: Answer, { access, success }: Operation): FastifyReply {

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
-import { type AclLevel, authorize, type Caller } from '../access/acl.ts'
+import type { Caller } from '../access/acl.ts'
 import { ApiError } from '../errors.ts'
-import type { Answer, Operation } from '../http/operation.ts'
+import { type Answer, admit, type Operation } from '../http/operation.ts'
+import type { QueryTree } from '../http/query-string.ts'
 import { validator } from '../http/validate.ts'
 
 type Input = {
@@ -10,8 +11,6 @@ type Input = {
   body?: object
   /** Values of the dataset's own parameters. */
   parameters?: Record<string, string> | undefined
-  /** Asks the ACL for this level instead of the operation's own. */
-  level?: AclLevel
 }
 
 /** Carries out an operation as the caller could by HTTP, and returns what it answers. */
@@ -27,12 +26,10 @@ export function createCaller(
     operations.map((one) => [one.id, { called: one, readBody: one.body && validator(one.body, 'arguments') }]),
   )
   return (request, caller) =>
-    async (id, { params = {}, query = {}, body, parameters = {}, level }) => {
+    async (id, { params = {}, query = {}, body, parameters = {} }) => {
       const { called, readBody } = byId.get(id) ?? {}
-      if (!called || typeof called.access !== 'object') throw new Error(`There is no guarded operation ${id}`)
-      const { class: aclClass, level: own } = called.access
-      const wanted = level ?? (typeof own === 'function' ? own({ params, query: {} }) : own)
-      const scope = authorize(caller, { class: aclClass, level: wanted }, params.id)
+      const scope = called && admit(called, caller, { params, query: query as QueryTree })
+      if (!called || !scope) throw new Error(`There is no guarded operation ${id}`)
       const context = { request, tree: parameters, caller, scope }
       const answer = await called.handle(context, { params, query, body: readBody?.(body) })
       return JSON.parse(await textOf(answer), keepingDigits)

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { boundedRows } from './bounded-rows.ts'
-import { geometryOf, limit, loadDataset, names, offset, queryRows, type Row, selection, whereOf } from './dataset.ts'
+import { geometryOf, limit, loadColumns, names, offset, queryRows, type Row, selection, whereOf } from './dataset.ts'
 import { type GeometryDetail, shownGeometry } from './shown-geometry.ts'
 import { tool } from './tool.ts'
 
@@ -31,7 +31,7 @@ export const queryDataset = tool({
   async run(call, input) {
     const { datasetId: id, group, attributes = group, order = [], limit = 50, offset = 0, parameters } = input
     const detail = (input.geometry ?? 'none') as GeometryDetail
-    const dataset = await loadDataset(call, id, 'execute')
+    const dataset = await loadColumns(call, id)
     const shown = new Set(attributes ?? dataset.attributes.map(({ name }) => name))
     const geometries = dataset.attributes.filter(({ type }) => type === 'geometry').map(({ name }) => name)
     for (const name of geometries) if (detail === 'none') shown.delete(name)
@@ -86,7 +86,7 @@ export const summarizeDataset = tool({
   ),
   async run(call, input) {
     const { datasetId: id, groupBy = [], measures, order = [], parameters } = input
-    const dataset = await loadDataset(call, id, 'execute')
+    const dataset = await loadColumns(call, id)
     const geometry = geometryOf(dataset)?.name
     const computed = measures.map(({ function: name, attribute }) => {
       const usual = spatial.has(name) ? geometry : undefined

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import type { Operation } from '../http/operation.ts'
 import type { CallOperation } from './call-operation.ts'
 
 type AttributeSummary = {
@@ -64,22 +65,42 @@ export const selection = {
 const selectionSchema = Type.Object(selection)
 export type Selection = Static<typeof selectionSchema>
 
-/** Whoever may query a dataset may know its columns. */
-export async function loadDataset(call: CallOperation, id: string, level: 'read' | 'execute'): Promise<DatasetSummary> {
-  return (await call('datasets.get', { params: { id }, level })) as DatasetSummary
+export async function loadDataset(call: CallOperation, id: string): Promise<DatasetSummary> {
+  return (await call('datasets.get', { params: { id } })) as DatasetSummary
 }
 
-export const geometryOf = ({ attributes }: DatasetSummary): AttributeSummary | undefined =>
+/** What of a dataset its rows tell as well. */
+export type Columns = Pick<DatasetSummary, 'id' | 'attributes'>
+
+export async function loadColumns(call: CallOperation, id: string): Promise<Columns> {
+  return (await call(columnsOperationId, { params: { id } })) as Columns
+}
+
+const columnsOperationId = 'datasets.columns'
+
+/** Whoever may query a dataset may know its columns: an operation for tools alone, which no address has. */
+export function columnsOperation(operations: readonly Operation[]): Operation[] {
+  return operations
+    .filter(({ id }) => id === 'datasets.get')
+    .map((get) => ({
+      ...get,
+      id: columnsOperationId,
+      access: { class: 'datasets', level: 'execute' },
+      handle: (context, input) => get.handle(context, { ...input, query: { fields: ['id', 'attributes'] } }),
+    }))
+}
+
+export const geometryOf = ({ attributes }: Pick<DatasetSummary, 'attributes'>): AttributeSummary | undefined =>
   attributes.find(({ type }) => type === 'geometry')
 
 /** These attributes, or all; without geometry in any case. */
-export function plainAttributes({ attributes }: DatasetSummary, wanted: readonly string[] | undefined): string[] {
+export function plainAttributes({ attributes }: Columns, wanted: readonly string[] | undefined): string[] {
   const geometries = new Set(attributes.flatMap(({ name, type }) => (type === 'geometry' ? [name] : [])))
   return (wanted ?? attributes.map(({ name }) => name)).filter((name) => !geometries.has(name))
 }
 
 /** All conditions as one filter. */
-export function whereOf(dataset: DatasetSummary, { where, bbox, near }: Selection): object {
+export function whereOf(dataset: Columns, { where, bbox, near }: Selection): object {
   const geometry = geometryOf(dataset)?.name ?? 'geometry'
   return {
     $and: [

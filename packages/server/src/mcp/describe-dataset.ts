@@ -14,7 +14,7 @@ export const describeDataset = tool({
     { additionalProperties: false },
   ),
   async run(call, { datasetId: id, valuesOf = [] }) {
-    const dataset = await loadDataset(call, id, 'read')
+    const dataset = await loadDataset(call, id)
     const values: Record<string, Row[]> = {}
     for (const name of valuesOf) values[name] = await commonest(call, id, name)
     const geometry = geometryOf(dataset)

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { type Caller, denied } from '../access/acl.ts'
+import { type Caller, denied, scopeOf } from '../access/acl.ts'
 import { toolTokenPrefix } from '../access/authenticate.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { createCaller } from './call-operation.ts'
+import { columnsOperation } from './dataset.ts'
 import type { Services } from './tool.ts'
 import type { ToolGrant } from './tool-token.ts'
 
@@ -20,7 +21,7 @@ const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 /** The datasets as tools for models, by the Model Context Protocol; without sessions, so any replica can answer. */
 export function mcpOperations(dependencies: McpDependencies): Operation[] {
   const { estimates } = dependencies
-  const callerFor = createCaller(dependencies.operations)
+  const callerFor = createCaller([...dependencies.operations, ...columnsOperation(dependencies.operations)])
   return [
     operation({
       id: 'mcp.call',
@@ -39,10 +40,17 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
         const granted = await grantedCaller(request, caller, dependencies)
         // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.
         const { respond } = await import('./mcp-server.ts')
-        return respond(request, body, callerFor(request, granted), { version: dependencies.version(), estimates })
+        const services = { estimates: queryableOnly(estimates, granted) }
+        return respond(request, body, callerFor(request, granted), { version: dependencies.version(), ...services })
       },
     }),
   ]
+}
+
+/** How many rows there are and where is told to those who may read them. */
+function queryableOnly(estimates: Services['estimates'], caller: Caller): Services['estimates'] {
+  const ids = scopeOf(caller, 'datasets', 'execute')?.ids ?? []
+  return (datasets) => estimates(datasets.filter(({ id }) => ids === 'any' || ids.includes(id)))
 }
 
 /** A token belongs to one invocation of an agent of the worker's application. */

@@ -16,7 +16,7 @@ export const showOnMap = tool({
     { additionalProperties: false },
   ),
   async run(call, view) {
-    if (view.datasetId !== undefined) await loadDataset(call, view.datasetId, 'read')
+    if (view.datasetId !== undefined) await loadDataset(call, view.datasetId)
     return { type: 'mapView', ...view }
   },
 })

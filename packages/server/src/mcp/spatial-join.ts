@@ -3,10 +3,10 @@ import { invalid } from '../errors.ts'
 import { boundedRows } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
-  type DatasetSummary,
+  type Columns,
   distanceMeters,
   geometryOf,
-  loadDataset,
+  loadColumns,
   names,
   offset,
   plainAttributes,
@@ -86,7 +86,7 @@ export const findNearby = tool({
       return joined(call, { ...input, toDatasetId }, (geometry) => ({ $dwithin: { geometry, distance } }))
     }
     const { limit = 10, offset = 0 } = input
-    const dataset = await loadDataset(call, input.datasetId, 'execute')
+    const dataset = await loadColumns(call, input.datasetId)
     geometryNameOf(dataset, 'datasetId')
     const where = whereOf(dataset, { ...input, near: { point: point ?? [], distanceMeters: distance } })
     const query = { attributes: plainAttributes(dataset, input.attributes), where, limit: limit + 1, offset }
@@ -97,10 +97,7 @@ export const findNearby = tool({
 /** Rows of the first dataset, each with those of the other of which the condition holds. */
 async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => object) {
   const { limit = 10, offset = 0, parameters } = input
-  const [from, to] = [
-    await loadDataset(call, input.datasetId, 'execute'),
-    await loadDataset(call, input.toDatasetId, 'execute'),
-  ]
+  const [from, to] = [await loadColumns(call, input.datasetId), await loadColumns(call, input.toDatasetId)]
   const geometry = geometryNameOf(from, 'datasetId')
   const target = geometryNameOf(to, 'toDatasetId')
   const shown = plainAttributes(from, input.attributes)
@@ -119,13 +116,13 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
   return boundedRows([...found, ...rows.slice(limit)], limit, offset)
 }
 
-function geometryNameOf(dataset: DatasetSummary, argument: string): string {
+function geometryNameOf(dataset: Columns, argument: string): string {
   const geometry = geometryOf(dataset)
   if (!geometry) throw invalid(`arguments/${argument}`, 'is a dataset without geometry')
   return geometry.name
 }
 
-async function matchesOf(call: CallOperation, { id }: DatasetSummary, attributes: string[], where: object) {
+async function matchesOf(call: CallOperation, { id }: Columns, attributes: string[], where: object) {
   const rows = await queryRows(call, id, { attributes, where, limit: maxMatches + 1 }, {})
   return { rows: rows.slice(0, maxMatches), truncated: rows.length > maxMatches }
 }

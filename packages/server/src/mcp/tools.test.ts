@@ -5,6 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import type { Permissions } from '../access/acl.ts'
 import { raw } from '../db/sql.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
@@ -84,6 +85,28 @@ async function use(name: string, input: object, key = own.public) {
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered
   return { isError: isError === true, text, value: (isError ? undefined : JSON.parse(text)) as any }
 }
+
+test('how many rows there are and where is told only to keys that may query the dataset', async () => {
+  const of = async (permissions: Permissions) => {
+    const key = await app.key(own.id, permissions)
+    const { value } = await use('list_datasets', { search: 'fields' }, key)
+    const { rowEstimate, extent } = value.datasets.find(({ name }: Listed) => name === 'fields')
+    return [rowEstimate, extent !== null]
+  }
+  assert.deepEqual(await of({ datasets: { read: '*' } }), [null, false])
+  assert.deepEqual(await of({ datasets: { read: '*', execute: [ids.roads ?? ''] } }), [null, false])
+  assert.deepEqual(await of({ datasets: { read: '*', execute: [ids.fields ?? ''] } }), [6, true])
+})
+
+test('a key that may only query a dataset queries it, and is told nothing else of it', async () => {
+  const key = await app.key(own.id, { datasets: { execute: '*' } })
+  const query = await use('query_dataset', { datasetId: ids.fields, limit: 1 }, key)
+  assert.equal(query.value.rows.length, 1, query.text)
+  assert.ok(!query.text.includes(injection))
+  for (const name of ['describe_dataset', 'show_on_map']) {
+    assert.ok((await use(name, { datasetId: ids.fields }, key)).isError, name)
+  }
+})
 
 type Listed = { name: string; rowEstimate: number | null }
 
