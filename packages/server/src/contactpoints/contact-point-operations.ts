@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import Type from 'typebox'
+import type { Caller } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
@@ -67,14 +69,14 @@ function send(db: Db, resource: Resource, deliveries: Deliveries): Operation {
       schema: Type.Object({ id: Type.String({ format: 'uuid' }), status: Type.Enum(['accepted']) }),
     },
     failures: [409, 429],
-    async handle({ request, scope }, { params: { id = '' }, body }) {
+    async handle({ request, caller, scope }, { params: { id = '' }, body }) {
       const { entity } = await getEntity({ db, resource }, scope, id)
       const message = readMessage(body)
       const { checkMessage } = driverOf(entity.type)
       if (checkMessage) checkMessage(message, entity.settings as Settings)
       else if (message.to) throw invalid('body/to', 'Only e-mail has recipients to choose from.')
       const point = { id: String(entity.id), isEnabled: entity.enabled === true }
-      const key = readIdempotencyKey(request.headers['idempotency-key'])
+      const key = readIdempotencyKey(request.headers['idempotency-key'], caller)
       return { body: { id: await deliveries.accept(point, message, key), status: 'accepted' } }
     },
   })
@@ -114,10 +116,12 @@ function deliveryList(db: Db, resource: Resource): Operation {
   })
 }
 
-function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+/** The caller's own: what another chose as a key neither stands in its way nor is told. */
+function readIdempotencyKey(header: string | string[] | undefined, caller: Caller): string | undefined {
   if (header === undefined) return undefined
   if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header)) {
     throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
   }
-  return header
+  const userId = caller.bearer?.userId ?? caller.userId ?? ''
+  return hash('sha256', `${caller.keyHash} ${userId} ${header}`, 'base64url')
 }

@@ -142,11 +142,20 @@ test('twenty equal requests with one Idempotency-Key are one delivery', async ()
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([202]))
   assert.equal(new Set(replies.map(({ body }) => body.id)).size, 1)
   assert.equal((await send('other', 'k')).status, 409)
+  const stranger = await app.key(own.id, { contactpoints: { execute: '*' } })
+  const request = { key: stranger, body: { message: 'mine' }, headers: { 'idempotency-key': 'k' } }
+  assert.equal(
+    (await app.call('POST', `${base}/${id}/send`, request)).status,
+    202,
+    'another caller has keys of its own',
+  )
   for (const key of ['a b', 'é', 'x'.repeat(256)]) assert.equal((await send('once', key)).status, 400, key)
-  await delivered(id)
-  assert.equal(service.requests.filter(({ path }) => path === '/twenty').length, 1)
+  const sent = (text: string) =>
+    service.requests.filter(({ path, body }) => path === '/twenty' && body.includes(text)).length
+  await until(async () => sent('mine') > 0 && sent('once') > 0)
+  assert.deepEqual([sent('mine'), sent('once')], [1, 1])
   const list = await call('GET', `/${id}/deliveries?limit=1`)
-  assert.equal(list.headers['x-total-count'], '1')
+  assert.equal(list.headers['x-total-count'], '2')
 })
 
 test('a disabled point is a conflict, an empty or strange message an error, a foreign point absent', async () => {
