@@ -99,6 +99,7 @@ export function allOperations(parts: Parts): Operation[] {
   const application = applications(db, () => database)
   const user = users({ db, secrets, passwords, applications: ownApplication })
   const dataset = datasets(
+    db,
     { applications: ownApplication, databases: () => database, users: () => user },
     sources,
     secrets,

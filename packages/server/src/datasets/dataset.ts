@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { type Scope, scopeOf } from '../access/acl.ts'
 import type { Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
@@ -16,6 +17,7 @@ const secretsSchema = Type.Union([
 
 /** Queryable abstractions of data. What a source has is found out when it is stored, so a wrong one is refused then. */
 export const datasets = (
+  db: Db,
   related: { applications: () => Resource; databases: () => Resource; users: () => Resource },
   sources: Sources,
   secrets: Secrets,
@@ -61,7 +63,10 @@ export const datasets = (
       readDeclarations((next.metadata as Entity).parameters)
       const databaseId = await ownDatabase(sources, scope, applicationId, values.databaseId ?? previous?.databaseId)
       const ownerId = ownerOf(values.ownerId, previous?.ownerId, scope)
-      const sealed = sealHeaders(values.secrets, secrets, applicationId)
+      const sealed =
+        values.secrets === undefined
+          ? await keptHeaders(db, next, previous)
+          : sealHeaders(values.secrets, secrets, applicationId)
       const { attributes, bytes } = await sources.inspect({ ...next, databaseId, applicationId, secrets: sealed })
       return {
         ...values,
@@ -90,6 +95,21 @@ async function ownDatabase(sources: Sources, scope: Scope, applicationId: string
   if (!found || !isReached) throw invalid('body/databaseId', 'There is no database with this id.')
   return found
 }
+
+/** Secret headers stay with the origin they were given for: whoever may change a dataset may not send them elsewhere. */
+async function keptHeaders(db: Db, next: Entity, previous: Entity | undefined): Promise<string | null> {
+  if (!previous || next.type !== 'rest') return null
+  const [row] = await db.query<{ secrets: string | null }>(
+    sql`SELECT secrets FROM svc.datasets WHERE id = ${String(previous.id)}::uuid`,
+  )
+  if (row?.secrets && originOf(next) !== originOf(previous)) {
+    throw invalid('body/secrets', 'are needed when the source leads to another host; null removes them')
+  }
+  return row?.secrets ?? null
+}
+
+const originOf = ({ type, source }: Entity): string | undefined =>
+  type === 'rest' ? URL.parse(String(source))?.origin : undefined
 
 function sealHeaders(given: unknown, secrets: Secrets, applicationId: string): string | null {
   if (given === undefined || given === null) return null

@@ -141,6 +141,31 @@ describe('a web service', () => {
     }
   })
 
+  test('keeps its secret headers to the origin they were given for', async () => {
+    const secrets = { headers: { 'x-token': 'CANARY-TOKEN' } }
+    const made = await create({ type: 'rest', source: `${url}/csv`, secrets })
+    const record = `${path}/${made.body.id}`
+    const elsewhere = url.replace('127.0.0.1', 'localhost')
+    const change = async (method: string, body: object) => (await call(method, record, { body })).status
+    requests = []
+    for (const method of ['PATCH', 'PUT']) {
+      assert.equal(await change(method, { source: `${elsewhere}/csv` }), 400, method)
+      assert.equal(await change(method, { type: 'sql', source: 'SELECT 1 AS one' }), 200, method)
+      assert.equal(await change(method, { type: 'rest', source: `${elsewhere}/csv` }), 400, method)
+      assert.equal(await change(method, { type: 'rest', source: `${url}/csv`, secrets }), 200, method)
+      requests = []
+      assert.equal(await change(method, { name: 'b', source: `${url}/csv?x=1` }), 200, method)
+      assert.equal(requests[0]?.headers['x-token'], 'CANARY-TOKEN', 'also when the source is looked at anew')
+    }
+    assert.equal(await change('PATCH', { source: `${elsewhere}/csv`, secrets: null }), 200)
+    requests = []
+    await query(made.body.id, '')
+    assert.deepEqual(
+      [requests[0]?.headers.host?.split(':')[0], requests[0]?.headers['x-token']],
+      ['localhost', undefined],
+    )
+  })
+
   test('may answer CSV', async () => {
     const { body } = await create({ type: 'rest', source: `${url}/csv` })
     assert.deepEqual(await query(body.id, 'filter[n]=2'), [{ id: 'b', n: 2 }])
