@@ -52,10 +52,11 @@ export const users = ({ db, secrets, passwords, applications }: UserParts): Reso
     joins: { application: { one: applications, field: 'applicationId' } },
     async views(scope) {
       const canWrite = sql`(${writableBy(scope)} AND NOT ${await standsForMore(db, scope, rowPlace)})`
+      const shown = (token: Sql) => sql`(CASE WHEN ${token} IS NULL THEN NULL WHEN ${canWrite} THEN ${token} END)`
       return {
         metadata: await visibleMetadata(db, 'users', scope),
-        verification_token: sql`(CASE WHEN ${canWrite} THEN verification_token END)`,
-        password_reset_token: sql`(CASE WHEN ${canWrite} THEN password_reset_token END)`,
+        verification_token: shown(raw('verification_token')),
+        password_reset_token: shown(raw('password_reset_token')),
       }
     },
     async guardMetadata(change, scope) {
