@@ -98,12 +98,8 @@ export function allOperations(parts: Parts): Operation[] {
   const database = databases(ownApplication, secrets)
   const application = applications(db, () => database)
   const user = users({ db, secrets, passwords, applications: ownApplication })
-  const dataset = datasets(
-    db,
-    { applications: ownApplication, databases: () => database, users: () => user },
-    sources,
-    secrets,
-  )
+  const related = { applications: ownApplication, databases: () => database, users: () => user }
+  const dataset = datasets(db, related, sources, secrets)
   const contactPoint = contactPoints(db, secrets, ownApplication)
   const appConfig = appConfigs(ownApplication)
   const agent = agents({
@@ -169,21 +165,20 @@ function mapServerOperations(parts: Parts, tiling: Tiling, tileSource: Resource,
 
 /** A worker may use the tools for whoever asks its agent, within the agent's datasets, as long as it is at work. */
 function toolsFor({ baseUrl }: Parts, tokens: ToolTokens): InvokeDependencies['toolsFor'] {
-  return (request, caller, { applicationId, datasetIds }) =>
+  return (request, caller, { id: agentId, applicationId, datasetIds }) =>
     (invocationId, remainingMs) => {
       const expiresAt = new Date(Date.now() + remainingMs)
-      const token = tokens.issue({ invocationId, caller, applicationId, datasetIds, expiresAt })
+      const token = tokens.issue({ invocationId, agentId, caller, applicationId, datasetIds, expiresAt })
       return { mcpUrl: `${baseUrl(request)}/api/v1/mcp`, token, expiresAt: expiresAt.toISOString() }
     }
 }
 
-/** Records are written a little later than the token, so only one that says so is over. */
+/** Records are written a little later than the token, so only one that says so is over; they go with the agent. */
 async function readTools(db: Db, tokens: ToolTokens, token: string): Promise<ToolGrant | undefined> {
   const grant = tokens.read(token)
-  const [over] = grant
-    ? await db.query(
-        sql`SELECT FROM svc.agent_invocations WHERE id = ${grant.invocationId}::uuid AND status <> 'running'`,
-      )
-    : []
-  return over ? undefined : grant
+  if (!grant) return undefined
+  const [running] = await db.query(sql`
+    SELECT FROM svc.agents WHERE id = ${grant.agentId}::uuid AND NOT EXISTS (
+      SELECT FROM svc.agent_invocations WHERE id = ${grant.invocationId}::uuid AND status <> 'running')`)
+  return running && grant
 }

@@ -145,3 +145,30 @@ test('an Idempotency-Key is the caller’s own: another gets neither the answer 
   const other = await post(agentId, { input: 'y' }, { ...bob.headers, 'idempotency-key': key })
   assert.equal(other.status, 409)
 })
+
+test('the tools that a worker was lent end with the answer, and with the agent', async () => {
+  const tokens: string[] = []
+  const use = async (token: string) => {
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const headers = { authorization: `Bearer ${token}` }
+    return (await world.app.call('POST', '/api/v1/mcp', { key: world.tenant.developer, body, headers })).status
+  }
+  const statuses: number[] = []
+  const agentId = await world.agent()
+  await world.worker(agentId, async ({ send, invoke }) => {
+    const token = invoke.tools?.token ?? ''
+    tokens.push(token)
+    send({ t: 'accept' })
+    statuses.push(await use(token))
+    send({ t: 'delta', text: 'x' })
+    send({ t: 'done' })
+  })
+  for (const input of ['one', 'two']) await post(agentId, { input }, withKey(world.tenant.public))
+  assert.deepEqual(statuses, [200, 200])
+  const [first = '', second = ''] = tokens
+  await world.get(agentId, '/invocations')
+  assert.equal(await use(first), 401)
+  // With the agent goes its history, which says that the answer is over.
+  assert.equal((await world.app.call('DELETE', world.path(agentId))).status, 200)
+  assert.equal(await use(second), 401)
+})

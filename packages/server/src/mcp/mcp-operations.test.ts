@@ -234,6 +234,7 @@ test('a token of an invocation grants the caller’s ACL within the agent’s da
   const issue = (datasetIds: string[] | null, ms = 60_000) =>
     toolTokens.issue({
       invocationId: 'i',
+      agentId: 'a',
       caller,
       applicationId: own.id,
       datasetIds,

@@ -4,10 +4,11 @@ import { toolTokenPrefix } from '../access/authenticate.ts'
 import type { Secrets } from '../access/secrets.ts'
 
 /** What a worker may do with the tools, for one invocation. */
-export type ToolGrant = { readonly invocationId: string; readonly caller: Caller }
+export type ToolGrant = { readonly invocationId: string; readonly agentId: string; readonly caller: Caller }
 
 type Issue = {
   invocationId: string
+  agentId: string
   /** Whoever asked the agent. */
   caller: Caller
   /** Of the agent. */
@@ -26,7 +27,7 @@ export type ToolTokens = {
 }
 
 /** What stands sealed in a token: what it grants, and the secret that signs for which invocation and until when. */
-type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & { secret: string }
+type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & { agentId: string; secret: string }
 type Grants = Map<string, { secret: string; sealed: string }>
 
 const place = 'tool token'
@@ -35,16 +36,17 @@ const place = 'tool token'
 export function createToolTokens(secrets: Secrets): ToolTokens {
   const known = new WeakMap<Permissions, Grants>()
 
-  function grantOf({ caller, applicationId, datasetIds }: Issue) {
+  function grantOf({ caller, agentId, applicationId, datasetIds }: Issue) {
     const { userId, permissions } = caller
     const type = caller.type === 'user' ? 'user' : 'app'
     const grants: Grants = known.get(permissions) ?? new Map()
     known.set(permissions, grants)
-    const name = `${type} ${userId} ${applicationId} ${datasetIds ?? '*'}`
+    const name = `${type} ${userId} ${agentId} ${applicationId} ${datasetIds ?? '*'}`
     const before = grants.get(name)
     if (before) return before
     const secret = randomBytes(32).toString('base64url')
-    const granted: Sealed = { type, applicationId, permissions: narrowed(permissions, datasetIds), userId, secret }
+    const narrow = narrowed(permissions, datasetIds)
+    const granted: Sealed = { type, agentId, applicationId, permissions: narrow, userId, secret }
     const grant = { secret, sealed: secrets.seal(JSON.stringify(granted), place) }
     grants.set(name, grant)
     return grant
@@ -63,11 +65,12 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
       if (!(expiresAt > now)) return undefined
       const granted = open(secrets, sealed)
       if (!granted) return undefined
-      const { secret, ...grant } = granted
+      const { secret, agentId, ...grant } = granted
       if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(secret, signed)))) return undefined
       const keyHash = `tools of ${invocationId}`
       return {
         invocationId,
+        agentId,
         caller: {
           ...grant,
           keyHash,
