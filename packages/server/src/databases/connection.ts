@@ -4,6 +4,7 @@ import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-
 import type { Db, Row } from '../db/db.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { createSharedConnections, type SharedConnections } from '../db/postgres-pool.ts'
+import { publicDatabaseMessage } from '../db/public-message.ts'
 import { quoted, raw, sql } from '../db/sql.ts'
 import type { Cell } from '../db/values.ts'
 import { ApiError } from '../errors.ts'
@@ -152,13 +153,14 @@ async function connectInternal(
   const role = row?.role ?? ''
   // The application itself only reads: what is put into its schema is put there by the platform.
   const load: Connection['load'] = (table, lines) => loadTable(db, role, table, lines)
-  if (platformUrl === undefined) return { db, connection: { ...selectOn(db, role, role), load } }
+  const catalog = selectOn(db, role).select
+  if (platformUrl === undefined) return { db, connection: { ...selectOn(db, role, role), load, catalog } }
   const url = new URL(platformUrl)
   url.username = role
   url.password = password
   const server = { url: url.href }
   const own = openPostgres({ ...server, poolSize, shared, whenFull, onError: () => {} })
-  return { db: own, connection: { ...selectOn(own, role), load, server, settings: settingsOf(role) } }
+  return { db: own, connection: { ...selectOn(own, role), load, catalog, server, settings: settingsOf(role) } }
 }
 
 async function connectPostgres(
@@ -263,7 +265,7 @@ function explain(error: unknown): never {
     throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
   }
   if (isAuthorsFault(codeOf(error))) {
-    throw new ApiError('invalid_request', `The database says: ${error.message}`, { cause: error })
+    throw new ApiError('invalid_request', `The database says: ${publicDatabaseMessage(error)}`, { cause: error })
   }
   throw error
 }

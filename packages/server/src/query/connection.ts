@@ -1,6 +1,6 @@
 import type { GuardedRows } from '../db/guarded.ts'
 import type { Server } from '../db/postgres-client.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 
 /** A place where data are: all that is known of it is that it answers PostgreSQL's SELECT. */
@@ -9,6 +9,11 @@ export type Connection = {
   select(statement: Sql, options: SelectOptions): Promise<GuardedRows>
   /** Where names without a schema are. */
   readonly schema: string
+  /**
+   * Only in the platform's own database: asks its catalogs with the platform's rights, because those of the application see
+   * none. For statements that are ours alone and answer only what the role called `schema` may know.
+   */
+  readonly catalog?: Connection['select']
   /** Only where it is a server of its own: how another thread can connect to it, and what it then says first. */
   readonly server?: Server
   readonly settings?: string
@@ -23,21 +28,6 @@ export function blame({ isForeign }: Pick<Connection, 'isForeign'>): (error: unk
   return (error) => {
     if (error instanceof ApiError || !isForeign) throw error
     throw new ApiError('upstream_failed', 'The database server sent an answer that makes no sense.', { cause: error })
-  }
-}
-
-/** How a statement would be carried out, without doing it: PostgreSQL's own JSON. */
-export async function explainSelect(
-  connection: Pick<Connection, 'select'>,
-  statement: Sql,
-  options: SelectOptions,
-): Promise<unknown> {
-  const { batches } = await connection.select(sql`EXPLAIN (FORMAT JSON) ${statement}`, options)
-  const text = (await Array.fromAsync(batches)).flat(2).join('')
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new ApiError('upstream_failed', 'The database server sent a plan that is not JSON.', { cause: error })
   }
 }
 

@@ -1,7 +1,8 @@
 import { type Scope, scopeOf } from '../access/acl.ts'
 import { compileSql, type Sql } from '../db/sql.ts'
 import { chooseCompression, compressions } from '../http/compression.ts'
-import { type Connection, explainSelect } from '../query/connection.ts'
+import type { Connection } from '../query/connection.ts'
+import { explainSelect } from '../query/explain.ts'
 import { type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
 import type { Known } from './known-sources.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
@@ -61,11 +62,9 @@ type PlanNode = { 'Node Type': string; 'Plan Rows': number; 'Relation Name'?: st
 function hintsOf({ dataset }: Known, plan: PlanNode, rows: number): string[] {
   const hints: string[] = []
   const { geometry, dtos } = dataset ?? {}
-  const scans = nodesOf(plan).filter((node) => node['Node Type'] === 'Seq Scan')
+  const scans = nodesOf(plan).flatMap((node) => (node['Node Type'] === 'Seq Scan' && node['Relation Name']) || [])
   if (scans.length > 0 && rows < 10_000) {
-    hints.push(
-      `The whole of ${scans.map((node) => node['Relation Name']).join(', ')} is read: is there a spatial index on "${geometry?.name}"?`,
-    )
+    hints.push(`The whole of ${scans.join(', ')} is read: is there a spatial index on "${geometry?.name}"?`)
   }
   if (!dtos?.some(({ primaryKey }) => primaryKey))
     hints.push('There is no primary key, so features have no id and no fixed order.')

@@ -1,7 +1,7 @@
 import type { Sql } from '../db/sql.ts'
 import { encodeStatement } from '../db/values.ts'
 import type { Attribute } from '../query/attribute.ts'
-import { explainSelect } from '../query/connection.ts'
+import { planSelect } from '../query/explain.ts'
 import type { Plan } from '../query/plan.ts'
 import type { TileData } from './known-sources.ts'
 import type { SelectedColumn } from './tile-columns.ts'
@@ -65,8 +65,8 @@ export async function roughTotalOf(
   signal: AbortSignal,
 ): Promise<{ rows: number; isCounted: boolean }> {
   const statement = tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })
-  const plans = await explainSelect(connection, statement, { timeoutMs, signal, isOurs })
-  const [{ Plan: root }] = plans as [{ Plan: { 'Plan Rows': number; 'Total Cost': number } }]
+  const plans = await planSelect(connection, statement, { timeoutMs, signal, isOurs })
+  const [{ Plan: root }] = plans as unknown as [{ Plan: { 'Plan Rows': number; 'Total Cost': number } }]
   const { 'Plan Rows': planned, 'Total Cost': cost } = root
   if (planned > most.rows || cost > most.cost) return { rows: planned, isCounted: false }
   const counting = totalSql(query, most.rows + 1)

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
+import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 import { createHeartbeat, type Heartbeat, lastJob, watchThread } from '../thread-watchdog.ts'
 import type { FromWorker, MadeTile, TileJob, TileThreadData, ToWorker } from './tile-job.ts'
@@ -166,7 +167,8 @@ function errorOf({ message, code, status }: { message: string; code: string; sta
   // Locked, out of memory or disk, shutting down, one of two that wait for each other.
   if (/^(40|53|55|57)/.test(code))
     return new ApiError('unavailable', 'The database is too busy; try again shortly.', { ...retrySoon, cause })
-  if (isAuthorsFault(code)) return new ApiError('invalid_request', `The database says: ${message}`, { cause })
+  if (isAuthorsFault(code))
+    return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
   return cause
 }
 
