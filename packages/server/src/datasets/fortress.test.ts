@@ -124,7 +124,7 @@ test('no break-out reads a canary or changes anything, also when only the role i
   const before = await state()
   const tally = { both: 0, sqlOnly: [] as string[], roleOnly: [] as string[], neither: [] as string[] }
   for (const text of breakOuts.filter(isRunnable)) {
-    const refused = await checkTenantSql(text.replaceAll('{other}', other)).then(
+    const refused = await checkTenantSql(text.replaceAll('{other}', other), { schema: own, isShared: true }).then(
       () => false,
       () => true,
     )
@@ -179,7 +179,7 @@ test('what tenants need still works: their tables, PostGIS, transformations, til
     )
   }
   for (const text of needed) {
-    await checkTenantSql(text)
+    await checkTenantSql(text, { schema: own, isShared: true })
     const outcome = await attack(text)
     assert.ok('rows' in outcome && outcome.rows.length === 1, `${text}: ${JSON.stringify(outcome)}`)
   }

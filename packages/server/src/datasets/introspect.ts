@@ -1,6 +1,8 @@
-import { ident, type Sql, sql } from '../db/sql.ts'
+import { ident, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Connection, SelectOptions } from '../query/connection.ts'
+import { isClosedSchema } from './sql-names.ts'
+import type { NamedRelation } from './tenant-sql.ts'
 
 /** A column in the words of the database. */
 export type ColumnFact = {
@@ -29,22 +31,22 @@ export async function describeTable(
   source: string,
   options: SelectOptions,
 ): Promise<TableFact> {
-  const { schema, name } = tableName(source, connection.schema)
-  if (/^(pg_|information_schema$|svc$)/.test(schema)) throw absent(source)
+  const { schema, name } = readableName(source, connection.schema)
+  const role = roleOf(connection)
   const [table] = await facts(
-    connection,
+    catalogOf(connection),
     options,
     sql`
     SELECT c.oid, c.relkind, (SELECT coalesce(sum(pg_total_relation_size(relid)), 0) FROM pg_partition_tree(c.oid)) AS parts,
            pg_total_relation_size(c.oid) AS bytes
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
-      AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')`,
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`,
   )
   if (!table) throw absent(source)
   const from = ident(schema, name)
   const rows = await facts(
-    connection,
+    catalogOf(connection),
     options,
     sql`
     SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.atttypmod AS modifier,
@@ -70,6 +72,34 @@ export async function describeTable(
   }
 }
 
+/**
+ * Throws unless the application may read all of these. Only in the platform's database, which otherwise says one thing of a
+ * table that is another's and another of a table that is not; elsewhere the server's own words are for its owner.
+ */
+export async function checkReadable(
+  connection: Connection,
+  relations: readonly NamedRelation[],
+  options: SelectOptions,
+): Promise<void> {
+  if (!connection.catalog || relations.length === 0) return
+  const role = roleOf(connection)
+  const unreadable = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT r.place FROM unnest(${relations.map(({ schema }) => schema ?? null)}::text[], ${relations.map(({ name }) => name)}::text[])
+         WITH ORDINALITY AS r(schema, name, place)
+    WHERE NOT EXISTS (
+      SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = r.name AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
+        AND n.nspname = ANY (CASE WHEN r.schema IS NULL THEN ARRAY[${connection.schema}, 'public'] ELSE ARRAY[r.schema] END)
+        AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_any_column_privilege(${role}, c.oid, 'SELECT'))
+    ORDER BY r.place LIMIT 1`,
+  )
+  const relation = relations[Number(unreadable[0]?.place) - 1]
+  if (relation) throw absent([relation.schema, relation.name].filter((part) => part !== undefined).join('.'))
+}
+
 /** What a SELECT would answer, without running it for more than a row. */
 export async function describeQuery(connection: Connection, query: Sql, options: SelectOptions): Promise<ColumnFact[]> {
   const from = sql`(\n${query}\n)`
@@ -79,7 +109,7 @@ export async function describeQuery(connection: Connection, query: Sql, options:
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw new ApiError('invalid_request', `The query has two columns called "${twice}".`)
   const types = await facts(
-    connection,
+    catalogOf(connection),
     options,
     sql`
     SELECT t.oid, m.modifier, pg_catalog.format_type(t.oid, m.modifier) AS type
@@ -133,8 +163,17 @@ function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometr
   return { geometry: { type: geometryTypes[(modifier & 0xfc) >> 2] ?? 'Geometry', srid, dimension } }
 }
 
+const catalogOf = ({ catalog, select }: Connection): Pick<Connection, 'select'> => ({ select: catalog ?? select })
+
+/** Whose rights count: in the platform's database a role has the name of its schema. */
+const roleOf = ({ catalog, schema }: Connection): Sql => (catalog ? sql`${schema}::name` : raw('current_user'))
+
 /** The rows of a statement by the names of its columns, as text. */
-export async function facts(connection: Connection, options: SelectOptions, statement: Sql): Promise<Cells[]> {
+export async function facts(
+  connection: Pick<Connection, 'select'>,
+  options: SelectOptions,
+  statement: Sql,
+): Promise<Cells[]> {
   const { columns, batches } = await connection.select(statement, options)
   const rows: Cells[] = []
   for await (const batch of batches) {
@@ -151,6 +190,13 @@ export function tableName(source: string, ownSchema: string): { schema: string; 
   )
   const [first = source, second] = parts.length > 2 ? [source] : parts
   return second === undefined ? { schema: ownSchema, name: first } : { schema: first, name: second }
+}
+
+/** Where a table is. One in a schema of the system, the service or another application is absent, whatever its database. */
+export function readableName(source: string, ownSchema: string): { schema: string; name: string } {
+  const table = tableName(source, ownSchema)
+  if (isClosedSchema(table.schema, ownSchema)) throw absent(source)
+  return table
 }
 
 const absent = (source: string): ApiError =>

@@ -1,49 +1,43 @@
-/** What tenants may not name. The role they run as is the true wall; this one tells them early, and in words. */
+import { postgisFunctions } from './postgis-functions.ts'
+import { sqlFunctions, sqlTypes } from './sql-functions.ts'
 
-const refusedSchema = /^(pg_.*|information_schema|svc|app_.*|topology|tiger|tiger_data)$/i
+/** Schemas of the system, of the service and of applications, in any database: nobody reads them but by their own name. */
+const closedSchema = /^(pg_.*|information_schema|svc|pgboss|topology|tiger|tiger_data|app_[\da-f]{32})$/i
 
-export const isRefusedSchema = (name: string): boolean => refusedSchema.test(name)
+/** `own` is where the unqualified names of whoever asks are. */
+export const isClosedSchema = (name: string, own: string): boolean => name !== own && closedSchema.test(name)
 
-/** Functions that the grammar itself makes out of SQL syntax. */
-const syntaxFunctions = new Set(
-  (
-    'extract timezone like_escape similar_to_escape overlaps overlay position substring btrim ltrim rtrim normalize ' +
-    'is_normalized pg_collation_for xmlexists date_part similar_escape'
-  ).split(' '),
+/** Whether a function may be called by this name without a schema, or with that of PostgreSQL or PostGIS. */
+export const isKnownFunction = (name: string): boolean =>
+  sqlFunctions.has(name) || postgisFunctions.has(name) || sqlTypes.has(name)
+
+/** Functions of extensions that reach beyond values, wherever they are installed. */
+const reachingOut =
+  /^(_?postgis_|_?st_|pg_|pgis_|lo_|dblink|http|aws_|file_|postgres_fdw|find_srid|populate_geometry|addauth|checkauth|lockrow|unlockrows|.*(topolog|topogeo|longtransaction|gdal|outdb|raster|geometrycolumn|geometrytable|geometrysrid)|(query|table|schema|database|cursor)_to_|crosstab|connectby|xpath_table)/
+
+/** Whether somebody's own function may be called in a database of their own, where they write its schema. */
+export const isOwnFunction = (name: string): boolean => isKnownFunction(name) || !reachingOut.test(name.toLowerCase())
+
+export const isKnownType = (name: string): boolean => sqlTypes.has(name)
+
+/**
+ * `(a).b` calls the function b, or casts to the type b, where a has no field b: `(1259).regclass` is a name of the catalog,
+ * and so is `coalesce(t.pg_typeof, 1259)`. Fields may have any other name; a test holds the rest against the live catalog.
+ */
+const callingField = new RegExp(
+  `^(${[
+    '_?(reg(class|collation|config|database|dictionary|namespace|oper|operator|proc|procedure|role|type)|aclitem)(in|out|recv|send)?',
+    '_?(pg|binary_upgrade|txid|postgis|pgis|has|to_reg|fmgr|brin|gin)_?.*',
+    'aclexplode|amvalidate|plpgsql_validator|oidvectortypes|format_type|mxid_age|setseed|version|row_security_active',
+    '(obj|col|shobj)_description|current_(setting|schemas|query|database)|(next|curr|set|last)val|currtid.?',
+    'lo_(close|creat|create|get|import|export|lseek|open|put|tell|tell64|truncate|unlink|from_bytea).*|lo(read|write)',
+    'ts_(debug|stat|token_type|parse|rewrite|lexize)|get_(proj4_from_srid|current_ts_config)',
+    '(query|table|schema|database|cursor)_to_.*|(record|domain|array|range|multirange|enum)_(in|recv)',
+    'addauth|checkauth.*|.*lockrows?|(add|drop)geometry.*|updategeometrysrid|populate_geometry_columns|find_srid',
+    'st_(find|estimated)_?extent|_st_.*|.*longtransactions.*|gettransactionid|inet_(client|server)_.*',
+    'refcursor|cstring',
+  ].join('|')})$`,
+  'i',
 )
 
-export const isSyntaxFunction = (name: string): boolean => syntaxFunctions.has(name)
-
-const allowed = new Set(
-  (
-    'pg_typeof pg_column_size pg_size_pretty pg_size_bytes pg_collation_for pg_input_is_valid ' +
-    'postgis_version postgis_full_version postgis_lib_version postgis_geos_version postgis_proj_version'
-  ).split(' '),
-)
-
-const refused = [
-  // Session, server and transactions.
-  /^(pg_|set_config$|txid_|inet_(server|client)_|binary_upgrade_|current_query$|currtid)/,
-  /^(nextval|currval|setval|lastval|gin_clean_pending_list|brin_(de)?summarize_.*)$/,
-  // SQL in a text, which nobody has looked at.
-  /(^|_)to_xml|^(query|table|schema|database|cursor)_to_|^(ts_stat|ts_rewrite|xpath_table|crosstab.*|connectby)$/,
-  // Other servers, files and large objects.
-  /^(dblink|lo_|loread$|lowrite$|http(_|$)|aws_|file_|plperl|plpython|postgres_fdw_|.*gdal)/,
-  // What there is: names, comments and rights of things that belong to others.
-  /^(to_reg|has_.*_privilege$|(obj|col|shobj)_description$|row_security_active$)/,
-  // PostGIS: statistics of tables by name, changes of tables, locks and upgrades.
-  /^(_?postgis_|st_(estimated_?extent|findextent)$|find_?extent|estimated_extent|find_srid$|.*topolog|.*topogeo)/,
-  /^(add|drop)(raster|overview|geometry)|^(updategeometrysrid|populate_geometry_columns|addauth|checkauth.*)$/,
-  /^(lockrow|unlockrows|.*longtransactions.*|gettransactionid|st_fromgdalraster|.*outdb.*)$/,
-]
-
-/** Whatever its case: a quoted name is no way around. */
-export function isRefusedFunction(name: string): boolean {
-  const lower = name.toLowerCase()
-  return !allowed.has(lower) && refused.some((pattern) => pattern.test(lower))
-}
-
-/** Types whose texts are looked up among the names of all tenants; those for text search and types are harmless. */
-const refusedType = /^(pg_.*|reg(class|proc|procedure|oper|operator|role|namespace|collation)|refcursor|aclitem)$/i
-
-export const isRefusedType = (name: string): boolean => refusedType.test(name)
+export const isCallingField = (name: string): boolean => callingField.test(name) && !sqlFunctions.has(name)

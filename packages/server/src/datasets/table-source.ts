@@ -4,7 +4,7 @@ import { blame, type SelectOptions } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
 import type { Relation } from '../query/plan-sql.ts'
 import { type AttributeDto, attributesOf, typeOf } from './attribute-dto.ts'
-import { type ColumnFact, describeTable, tableName } from './introspect.ts'
+import { type ColumnFact, describeTable, readableName } from './introspect.ts'
 import type { Dataset, Inspection, Place, Source } from './sources.ts'
 import { answerInSql, explainInSql } from './sql-answer.ts'
 
@@ -16,7 +16,7 @@ export async function inspectTable(dataset: Dataset, place: Place, options: Sele
 
 export async function openTable(dataset: Dataset, place: Place): Promise<Source> {
   const connection = await place()
-  const { schema, name } = tableName(dataset.source, connection.schema)
+  const { schema, name } = readableName(dataset.source, connection.schema)
   const from = ident(schema, name)
   const attributes = attributesOf(dataset)
   const key = dataset.attributes.filter(({ primaryKey }) => primaryKey).flatMap((dto) => attributes.get(dto.name) ?? [])

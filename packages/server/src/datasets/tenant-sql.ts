@@ -1,18 +1,45 @@
+import { createHash } from 'node:crypto'
 import { invalid } from '../errors.ts'
 import { splitMarkers } from './parameters.ts'
 import { checkDepth } from './sql-depth.ts'
-import { isRefusedFunction, isRefusedSchema, isRefusedType, isSyntaxFunction } from './sql-names.ts'
+import { isCallingField, isClosedSchema, isKnownFunction, isKnownType, isOwnFunction } from './sql-names.ts'
+import { isSelectNode } from './sql-nodes.ts'
 
 const maxBytes = 100_000
 const stand = '(NULL::text)'
 
+/** Where a query is to run. */
+export type SqlPlace = {
+  /** Where its unqualified names are. */
+  readonly schema: string
+  /** The platform's own database, in which others have tables too. In one of their own, tenants may call functions of their own. */
+  readonly isShared: boolean
+}
+
+/** A table or view that a query names. */
+export type NamedRelation = { readonly schema: string | undefined; readonly name: string }
+
 type Node = { readonly [field: string]: unknown }
 
+/** Digests of what has passed: a dataset is opened for every query and tile. */
+const passed = new Set<string>()
+const maxPassed = 10_000
+
 /**
- * Throws unless the text (with `:name` markers, if any) is one SELECT that changes nothing, locks nothing and names
- * nothing of the system's. This is the first of two walls: the second is the role that it runs as.
+ * Throws unless the text (with `:name` markers, if any) is one SELECT that changes nothing, locks nothing, names no schema of
+ * others and calls only functions and types of the allow-lists. This is the first of two walls: the second is the role that it
+ * runs as.
  */
-export async function checkTenantSql(text: string): Promise<void> {
+export async function checkTenantSql(text: string, place: SqlPlace): Promise<void> {
+  const digest = createHash('sha256').update(`${place.isShared} ${place.schema} ${text}`).digest('base64')
+  if (passed.has(digest)) return
+  await relationsOf(text, place)
+  if (passed.size >= maxPassed) passed.clear()
+  passed.add(digest)
+}
+
+/** The same, and answers which tables the query names. Names that WITH gives are not among them. */
+export async function relationsOf(text: string, place: SqlPlace): Promise<NamedRelation[]> {
   if (Buffer.byteLength(text) > maxBytes) throw refused(`The SQL has more than ${maxBytes} bytes.`)
   // The parser reads up to a NUL; what it does not see, it cannot refuse.
   if (text.includes('\0') || !text.isWellFormed()) throw refused('The SQL contains characters that are no text.')
@@ -22,7 +49,7 @@ export async function checkTenantSql(text: string): Promise<void> {
   const statements = parse(await loadParser(), plain, pieces, text)
   const [first] = statements
   if (!first || statements.length > 1) throw refused('The SQL must be one statement.')
-  checkTree(first)
+  return checkTree(first, place)
 }
 
 const refused = (message: string) => invalid('source', message)
@@ -67,63 +94,138 @@ function placeOf(position: number, pieces: readonly string[], text: string): str
 }
 
 /** By hand and not by recursion: a tree may be deep. */
-function checkTree(root: Node): void {
+function checkTree(root: Node, place: SqlPlace): NamedRelation[] {
   if (!Object.hasOwn(root, 'SelectStmt')) throw refused('Only SELECT is possible.')
+  const relations: NamedRelation[] = []
+  const withNames = new Set<unknown>()
   const open: Node[] = [root]
   for (let node = open.pop(); node; node = open.pop()) {
-    checkNode(node)
-    // An array is a node as well, whose fields are called 0, 1, 2.
-    for (const [kind, value] of Object.entries(node)) {
-      checkKind(kind)
-      if (typeof value === 'object' && value !== null) open.push(value as Node)
-    }
+    checkNode(node, place)
+    if (isRelation(node)) relations.push({ schema: node.schemaname, name: node.relname })
+    if ('ctename' in node) withNames.add(node.ctename)
+    open.push(...childrenOf(node))
   }
+  return relations.filter(({ schema, name }) => schema !== undefined || !withNames.has(name))
 }
 
+const isRelation = (node: Node): node is Node & { relname: string; schemaname?: string } =>
+  typeof node.relname === 'string'
+
+/** An array is a node as well, whose fields are called 0, 1, 2. */
+function childrenOf(node: Node): Node[] {
+  return Object.entries(node).flatMap(([kind, value]) => {
+    checkKind(kind)
+    if (typeof value !== 'object' || value === null) return []
+    return [kind === 'TypeCast' ? castNode(value as Node) : (value as Node)]
+  })
+}
+
+/** Names of kinds of nodes begin with a capital, those of fields do not. */
 function checkKind(kind: string): void {
-  if (/Stmt$/.test(kind) && kind !== 'SelectStmt') throw refused('Only SELECT is possible, also inside of WITH.')
   if (kind === 'intoClause') throw refused('SELECT INTO is not possible.')
   if (kind === 'lockingClause') throw refused('FOR UPDATE and FOR SHARE are not possible.')
   if (kind === 'ParamRef') throw refused('Write :name for a parameter, not $1.')
+  if (/Stmt$/.test(kind) && kind !== 'SelectStmt') throw refused('Only SELECT is possible, also inside of WITH.')
+  if (/^[A-Z]/.test(kind) && !isSelectNode(kind)) throw refused(`The syntax is not available (${kind}).`)
 }
 
 /** Names are lists of parts wherever they stand, but for relations. */
-function checkNode(node: Node): void {
-  if (typeof node.relname === 'string') checkRelation(node, node.relname)
-  if (node.funcname) checkFunction(parts(node.funcname))
-  if (node.names) checkType(parts(node.names))
-  for (const list of [node.name, node.collname, node.operName, node.useOp, node.method]) {
-    if (Array.isArray(list)) checkSchema(parts(list))
+function checkNode(node: Node, place: SqlPlace): void {
+  if (isRelation(node)) checkRelation(node, node.relname, place)
+  if (node.funcname) checkFunction(parts(node.funcname), place)
+  if (node.names) checkType(parts(node.names), place)
+  for (const list of [node.name, node.collname, node.operName, node.useOp]) {
+    if (Array.isArray(list)) checkQualifier(parts(list).slice(0, -1), place)
   }
+  if (Array.isArray(node.method)) checkSampling(parts(node.method))
+  if (node.SQLValueFunction) checkKeyword(node.SQLValueFunction as Node)
+  if (node.ColumnRef) checkColumn(parts((node.ColumnRef as Node).fields), place)
+  if (node.A_Indirection) for (const name of parts((node.A_Indirection as Node).indirection)) checkField(name)
 }
 
+/** A name that is no text, such as a star, is empty here. */
 function parts(list: unknown): string[] {
   if (!Array.isArray(list)) return []
   return list.map((item: { String?: { sval?: string } }) => item.String?.sval ?? '')
 }
 
-function checkRelation({ catalogname, schemaname }: Node, name: string): void {
+function checkRelation({ catalogname, schemaname }: Node, name: string, place: SqlPlace): void {
   if (catalogname) throw refused('A table of another database cannot be read.')
-  if (typeof schemaname === 'string') checkSchema([schemaname, name])
-  if (/^pg_/i.test(name)) throw refused(`The table ${name} belongs to the system.`)
+  if (schemaname === 'pg_catalog') throw closed(schemaname)
+  if (typeof schemaname === 'string') checkQualifier([schemaname], place)
+  if (/^pg_/i.test(name)) throw refused(`The table ${shown(name)} belongs to the system.`)
 }
 
-function checkFunction(names: string[]): void {
+function checkFunction(names: string[], place: SqlPlace): void {
   const name = names.at(-1) ?? ''
-  // What has a syntax of its own, such as EXTRACT(… FROM …), is a function of the system to the parser.
-  if (names.length === 2 && names[0] === 'pg_catalog' && isSyntaxFunction(name)) return
-  checkSchema(names)
-  if (isRefusedFunction(name)) throw refused(`The function ${name} is not available.`)
+  const [schema, more] = names.slice(0, -1)
+  if (more !== undefined) throw refused('A function of another database cannot be called.')
+  // What has a syntax of its own, such as EXTRACT(… FROM …), is a function of pg_catalog to the parser.
+  if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
+    if (isKnownFunction(name)) return
+  } else checkQualifier([schema], place)
+  if (!place.isShared && schema !== undefined && schema !== 'pg_catalog' && isOwnFunction(name)) return
+  throw refused(
+    `The function ${shown(name)} is not available. Queries may call SQL's functions of values and PostGIS's of geometries${
+      place.isShared ? '' : ', and functions of this database that are written with their schema'
+    } (docs/security.md lists what is left out).`,
+  )
 }
 
-function checkType(names: string[]): void {
+/**
+ * A cast to `regconfig`, which says in which language a text is searched, goes without its type. Only here: JSON_VALUE and the
+ * like catch the errors of the types that they name, and so would tell whether there is a schema.
+ */
+function castNode(cast: Node): Node {
+  const { names, typmods, arrayBounds } = cast.typeName as Node
+  const isConfiguration = parts(names).join() === 'regconfig' && !typmods && !arrayBounds
+  return isConfiguration ? { arg: cast.arg } : cast
+}
+
+function checkType(names: string[], place: SqlPlace): void {
   const name = names.at(-1) ?? ''
+  const [schema, more] = names.slice(0, -1)
+  if (more !== undefined) throw refused('A type of another database cannot be used.')
   // int, for one, is pg_catalog.int4 to the parser.
-  if (names.length !== 2 || names[0] !== 'pg_catalog') checkSchema(names)
-  if (isRefusedType(name)) throw refused(`The type ${name} is not available.`)
+  if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
+    if (isKnownType(name)) return
+  } else checkQualifier([schema], place)
+  if (!place.isShared && schema !== undefined && schema !== 'pg_catalog') return
+  throw refused(
+    `The type ${shown(name)} is not available. Queries may use SQL's types of values and PostGIS's of geometries${
+      place.isShared ? '' : ', and types of this database that are written with their schema'
+    }.`,
+  )
 }
 
-function checkSchema(names: string[]): void {
-  const schema = names.slice(0, -1).find(isRefusedSchema)
-  if (schema !== undefined) throw refused(`The schema ${schema} is not yours to read.`)
+/** `column`, `table.column`, `schema.table.column`, and a star for any column. */
+function checkColumn(names: string[], place: SqlPlace): void {
+  checkQualifier(names.slice(0, -2), place)
+  names.slice(1).forEach(checkField)
 }
+
+function checkField(name: string): void {
+  if (isCallingField(name)) throw refused(`"${shown(name)}" is the name of a function or type that is not available.`)
+}
+
+function checkSampling(names: string[]): void {
+  if (!['system', 'bernoulli'].includes(names.join('.'))) throw refused('TABLESAMPLE takes SYSTEM or BERNOULLI.')
+}
+
+/** They tell of the installation, not of the data. */
+function checkKeyword({ op }: Node): void {
+  if (op === 'SVFOP_CURRENT_CATALOG' || op === 'SVFOP_SESSION_USER') {
+    throw refused('CURRENT_CATALOG and SESSION_USER are not available.')
+  }
+}
+
+/** Operators and collations of pg_catalog are SQL's own. */
+function checkQualifier(schemas: readonly string[], { schema: own }: SqlPlace): void {
+  const found = schemas.find((name) => name !== 'pg_catalog' && isClosedSchema(name, own))
+  if (found !== undefined) throw closed(found)
+}
+
+/** The same words whether there is such a schema or not. */
+const closed = (schema: string) => refused(`The schema ${shown(schema)} is not yours to read.`)
+
+const shown = (name: string): string => name.slice(0, 80)
