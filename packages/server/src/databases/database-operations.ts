@@ -54,13 +54,13 @@ export function databaseOperations(db: Db, resource: Resource, connections: Conn
 async function tryOut(connection: Connection): Promise<{ serverVersion: string; postgisVersion?: string }> {
   const server = await single(connection, "SELECT current_setting('server_version')")
   const postgis = await single(
-    connection,
+    { select: connection.catalog ?? connection.select },
     "SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'postgis'), '')",
   )
   return { serverVersion: server, ...(postgis && { postgisVersion: postgis }) }
 }
 
-async function single(connection: Connection, text: string): Promise<string> {
+async function single(connection: Pick<Connection, 'select'>, text: string): Promise<string> {
   const { batches } = await connection.select(raw(text), { timeoutMs: testTimeoutMs })
   let value = ''
   for await (const [row] of batches) value = row?.[0] ?? ''

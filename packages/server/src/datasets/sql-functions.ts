@@ -61,7 +61,7 @@ export const sqlFunctions: ReadonlySet<string> = new Set([
   ...words(`xml_is_well_formed xml_is_well_formed_content xml_is_well_formed_document xmlcomment xmlexists xmltext xpath
     xpath_exists`),
   // Other.
-  ...words(`current_schema enum_first enum_last enum_range gen_random_uuid pg_collation_for
+  ...words(`current_database current_schema enum_first enum_last enum_range gen_random_uuid pg_collation_for
     pg_column_size pg_size_bytes pg_size_pretty uuid_extract_timestamp uuid_extract_version uuidv4 uuidv7`),
 ])
 

@@ -27,15 +27,15 @@ export const isKnownType = (name: string): boolean => sqlTypes.has(name)
 const callingField = new RegExp(
   `^(${[
     '_?(reg(class|collation|config|database|dictionary|namespace|oper|operator|proc|procedure|role|type)|aclitem)(in|out|recv|send)?',
-    '_?(pg|binary_upgrade|txid|postgis|pgis|has|to_reg|fmgr|brin|gin)_?.*',
-    'aclexplode|amvalidate|plpgsql_validator|oidvectortypes|format_type|mxid_age|setseed|version|row_security_active',
+    '_?(pg|binary_upgrade|txid|postgis|pgis|fmgr|brin|gin)_.*|has_.*_privilege|to_reg[a-z]*',
+    'aclexplode|hash_aclitem|amvalidate|plpgsql_validator|oidvectortypes|format_type|mxid_age|setseed|row_security_active',
     '(obj|col|shobj)_description|current_(setting|schemas|query|database)|(next|curr|set|last)val|currtid.?',
     'lo_(close|creat|create|get|import|export|lseek|open|put|tell|tell64|truncate|unlink|from_bytea).*|lo(read|write)',
     'ts_(debug|stat|token_type|parse|rewrite|lexize)|get_(proj4_from_srid|current_ts_config)',
     '(query|table|schema|database|cursor)_to_.*|(record|domain|array|range|multirange|enum)_(in|recv)',
     'addauth|checkauth.*|.*lockrows?|(add|drop)geometry.*|updategeometrysrid|populate_geometry_columns|find_srid',
     'st_(find|estimated)_?extent|_st_.*|.*longtransactions.*|gettransactionid|inet_(client|server)_.*',
-    'refcursor|cstring',
+    '_?(refcursor|cstring)',
   ].join('|')})$`,
   'i',
 )

@@ -5,7 +5,7 @@ import { ApiError } from '../errors.ts'
 import { breakOuts } from './break-outs.ts'
 import { checkDepth } from './sql-depth.ts'
 import { lexSql } from './sql-lexer.ts'
-import { checkTenantSql, type SqlPlace } from './tenant-sql.ts'
+import { checkTenantSql, relationsOf, type SqlPlace } from './tenant-sql.ts'
 
 await loadModule()
 
@@ -59,6 +59,58 @@ test('what is refused is named', async () => {
     [`SELECT 1 IN (${'1,'.repeat(30_000)}1)`, /more than 20000/],
   ]
   for (const [text, pattern] of cases) await assert.rejects(check(text), isRefusal(pattern), text.slice(0, 80))
+})
+
+test('a refused function or type is named, and so is what is allowed', async () => {
+  const cases: [string, RegExp][] = [
+    ['SELECT pg_typeof(1)', /The function pg_typeof is not available. Queries may call SQL's functions of values/],
+    ['SELECT a.b.c(1)', /function of another database/],
+    ["SELECT 'x'::regclass", /The type regclass is not available. Queries may use SQL's types of values/],
+    ["SELECT '{}'::own[]", /The type own is not available/],
+    ['SELECT (1259).regclass', /"regclass" is the name of a function or type/],
+    ['SELECT own.pg_typeof FROM own', /"pg_typeof" is the name of a function or type/],
+    ['SELECT * FROM t TABLESAMPLE system_rows(1)', /SYSTEM or BERNOULLI/],
+    ['SELECT system_user', /system_user is not available/],
+    ["SELECT JSON_VALUE('{}', '$' RETURNING regconfig)", /The type regconfig/],
+    ['SELECT app_00000000000000000000000000000002.t.a FROM t', /schema app_0+2 is not yours/],
+    ['SELECT * FROM pg_catalog.pg_class', /schema pg_catalog is not yours/],
+  ]
+  for (const [text, pattern] of cases) await assert.rejects(check(text), isRefusal(pattern), text)
+})
+
+test('the application’s own schema may be written, and PostgreSQL’s where that changes nothing', async () => {
+  const texts = [
+    `SELECT ${shared.schema}.roads.name FROM ${shared.schema}.roads`,
+    'SELECT pg_catalog.lower(name), 1 OPERATOR(pg_catalog.+) 1, name COLLATE pg_catalog."C" FROM roads',
+  ]
+  for (const text of texts) await assert.doesNotReject(check(text), text)
+})
+
+test('in a database of their own, tenants call functions and use types of their own by schema', async () => {
+  const place: SqlPlace = { schema: 'public', isShared: false }
+  const good = [
+    "SELECT public.my_area(geom), gis.label(name), 'happy'::public.mood FROM gis.roads",
+    'SELECT * FROM app_data.roads',
+  ]
+  for (const text of good) await assert.doesNotReject(checkTenantSql(text, place), text)
+  for (const text of good.slice(0, 1)) await assert.rejects(check(text), isRefusal(/not available/), text)
+  const bad: [string, RegExp][] = [
+    ['SELECT my_area(geom) FROM roads', /written with their schema/],
+    ['SELECT format_type(16, -1)', /format_type is not available/],
+    ["SELECT public.dblink('host=127.0.0.1', 'select 1')", /dblink is not available/],
+    ["SELECT public.ST_EstimatedExtent('a', 'b', 'c')", /st_estimatedextent is not available/],
+    ["SELECT pg_catalog.pg_read_file('x')", /pg_read_file is not available/],
+    ['SELECT * FROM app_00000000000000000000000000000002.roads', /is not yours/],
+    ['SELECT svc.f(1)', /schema svc is not yours/],
+    ['SELECT 16::regtype', /The type regtype is not available/],
+  ]
+  for (const [text, pattern] of bad) await assert.rejects(checkTenantSql(text, place), isRefusal(pattern), text)
+})
+
+test('the tables that a query names are known, but for what WITH names', async () => {
+  const text = 'WITH x AS (SELECT * FROM a) SELECT * FROM x, public.x, b WHERE EXISTS (TABLE c)'
+  const names = (await relationsOf(text, shared)).map(({ schema, name }) => `${schema ?? ''}.${name}`)
+  assert.deepEqual(names.sort(), ['.a', '.b', '.c', 'public.x'])
 })
 
 test('a break-out is refused in words, or it is harmless and left to the role', async () => {

@@ -138,7 +138,6 @@ function checkNode(node: Node, place: SqlPlace): void {
     if (Array.isArray(list)) checkQualifier(parts(list).slice(0, -1), place)
   }
   if (Array.isArray(node.method)) checkSampling(parts(node.method))
-  if (node.SQLValueFunction) checkKeyword(node.SQLValueFunction as Node)
   if (node.ColumnRef) checkColumn(parts((node.ColumnRef as Node).fields), place)
   if (node.A_Indirection) for (const name of parts((node.A_Indirection as Node).indirection)) checkField(name)
 }
@@ -168,7 +167,7 @@ function checkFunction(names: string[], place: SqlPlace): void {
   throw refused(
     `The function ${shown(name)} is not available. Queries may call SQL's functions of values and PostGIS's of geometries${
       place.isShared ? '' : ', and functions of this database that are written with their schema'
-    } (docs/security.md lists what is left out).`,
+    }; docs/concepts.md says which.`,
   )
 }
 
@@ -210,13 +209,6 @@ function checkField(name: string): void {
 
 function checkSampling(names: string[]): void {
   if (!['system', 'bernoulli'].includes(names.join('.'))) throw refused('TABLESAMPLE takes SYSTEM or BERNOULLI.')
-}
-
-/** They tell of the installation, not of the data. */
-function checkKeyword({ op }: Node): void {
-  if (op === 'SVFOP_CURRENT_CATALOG' || op === 'SVFOP_SESSION_USER') {
-    throw refused('CURRENT_CATALOG and SESSION_USER are not available.')
-  }
 }
 
 /** Operators and collations of pg_catalog are SQL's own. */

@@ -11,7 +11,7 @@ export function publicDatabaseMessage({
 }): string {
   const words = message.split('\n', 1)[0] ?? ''
   const table = tableIn(words, code)
-  if (table !== undefined) return `There is no table "${table}" that can be read.`
+  if (table !== undefined) return `The table "${table}" does not exist, or this application may not read it.`
   if (isAboutExistence(words, code)) return unknownName
   return words.replace(serverPath, '…')
 }

@@ -7,16 +7,17 @@ DECLARE
 BEGIN
   IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
 
-  REVOKE ALL ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
   SELECT string_agg(format('pg_catalog.%I', c.relname), ', ') INTO closed
-  FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind IN ('r', 'v') AND c.relname NOT IN (
-    'pg_authid', 'pg_shadow', 'pg_statistic', 'pg_statistic_ext_data', 'pg_largeobject', 'pg_subscription',
-    'pg_user_mapping', 'pg_hba_file_rules', 'pg_ident_file_mappings', 'pg_file_settings', 'pg_config');
+  FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind IN ('r', 'v')
+    AND has_table_privilege('public', c.oid, 'SELECT');
+  REVOKE ALL ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
   EXECUTE format('GRANT SELECT ON %s TO pg_monitor', closed);
 
   SELECT string_agg(p.oid::regprocedure::text, ', ') INTO closed
   FROM pg_proc p
-  WHERE p.prokind = 'f' AND p.pronamespace = 'pg_catalog'::regnamespace AND (
+  WHERE p.prokind = 'f' AND p.pronamespace = 'pg_catalog'::regnamespace AND has_function_privilege('public', p.oid, 'EXECUTE')
+    -- The view geometry_columns calls these two with the rights of who reads it.
+    AND p.oid NOT IN ('has_table_privilege(oid, text)'::regprocedure, 'pg_get_constraintdef(oid)'::regprocedure) AND (
     -- Those of the types whose texts are names of the catalog, and of rights.
     array_append(p.proargtypes::oid[], p.prorettype) && (
       SELECT array_agg(t.oid) || array_agg(t.typarray) FROM pg_type t
@@ -28,11 +29,9 @@ BEGIN
     OR p.proname IN ('format_type', 'oidvectortypes', 'row_security_active', 'pg_describe_object', 'pg_database_size',
       'pg_show_all_settings', 'pg_config', 'pg_settings_get_flags', 'pg_has_role', 'pg_partition_root',
       'obj_description', 'col_description', 'shobj_description', 'ts_debug', 'ts_parse', 'ts_token_type', 'amvalidate')
-    OR p.proname LIKE 'pg\_get\_%' OR p.proname LIKE 'pg\_%\_is\_visible' OR p.proname LIKE 'pg\_identify\_object%'
-    OR p.proname LIKE 'pg\_relation\_%' OR p.proname LIKE 'pg\_tablespace\_%' OR p.proname LIKE 'pg\_stat\_get\_%'
-    OR p.proname LIKE 'pg\_sequence\_%' OR p.proname LIKE 'pg\_collation\_%' AND p.proname <> 'pg_collation_for'
-    -- The view geometry_columns asks whether one of its tables may be read, by number.
-    OR p.proname LIKE 'has\_%\_privilege' AND p.oid <> 'has_table_privilege(oid, text)'::regprocedure);
+    OR p.proname LIKE 'has\_%\_privilege' OR p.proname LIKE 'pg\_get\_%' OR p.proname LIKE 'pg\_stat\_get\_%'
+    OR p.proname LIKE 'pg\_%\_is\_visible' OR p.proname LIKE 'pg\_identify\_object%' OR p.proname LIKE 'pg\_relation\_%'
+    OR p.proname LIKE 'pg\_tablespace\_%' OR p.proname LIKE 'pg\_sequence\_%' OR p.proname LIKE 'pg\_collation\_actual%');
   EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', closed);
   EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_monitor, pg_read_all_data', closed);
 
