@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import pg from 'pg'
 import type { Queryable, Row } from '../db/db.ts'
 import { migrate } from '../db/migrate.ts'
+import { openPostgres } from '../db/postgres.ts'
 import { ident, raw, sql } from '../db/sql.ts'
 import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { breakOuts, endless } from './break-outs.ts'
@@ -226,4 +227,35 @@ test('tenants are opened by several replicas at once, and leave nothing behind',
     SELECT rolname FROM pg_roles WHERE rolname = ${tenantName(id)}
     UNION ALL SELECT nspname FROM pg_namespace WHERE nspname = ${tenantName(id)}`)
   assert.deepEqual(left, [])
+})
+
+test('a role that was a superuser only for the migrations serves on', async (t) => {
+  if (!database.url) return t.skip('only PostgreSQL has several roles that log in')
+  const fresh = await testDatabase()
+  const role = `server_${randomBytes(6).toString('hex')}`
+  const id = randomUUID()
+  const address = new URL(fresh.url ?? '')
+  try {
+    await fresh.db.script(`CREATE ROLE ${role} LOGIN SUPERUSER CREATEROLE PASSWORD '${password}';
+      ALTER DATABASE ${address.pathname.slice(1)} OWNER TO ${role}`)
+    address.username = role
+    address.password = password
+    const db = openPostgres({ url: address.href, poolSize: 2, onError: () => {} })
+    try {
+      await migrate(db)
+      await fresh.db.script(`ALTER ROLE ${role} NOSUPERUSER`)
+      await db.query(sql`INSERT INTO svc.applications (id, name, description, contact) VALUES (${id}, 'x', '', '')`)
+      await db.query(sql`SELECT svc.open_tenant(${id}, 'x'), pg_advisory_xact_lock(1), set_config('a.b', 'c', true)`)
+      const [row] = await db.query(sql`
+        SELECT format_type(a.atttypid, a.atttypmod) AS type FROM pg_attribute a
+        WHERE attrelid = 'svc.applications'::regclass AND attname = 'id' AND has_schema_privilege(${tenantName(id)}::name, 'svc', 'USAGE') = false`)
+      assert.deepEqual(row, { type: 'uuid' })
+      await db.query(sql`DELETE FROM svc.applications WHERE id = ${id}`)
+    } finally {
+      await db.close()
+    }
+  } finally {
+    await fresh.close()
+    await database.db.script(`DROP ROLE IF EXISTS ${role}`)
+  }
 })

@@ -1,9 +1,11 @@
 -- Tenants' roles see nothing of the catalogs, neither as tables nor by functions that turn numbers into names. The check of
 -- their SQL has allow-lists; this is the wall behind it. Only a superuser owns the catalogs, so elsewhere that check and the
--- schemas' rights are all there is. Members of pg_monitor and pg_read_all_data, such as whoever watches the server, go on seeing.
+-- schemas' rights are all there is. Members of pg_monitor and pg_read_all_data, such as whoever watches the server, go on
+-- seeing, and so does the role of the server itself, which need not stay a superuser.
 DO $$
 DECLARE
   closed text;
+  server regrole := (SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'svc');
 BEGIN
   IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
 
@@ -11,7 +13,7 @@ BEGIN
   FROM pg_class c WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relkind IN ('r', 'v')
     AND has_table_privilege('public', c.oid, 'SELECT');
   REVOKE ALL ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
-  EXECUTE format('GRANT SELECT ON %s TO pg_monitor', closed);
+  EXECUTE format('GRANT SELECT ON %s TO pg_monitor, %s', closed, server);
 
   SELECT string_agg(p.oid::regprocedure::text, ', ') INTO closed
   FROM pg_proc p
@@ -33,7 +35,17 @@ BEGIN
     OR p.proname LIKE 'pg\_%\_is\_visible' OR p.proname LIKE 'pg\_identify\_object%' OR p.proname LIKE 'pg\_relation\_%'
     OR p.proname LIKE 'pg\_tablespace\_%' OR p.proname LIKE 'pg\_sequence\_%' OR p.proname LIKE 'pg\_collation\_actual%');
   EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', closed);
-  EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_monitor, pg_read_all_data', closed);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO pg_monitor, pg_read_all_data, %s', closed, server);
+
+  -- What 0002 took from everybody, but the server needs.
+  SELECT string_agg(p.oid::regprocedure::text, ', ') INTO closed
+  FROM pg_proc p
+  WHERE p.prokind = 'f' AND p.pronamespace = 'pg_catalog'::regnamespace AND (
+    p.proname IN ('set_config', 'pg_notify', 'nextval', 'currval', 'setval', 'lastval', 'pg_cancel_backend', 'pg_terminate_backend',
+      'pg_current_xact_id', 'txid_current', 'pg_stat_get_activity', 'pg_blocking_pids', 'pg_sleep')
+    OR p.proname LIKE 'pg\_advisory\_%' OR p.proname LIKE 'pg\_try\_advisory\_%')
+  OR p.proname = 'st_estimatedextent';
+  EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', closed, server);
 
   -- PostGIS: what reads or changes tables by name, and what takes texts for PROJ, which may name files of the server.
   SELECT string_agg(p.oid::regprocedure::text, ', ') INTO closed
@@ -47,5 +59,7 @@ BEGIN
       'postgis_constraint_dims', 'postgis_constraint_type', 'postgis_transform_geometry',
       'postgis_transform_pipeline_geometry', 'st_transformpipeline', 'st_inversetransformpipeline')
     OR p.proname = 'st_transform' AND 'text'::regtype = ANY (p.proargtypes::oid[]));
-  IF closed IS NOT NULL THEN EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', closed); END IF;
+  IF closed IS NULL THEN RETURN; END IF;
+  EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', closed);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %s', closed, server);
 END $$;
