@@ -56,8 +56,14 @@ async function tryOut(connection: Connection): Promise<{ serverVersion: string; 
   const postgis = await single(
     { select: connection.catalog ?? connection.select },
     "SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'postgis'), '')",
-  )
+  ).catch(notTold)
   return { serverVersion: server, ...(postgis && { postgisVersion: postgis }) }
+}
+
+/** A server may keep its catalogs to itself. */
+function notTold(error: unknown): string {
+  if (error instanceof ApiError && error.code === 'invalid_request') return ''
+  throw error
 }
 
 async function single(connection: Pick<Connection, 'select'>, text: string): Promise<string> {
