@@ -24,6 +24,10 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && lostClient.test(error.message)
 }
 
+/** The role has as many connections as it may, over all replicas. */
+export const isRoleFull = (error: unknown): boolean =>
+  codeOf(error) === '53300' && error instanceof Error && error.message.includes('for role')
+
 /** A prepared statement whose tables have changed under it, or which the session has lost. */
 export function isStaleStatement(error: unknown): boolean {
   const code = codeOf(error)

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { type ConnectionPool, createConnectionPool, PoolFull } from './connection-pool.ts'
-import { isConnectionFailure, isForeignServerFault, unavailable } from './database-error.ts'
+import { isConnectionFailure, isForeignServerFault, isRoleFull, unavailable } from './database-error.ts'
 import { connectClient, hangUp, placeOf, type Server, sessionSettings } from './postgres-client.ts'
 
 /** A pooled connection in use. Giving it back twice does nothing; a broken one is closed, not reused. */
@@ -84,10 +84,15 @@ export function createLeasePool({ poolSize, onError, shared, whenFull, ...server
     return lease
   }
 
+  function publicOf(error: unknown): unknown {
+    if (error instanceof PoolFull) return whenFull?.(error) ?? unavailable(error)
+    return isConnectionFailure(error) ? unavailable(error) : error
+  }
+
   async function checkOut(signal: AbortSignal | undefined): Promise<Lease> {
     if (closing) throw unavailable(new Error('The pool is closed'))
     const idle = await connections.take(place, { maxEach: poolSize, signal }).catch((error) => {
-      throw error instanceof PoolFull ? (whenFull?.(error) ?? unavailable(error)) : error
+      throw publicOf(error)
     })
     if (idle && idle.madeAt >= suspectBefore) return leaseOf(idle)
     if (idle) hangUp(idle.client, true)
@@ -95,7 +100,7 @@ export function createLeasePool({ poolSize, onError, shared, whenFull, ...server
       return leaseOf(await openClient(server, onError))
     } catch (error) {
       connections.giveBack(place, undefined)
-      throw isConnectionFailure(error) ? unavailable(error) : error
+      throw publicOf(isRoleFull(error) ? new PoolFull(busy.size) : error)
     }
   }
 

@@ -1,4 +1,5 @@
 /** What the server says, read off its bytes. */
+import { ApiError } from '../errors.ts'
 
 export const messageCode = { dataRow: 0x44, error: 0x45, ready: 0x5a } as const
 
@@ -41,16 +42,20 @@ export function createMessageReader(onMessage: OnMessage): (chunk: Buffer) => vo
   }
 }
 
-/** No row is longer. A server that says so may be anybody's, and would fill the memory. */
-const longestMessage = 256 << 20
+/** A row is held in memory whole, and as many of them as there are readers. */
+const longestMessage = 64 << 20
 
 /** The code, the length and what it counts; at least the first two, as long as they are not there. */
 function lengthAt(bytes: Buffer, start: number): number {
   if (bytes.length - start < 5) return 5
   const length = bytes.readInt32BE(start + 1)
-  if (length < 4 || length > longestMessage) throw new Error(`The server sent a message of ${length} bytes`)
+  if (length > longestMessage) throw rowTooLarge()
+  if (length < 4) throw new Error(`The server sent a message of ${length} bytes`)
   return 1 + length
 }
+
+const rowTooLarge = (): ApiError =>
+  new ApiError('invalid_request', 'A row of the answer is larger than 64 MiB. Ask for fewer or smaller attributes.')
 
 /** Where the values of a DataRow begin and end. */
 export function readRow(bytes: Buffer, start: number, at: Int32Array): void {
