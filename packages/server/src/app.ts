@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { createBearers } from './access/bearers.ts'
-import { createKeyCache, type KeyCache } from './access/key-cache.ts'
+import { createKeyCache } from './access/key-cache.ts'
 import { createPasswords } from './access/passwords.ts'
+import { createRevocation } from './access/revocation.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createTokenKeys } from './access/token-keys.ts'
 import { createTokens } from './access/tokens.ts'
@@ -74,8 +75,8 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const bus = await openBus(config, secrets, logger)
   const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
   const agents = await openAgents({ db, secrets, logger, config, egress, bus })
-  const { authority, ...credentials } = createAuthority({ db, secrets, config, agents })
-  const { keys } = authority
+  const { authority, ...credentials } = createAuthority({ db, secrets, config, logger })
+  const { keys, revocation } = authority
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
   const baseUrl = (request: FastifyRequest) => baseUrlOf(request, config.BASE_URL, trustProxy !== false)
   const styleCheck = createStyleCheck()
@@ -119,6 +120,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       // A stream that ends now leaves a connection behind that would wait for more requests.
       const sweeping = setInterval(closeIdle, 200)
       await Promise.all([http.close(), agents.close()])
+      revocation.close()
       clearInterval(sweeping)
       await bus.close()
       await messages.close()
@@ -136,7 +138,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
 const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlots; tiling: Tiling }): Gauges => ({
   agent_invocations_in_flight: { help: 'Invocations of agents that are under way', read: () => agents.inFlight() },
   agent_workers: { help: 'Workers that are connected here', read: () => [...agents.workers.connections()].length },
-  query_streams: { help: 'Query answers that are being read', read: () => slots.taken },
+  query_streams: { help: 'Queries of datasets that are running or being read', read: () => slots.taken },
   tile_cache_bytes: { help: 'Memory that tiles take', read: () => tiling.cache.bytes },
   tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
 })
@@ -162,15 +164,6 @@ async function openBus(config: AppConfig, secrets: Secrets, logger: FastifyBaseL
   return createNatsBus({ url: config.NATS_URL, namespace: secrets.fingerprint, onError })
 }
 
-/** A key that is deleted here takes its calls along at once; on other replicas they find out within a second. */
-const alsoEndingCalls = (keys: KeyCache, agents: Agents): KeyCache => ({
-  ...keys,
-  forget(id) {
-    keys.forget(id)
-    void agents.recheck()
-  },
-})
-
 /** Where data are, and how they are asked. */
 function createData({
   db,
@@ -194,18 +187,15 @@ function createData({
   return { connections, sources, slots }
 }
 
-/** Who may do what: keys, and the tokens of users. */
-function createAuthority({
-  db,
-  secrets,
-  config,
-  agents,
-}: Pick<AppOptions, 'db' | 'secrets' | 'config'> & { agents: Agents }) {
+/** Who may do what: keys, and the tokens of users. What is revoked here ends what is open at once. */
+function createAuthority({ db, secrets, config, logger }: Omit<AppOptions, 'about'>) {
+  const revocation = createRevocation({ db, onError: (error) => logger.warn({ err: error }, 'revocation') })
   const lifetimes = lifetimesOf(config)
   const tokenKeys = createTokenKeys(db, secrets, lifetimes.accessToken)
   const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
-  const keys = alsoEndingCalls(createKeyCache(db), agents)
-  const authority = { keys, bearers: createBearers(db, tokens, keys) }
+  const keys = createKeyCache(db, revocation.recheck)
+  const bearers = createBearers(db, tokens, keys, revocation.recheck)
+  const authority = { keys, bearers, revocation }
   return { authority, passwords: createPasswords(), tokenKeys, tokens, lifetimes }
 }
 

@@ -89,7 +89,7 @@ const settings = Type.Object({
   STREAMS_PER_APPLICATION: Type.Integer({
     minimum: 1,
     default: 16,
-    description: 'How many query answers an application may read at once',
+    description: 'How many queries of datasets an application may run at once',
   }),
   STUCK_READER_MS: Type.Integer({
     minimum: 100,

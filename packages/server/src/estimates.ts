@@ -13,16 +13,20 @@ const patienceMs = 2_000
 
 /** About how many rows datasets have and where they are, by id: from statistics and from their tile sources. */
 export function createEstimates(db: Db, connections: Connections) {
-  return async (datasets: readonly { readonly id: string }[]): Promise<ReadonlyMap<string, Estimate>> => {
+  return async (
+    datasets: readonly { readonly id: string }[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Estimate>> => {
     const extents = await tileExtents(db, datasets)
     const found = new Map<string, Estimate>([...extents].map(([id, extent]) => [id, { rows: null, extent }]))
     const waiting = new AbortController()
+    const end = AbortSignal.any([signal, waiting.signal])
     const tables = (datasets as readonly (Dataset & { id: string })[]).filter(({ type }) => type === 'table').values()
     const take = async (): Promise<void> => {
       for (const table of tables) {
         // What cannot be estimated is not known.
-        const estimate = await estimateTable(db, connections, table, waiting.signal).catch(() => undefined)
-        if (waiting.signal.aborted) return
+        const estimate = await estimateTable(db, connections, table, end).catch(() => undefined)
+        if (end.aborted) return
         if (estimate) found.set(table.id, { ...estimate, extent: estimate.extent ?? extents.get(table.id) ?? null })
       }
     }

@@ -112,7 +112,7 @@ export function allOperations(parts: Parts): Operation[] {
   const tileSource = tileSources(ownApplication, tiling.detect)
   const toolTokens = createToolTokens(secrets)
   const operations = [
-    ...afterWrites(standard(application), (id) => bearers.forget({ applicationId: id.toLowerCase() })),
+    ...afterWrites(standard(application), (id) => forgetApplication(parts, id.toLowerCase())),
     ...apiKeyOperations(db, apiKeys(db, secrets, { applications: ownApplication, users: () => user }), keys),
     ...userOperations(db, user, { keys, bearers }),
     ...authOperations(parts, outputSchema(user)),
@@ -147,6 +147,11 @@ export function allOperations(parts: Parts): Operation[] {
   })
   const docs: Operation[] = apiDocsOperations(() => openApi([...operations, ...mcp, ...docs], about.version.tag))
   return [...operations, ...mcp, ...docs]
+}
+
+function forgetApplication({ keys, bearers }: Parts, applicationId: string): void {
+  keys.forgetApplication(applicationId)
+  bearers.forget({ applicationId })
 }
 
 /** Tiles, of sources and of the world. */

@@ -2,6 +2,7 @@ import { ApiError } from '../errors.ts'
 import { type Caller, denied } from './acl.ts'
 import type { Bearers } from './bearers.ts'
 import type { Key, KeyCache } from './key-cache.ts'
+import type { Revocation } from './revocation.ts'
 
 export const keyHeaders = ['x-api-key', 'x-svc-api-key'] as const
 const tokenHeaders = ['authorization', 'authentication'] as const
@@ -20,7 +21,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => uuid.test(text)
 
 /** Those who know which credentials live. */
-export type Authority = { readonly keys: KeyCache; readonly bearers: Bearers }
+export type Authority = { readonly keys: KeyCache; readonly bearers: Bearers; readonly revocation: Revocation }
 
 /** The same, once read. */
 type Presented = {
@@ -47,7 +48,8 @@ export async function authenticate({ rawHeaders, query }: Credentials, authority
   }
 }
 
-const findKey = (id: string, { keys }: Authority) => (isUuid(id) ? keys.find(id.toLowerCase()) : undefined)
+const findKey = (id: string, { keys }: Pick<Authority, 'keys'>) =>
+  isUuid(id) ? keys.find(id.toLowerCase()) : undefined
 
 function live(key: Key | undefined): Key {
   if (!key) throw denied('The API key is not valid.')

@@ -30,9 +30,9 @@ const capacity = 10_000
 
 /**
  * Tokens that were verified a moment ago. A signature stays true, so it is checked once; whether the session and the
- * user live is asked as often as for keys.
+ * user live is asked as often as for keys. `onForget`: what was admitted with a forgotten token is to be checked again.
  */
-export function createBearers(db: Db, tokens: Tokens, keys: KeyCache): Bearers {
+export function createBearers(db: Db, tokens: Tokens, keys: KeyCache, onForget: () => void): Bearers {
   const entries = new Map<string, Entry>()
 
   async function entryOf(text: string): Promise<Entry | undefined> {
@@ -67,6 +67,7 @@ export function createBearers(db: Db, tokens: Tokens, keys: KeyCache): Bearers {
       const isMeant = (token: VerifiedToken) =>
         'userId' in whose ? token.userId === whose.userId : token.applicationId === whose.applicationId
       for (const [text, { token }] of entries) if (isMeant(token)) entries.delete(text)
+      onForget()
     },
   }
 }

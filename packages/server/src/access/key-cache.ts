@@ -13,6 +13,8 @@ export type KeyCache = {
   forget(id: string): void
   /** The same for all keys of type `user` that this user has. */
   forgetUser(userId: number): void
+  /** The same for all keys of an application. */
+  forgetApplication(applicationId: string): void
   /** Writes down when keys were last used. */
   flush(): Promise<void>
 }
@@ -23,7 +25,8 @@ type Entry = { asked: Promise<Key | undefined>; askedAt: number; key?: Key }
 const trustMs = 900
 const capacity = 10_000
 
-export function createKeyCache(db: Db): KeyCache {
+/** `onForget`: what was admitted with a key that is forgotten is to be checked again. */
+export function createKeyCache(db: Db, onForget: () => void): KeyCache {
   const entries = new Map<string, Entry>()
   /** By the keys' hashes, in milliseconds. */
   const used = new Map<string, number>()
@@ -53,6 +56,12 @@ export function createKeyCache(db: Db): KeyCache {
     return key
   }
 
+  /** Also those that are still being asked for: the answer may be older than the change. */
+  function forgetWhere(isMeant: (key: Key) => boolean): void {
+    for (const [id, { key }] of entries) if (!key || isMeant(key)) entries.delete(id)
+    onForget()
+  }
+
   return {
     find(id) {
       const entry = entries.get(id)
@@ -60,10 +69,12 @@ export function createKeyCache(db: Db): KeyCache {
       if (isFresh && entry.key) return use(entry.key)
       return (isFresh ? entry.asked : ask(id)).then(use)
     },
-    forget: (id) => void entries.delete(id),
-    forgetUser(userId) {
-      for (const [id, { key }] of entries) if (key?.userId === userId) entries.delete(id)
+    forget(id) {
+      entries.delete(id.toLowerCase())
+      onForget()
     },
+    forgetUser: (userId) => forgetWhere((key) => key.userId === userId),
+    forgetApplication: (applicationId) => forgetWhere((key) => key.applicationId === applicationId),
     async flush() {
       const batch = [...used]
       used.clear()

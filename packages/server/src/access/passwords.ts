@@ -4,11 +4,12 @@ import { isCommonPassword } from './common-passwords.ts'
 
 /** Makes and checks hashes of passwords, few at a time: a flood of logins must not starve everything else. */
 export type Passwords = {
-  hash(password: string): Promise<string>
+  /** Whoever leaves while waiting gives up its place: with `signal`. */
+  hash(password: string, signal?: AbortSignal): Promise<string>
   /** A user without a password, or no user at all, takes as long as one whose password is wrong. */
   verify(kept: string | null | undefined, password: string): Promise<boolean>
   /** Runs `work` when it is its turn; the passwords it is given hash and verify without a further turn. */
-  inTurn<T>(work: (passwords: Pick<Passwords, 'hash' | 'verify'>) => Promise<T>): Promise<T>
+  inTurn<T>(work: (passwords: Pick<Passwords, 'hash' | 'verify'>) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
 /** argon2id is the library's default. */
@@ -20,7 +21,8 @@ const maxLength = 256
 
 export function createPasswords(): Passwords {
   let running = 0
-  const waiting: (() => void)[] = []
+  /** In the order in which they came. */
+  const waiting = new Set<() => void>()
   let nobody: Promise<string> | undefined
 
   const bare = {
@@ -32,17 +34,37 @@ export function createPasswords(): Passwords {
     },
   }
 
-  async function inTurn<T>(work: (passwords: typeof bare) => Promise<T>): Promise<T> {
-    if (waiting.length >= mostWaiting) {
+  function turn(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        waiting.delete(begin)
+        signal?.removeEventListener('abort', leave)
+      }
+      const begin = (): void => {
+        stop()
+        resolve()
+      }
+      const leave = (): void => {
+        stop()
+        reject(signal?.reason)
+      }
+      waiting.add(begin)
+      signal?.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  async function inTurn<T>(work: (passwords: typeof bare) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    if (waiting.size >= mostWaiting) {
       throw new ApiError('busy', 'Too many passwords are being checked: try again shortly.', retrySoon)
     }
-    if (running >= atOnce) await new Promise<void>((resolve) => waiting.push(resolve))
+    if (running >= atOnce) await turn(signal)
     else running++
     try {
       return await work(bare)
     } finally {
       // The turn is handed on; only when nobody waits does it end.
-      const next = waiting.shift()
+      const [next] = waiting
       if (next) next()
       else running--
     }
@@ -50,7 +72,7 @@ export function createPasswords(): Passwords {
 
   return {
     inTurn,
-    hash: (password) => inTurn((passwords) => passwords.hash(password)),
+    hash: (password, signal) => inTurn((passwords) => passwords.hash(password), signal),
     verify: (kept, password) => inTurn((passwords) => passwords.verify(kept, password)),
   }
 }

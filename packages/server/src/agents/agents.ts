@@ -37,7 +37,7 @@ export type Agents = {
   stop(replicaId: string, invocationId: string): void
   workersOf(agentId: string): WorkerInfo[]
   live(agent: { id: string; type?: unknown; config?: unknown }): Live
-  /** A key or an agent was deleted: what depends on it ends now. */
+  /** An agent was deleted: what serves it ends now. */
   recheck(): Promise<void>
   attach(http: FastifyInstance): void
   /** Finishes what has begun, sends the workers elsewhere, and lets go. */
@@ -67,7 +67,7 @@ export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsO
   })
   const peers: Peers = createPeers(bus, workers, stopHere)
   const replica = startReplica({ db, id: bus.id, historyDays: limits.historyDays, onError })
-  const watch = createWatch({ db, workers, bridges, invocations: () => active.values(), onError })
+  const watch = createWatch({ db, workers, bridges, onError })
 
   function stopHere(invocationId: string): void {
     active.get(invocationId)?.end('cancelled', 'The invocation was cancelled.', 'admin')

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
+import { hasLeft } from '../http/request-signal.ts'
 import { createJobs, type Jobs } from './jobs.ts'
 import type { Limits } from './limits.ts'
 import { closeCodes, type Hello, type PlatformFrame, readWorkerFrame } from './protocol.ts'
@@ -11,9 +12,10 @@ export type Identity = {
   readonly connectionId: string
   readonly agentId: string
   readonly applicationId: string
-  /** In hexadecimal. */
-  readonly keyHash: string
 }
+
+/** Its socket, the stream below it, and the signal of the request that it began as. */
+export type Link = { readonly socket: WebSocket; readonly wire: Writable; readonly signal: AbortSignal }
 
 /** A worker's socket after its hello. Slots belong to it and vanish with it. */
 export type Connection = Identity & {
@@ -50,7 +52,7 @@ const maxBufferedBytes = 4_194_304
 /** Talks to one worker from its first frame to the end of its socket. */
 export function serveConnection(
   identity: Identity,
-  { socket, wire }: { socket: WebSocket; wire: Writable },
+  { socket, wire, signal }: Link,
   limits: Limits,
   events: ConnectionEvents,
 ): void {
@@ -115,6 +117,9 @@ export function serveConnection(
     if (isBinary) breach()
     else read(data.toString())
   })
+  const revoke = () => hasLeft(signal.reason) || close(closeCodes.keyRevoked, 'key revoked')
+  if (signal.aborted) revoke()
+  else signal.addEventListener('abort', revoke, { once: true })
   // ws closes the socket after an error by itself.
   socket.on('error', () => {}).on('close', gone)
 }

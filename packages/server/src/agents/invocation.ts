@@ -1,3 +1,4 @@
+import { isRevoked } from '../access/revocation.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
 import type { Agent } from './agent.ts'
 import { isBridgeType } from './bridge-settings.ts'
@@ -253,12 +254,12 @@ function stop(life: Life, error: ApiError, reason: CancelReason): void {
 function leave(life: Life, reason: CancelReason): void {
   if (isOver(life)) return
   life.run?.cancel(reason)
-  const left = failure('client_left', 'You have left.', life.id)
+  const left = failure('client_left', 'The client closed the connection.', life.id)
   close(life, { status: 'cancelled', statusCode: left.status }, () => life.client.fail(left))
 }
 
 function fail(life: Life, error: ApiError): void {
-  const status = error.code === 'cancelled' || error.code === 'key_revoked' ? 'cancelled' : 'failed'
+  const status = error.code === 'cancelled' || isRevoked(error) ? 'cancelled' : 'failed'
   close(life, { status, statusCode: error.status, errorCode: error.code }, () => life.client.fail(error))
 }
 

@@ -6,6 +6,7 @@ import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { createEventStream, eventStreamHeaders } from '../http/event-stream.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { hasLeft } from '../http/request-signal.ts'
 import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Resource } from '../resource/resource.ts'
 import type { Agent } from './agent.ts'
@@ -67,10 +68,10 @@ export function invokeOperations({ db, secrets, resource, agents, toolsFor }: In
       async handle(context, { params: { id = '' }, body }) {
         const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'invoke')
         const key = context.request.headers['idempotency-key']
-        if (typeof key !== 'string') return invoke(agents, context.request, question)
+        if (typeof key !== 'string') return invoke(agents, context.signal, question)
         const { agent, keyHash, userId } = question
         const call = { agentId: agent.id, keyHash, userId, key, body, replicaId: agents.replicaId }
-        const work = async () => (await invoke(agents, context.request, question)).body as { invocationId: string }
+        const work = async () => (await invoke(agents, context.signal, question)).body as { invocationId: string }
         const { answer, isReplay } = await once(db, secrets, call, work)
         const { invocationId } = answer as { invocationId: string }
         const headers = { 'x-invocation-id': invocationId, 'idempotency-replayed': String(isReplay) }
@@ -94,7 +95,7 @@ export function invokeOperations({ db, secrets, resource, agents, toolsFor }: In
       },
       async handle(context, { params: { id = '' }, body }) {
         const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'stream')
-        return stream(agents, context.request, question)
+        return stream(agents, context, question)
       },
     }),
   ]
@@ -120,8 +121,11 @@ function explainAbsence(error: unknown): never {
   throw new ApiError('agent_not_found', 'There is no Agent with this id.')
 }
 
+type Context = { readonly request: FastifyRequest; readonly signal: AbortSignal }
+
 /** The whole answer. */
-function invoke(agents: Agents, request: FastifyRequest, question: Question): Promise<Answer> {
+function invoke(agents: Agents, signal: AbortSignal, question: Question): Promise<Answer> {
+  signal.throwIfAborted()
   return new Promise((resolve, reject) => {
     const pieces: string[] = []
     const invocation = agents.begin(question, {
@@ -139,12 +143,13 @@ function invoke(agents: Agents, request: FastifyRequest, question: Question): Pr
         reject(error)
       },
     })
-    const forget = cancelWhenLeft(request, invocation)
+    const forget = endWith(signal, invocation)
   })
 }
 
 /** The answer while it is made. The headers wait for the first output: until then a failure is a status. */
-function stream(agents: Agents, request: FastifyRequest, question: Question): Promise<Answer> {
+function stream(agents: Agents, { request, signal }: Context, question: Question): Promise<Answer> {
+  signal.throwIfAborted()
   const { keepaliveMs, stalledMs } = agents.limits
   return new Promise((resolve, reject) => {
     let isOpen = false
@@ -175,14 +180,18 @@ function stream(agents: Agents, request: FastifyRequest, question: Question): Pr
         reject(error)
       },
     })
-    const forget = cancelWhenLeft(request, invocation)
+    const forget = endWith(signal, invocation)
   })
 }
 
-/** Whoever hangs up does not want the answer any more. */
-function cancelWhenLeft(request: FastifyRequest, invocation: Invocation): () => void {
-  const { socket } = request.raw
-  const leave = () => invocation.leave('client_disconnected')
-  socket.once('close', leave)
-  return () => socket.off('close', leave)
+/** The call ends with its request: when the client leaves, and when its credential is revoked. */
+function endWith(signal: AbortSignal, invocation: Invocation): () => void {
+  const end = () => {
+    const { reason } = signal
+    if (reason instanceof ApiError && !hasLeft(reason)) invocation.end(reason.code, reason.message, 'key_revoked')
+    else invocation.leave('client_disconnected')
+  }
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
+  return () => signal.removeEventListener('abort', end)
 }

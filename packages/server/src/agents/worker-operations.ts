@@ -36,7 +36,7 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
       access: { class: 'agents', level: 'write' },
       success: { status: 101, description: 'The connection is a WebSocket now' },
       failures: [426, 429],
-      async handle({ request, caller, scope }, { params: { id = '' } }) {
+      async handle({ request, caller, scope, signal }, { params: { id = '' } }) {
         const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
         const { raw } = request
         if (!agents.upgrades.isPending(raw)) throw notAnUpgrade()
@@ -47,8 +47,8 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
         const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
         checkRoom(agents, agentId, applicationId)
         const socket = await agents.upgrades.accept(raw)
-        const { keyHash } = caller
-        agents.workers.serve({ connectionId: randomUUID(), agentId, applicationId, keyHash }, socket, raw.socket)
+        const identity = { connectionId: randomUUID(), agentId, applicationId }
+        agents.workers.serve(identity, { socket, wire: raw.socket, signal })
         await once(socket, 'close')
         return { status: 101 }
       },

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { WebSocket } from 'ws'
-import { type Connection, type Identity, serveConnection } from './connection.ts'
+import { type Connection, type Identity, type Link, serveConnection } from './connection.ts'
 import type { Limits } from './limits.ts'
 import { closeCodes } from './protocol.ts'
 import { declining, type Offer, offerInTurn } from './run.ts'
@@ -21,8 +19,8 @@ export type WorkerInfo = {
 
 /** The workers whose sockets this replica holds. */
 export type Workers = {
-  /** Takes over a socket that was let in, and the stream below it. */
-  serve(identity: Identity, socket: WebSocket, wire: Writable): void
+  /** Takes over a socket that was let in. */
+  serve(identity: Identity, link: Link): void
   /** Offers an invocation to the workers of an agent that are free, the least loaded first. */
   offerTo(agentId: string, conversationId: string | undefined): Offer
   /** Is there one that takes work? */
@@ -82,8 +80,8 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
   }
 
   return {
-    serve: (identity, socket, wire) =>
-      serveConnection(identity, { socket, wire }, limits, {
+    serve: (identity, link) =>
+      serveConnection(identity, link, limits, {
         onReady: add,
         onChange: ({ agentId }) => onChange(agentId, false),
         onGone: remove,

@@ -35,17 +35,17 @@ const changePassword = (parts: AuthParts): Operation =>
     ),
     success: { status: 204, description: 'The password is changed' },
     failures: [429],
-    async handle({ request, caller }, { body: { password, newPassword } }) {
+    async handle({ request, caller, signal }, { body: { password, newPassword } }) {
       const { db, passwords, bearers } = parts
       const { userId } = bearerOf(caller)
       const { applicationId } = caller
       checkNewPassword(newPassword, 'body/newPassword')
       const known = await accountById(db, applicationId, userId)
       const attempt = { applicationId, email: known?.email ?? '', address: request.ip }
-      const account = await checkPassword(parts, attempt, password, (database) =>
+      const account = await checkPassword({ db, passwords, signal }, attempt, password, (database) =>
         accountById(database, applicationId, userId),
       )
-      const hash = await passwords.hash(newPassword)
+      const hash = await passwords.hash(newPassword, signal)
       // Not if somebody else changed it meanwhile.
       const changed = await db.query(sql`
         UPDATE svc.users SET password = ${hash}, ${touched}
@@ -129,7 +129,7 @@ const resetPassword = (parts: AuthParts): Operation =>
     ),
     success: { status: 204, description: 'The new password counts' },
     failures: [401, 429],
-    async handle(_context, { body: { email, password, token, ...body } }) {
+    async handle(context, { body: { email, password, token, ...body } }) {
       const { db, passwords, bearers } = parts
       const applicationId = body.applicationId.toLowerCase()
       checkNewPassword(password, 'body/password')
@@ -137,7 +137,7 @@ const resetPassword = (parts: AuthParts): Operation =>
         AND password_reset_hash = ${credentialHash(token)} AND password_reset_expires_at > clock_timestamp()`
       // Nobody makes us hash without a token that is good.
       if (!(await firstId(db, sql`SELECT id FROM svc.users WHERE ${isRight}`))) throw refused()
-      const hash = await passwords.hash(password)
+      const hash = await passwords.hash(password, context.signal)
       const id = await firstId(
         db,
         sql`UPDATE svc.users SET password = ${hash}, pending_password = NULL, email_verified = true,

@@ -28,9 +28,10 @@ const login = ({ db, passwords, tokens, lifetimes }: AuthParts): Operation =>
     ),
     success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
     failures: [401, 429],
-    async handle({ request }, { body: { email, password, applicationId } }) {
+    async handle(context, { body: { email, password, applicationId } }) {
+      const { request } = context
       const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
-      const account = await checkPassword({ db, passwords }, attempt, password, (turn) =>
+      const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, (turn) =>
         findAccount(turn, attempt.applicationId, email),
       )
       const session = await beginSession(db, account, lifetimes.refreshToken)
@@ -45,7 +46,7 @@ const login = ({ db, passwords, tokens, lifetimes }: AuthParts): Operation =>
  * account or not. Tries are counted when it is their turn, so that no more are made at once than are allowed.
  */
 export function checkPassword(
-  { db, passwords }: Pick<AuthParts, 'db' | 'passwords'>,
+  { db, passwords, signal }: Pick<AuthParts, 'db' | 'passwords'> & { signal: AbortSignal },
   attempt: Attempt,
   password: string,
   find: (database: AuthParts['db']) => Promise<Account | undefined>,
@@ -60,7 +61,7 @@ export function checkPassword(
       throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet: open the link in the mail.')
     }
     return account
-  })
+  }, signal)
 }
 
 const refresh = ({ db, tokens, lifetimes }: AuthParts): Operation =>

@@ -57,7 +57,7 @@ const signup = (parts: AuthParts, userSchema: TSchema): Operation =>
     body: signupSchema,
     success: { status: 200, description: 'The user, not confirmed yet', schema: userSchema },
     failures: [401, 429],
-    async handle({ request }, { body }) {
+    async handle({ request, signal }, { body }) {
       const { db } = parts
       checkNewPassword(body.password, 'body/password')
       const applicationId = body.applicationId.toLowerCase()
@@ -67,7 +67,7 @@ const signup = (parts: AuthParts, userSchema: TSchema): Operation =>
       const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
       readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)
       const wanted = { ...body, applicationId, confirmUrl }
-      return { body: shown(wanted, await inTheSameTime(() => signUp(parts, wanted, settings))) }
+      return { body: shown(wanted, await inTheSameTime(() => signUp(parts, wanted, settings, signal))) }
     },
   })
 

@@ -27,7 +27,12 @@ export type SignedUp = { readonly id: number; readonly at: Date }
  * Makes the account, or prepares the one there is; its password counts once the link in the mail was opened. For an
  * account that is complete nothing happens, and the answer is made up: whoever asks learns nothing.
  */
-export async function signUp(parts: AuthParts, signup: Signup, settings: AuthSettings): Promise<SignedUp> {
+export async function signUp(
+  parts: AuthParts,
+  signup: Signup,
+  settings: AuthSettings,
+  signal: AbortSignal,
+): Promise<SignedUp> {
   const { db, secrets, passwords, mailer, lifetimes } = parts
   const { applicationId, email } = signup
   const known = await findAccount(db, applicationId, email)
@@ -35,7 +40,7 @@ export async function signUp(parts: AuthParts, signup: Signup, settings: AuthSet
   if (!isExpected && !isApproved(email, settings)) {
     throw new ApiError('unauthorized', 'This e-mail address is not approved for sign-up.')
   }
-  const hash = await passwords.hash(signup.password)
+  const hash = await passwords.hash(signup.password, signal)
   const mayMail = await allowsMail(db, { applicationId, email })
   const madeUp = { id: newUserId(), at: new Date() }
   if (!mayMail) return madeUp

@@ -39,22 +39,30 @@ export function databaseOperations(db: Db, resource: Resource, connections: Conn
       summary: 'Try to connect',
       access: { class: 'databases', level: 'execute' },
       success: { status: 200, description: 'Whether it works, and if not, why', schema: testSchema },
-      async handle({ scope }, { params: { id = '' } }) {
+      async handle({ scope, signal }, { params: { id = '' } }) {
         const { entity } = await getEntity({ db, resource }, scope, id)
         const record = await connections.lookUp(String(entity.applicationId), id)
         if (!record) throw new ApiError('not_found', 'There is no Database with this id.')
         const start = performance.now()
-        const outcome = await connections.open(record).then(tryOut).catch(failure)
+        const outcome = await connections
+          .open(record)
+          .then((connection) => tryOut(connection, signal))
+          .catch(failure)
+        signal.throwIfAborted()
         return { body: { ok: !('error' in outcome), latencyMs: Math.round(performance.now() - start), ...outcome } }
       },
     }),
   ]
 }
 
-async function tryOut(connection: Connection): Promise<{ serverVersion: string; postgisVersion?: string }> {
-  const server = await single(connection, "SELECT current_setting('server_version')")
+async function tryOut(
+  connection: Connection,
+  signal: AbortSignal,
+): Promise<{ serverVersion: string; postgisVersion?: string }> {
+  const server = await single(connection, signal, "SELECT current_setting('server_version')")
   const postgis = await single(
     { select: connection.catalog ?? connection.select },
+    signal,
     "SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'postgis'), '')",
   ).catch(notTold)
   return { serverVersion: server, ...(postgis && { postgisVersion: postgis }) }
@@ -66,8 +74,8 @@ function notTold(error: unknown): string {
   throw error
 }
 
-async function single(connection: Pick<Connection, 'select'>, text: string): Promise<string> {
-  const { batches } = await connection.select(raw(text), { timeoutMs: testTimeoutMs })
+async function single(connection: Pick<Connection, 'select'>, signal: AbortSignal, text: string): Promise<string> {
+  const { batches } = await connection.select(raw(text), { timeoutMs: testTimeoutMs, signal })
   let value = ''
   for await (const [row] of batches) value = row?.[0] ?? ''
   return value

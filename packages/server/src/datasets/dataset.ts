@@ -58,7 +58,7 @@ export const datasets = (
       },
       where: ({ tags }) => (tags === undefined ? [] : [sql`metadata -> 'tags' ?| ${tags as string[]}::text[]`]),
     },
-    async prepare({ values, previous, applicationId }, scope) {
+    async prepare({ values, previous, applicationId, leaving }, scope) {
       const next: Entity = { ...previous, ...values }
       readDeclarations((next.metadata as Entity).parameters)
       const databaseId = await ownDatabase(sources, scope, applicationId, values.databaseId ?? previous?.databaseId)
@@ -67,7 +67,8 @@ export const datasets = (
         values.secrets === undefined
           ? await keptHeaders(db, next, previous)
           : sealHeaders(values.secrets, secrets, applicationId)
-      const { attributes, bytes } = await sources.inspect({ ...next, databaseId, applicationId, secrets: sealed })
+      const described = { ...next, databaseId, applicationId, secrets: sealed }
+      const { attributes, bytes } = await sources.inspect(described, leaving())
       return {
         ...values,
         ownerId,

@@ -138,10 +138,14 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   const plan = parsePlan(query, attributes, asked.filter)
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
-  if (parameters.explain) return { body: { plan: await source.explain(plan, { timeoutMs }) } }
+  const { signal } = context
+  if (parameters.explain) {
+    const giveBack = await slots.take(dataset.applicationId, signal)
+    return { body: { plan: await source.explain(plan, { timeoutMs, signal }).finally(giveBack) } }
+  }
   const shape = { geometry: formatName === 'csv' ? 'wkt' : 'geojson', srid: parameters.srid ?? 4326 } as const
   const shown = formatName === 'geojson' ? withKey(plan, dataset) : plan
-  return streamAnswer(context.request, slots, dataset.applicationId, {
+  return streamAnswer(context, slots, dataset.applicationId, {
     begin: (signal) => source.rows(shown, shape, { timeoutMs, signal }),
     format: { name: formatName, filename: parameters.filename, dataset, plan },
   })

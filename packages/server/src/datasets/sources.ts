@@ -61,7 +61,7 @@ export type Places = {
 
 export type Sources = {
   findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
-  inspect(dataset: object): Promise<Inspection>
+  inspect(dataset: object, signal?: AbortSignal): Promise<Inspection>
   open(dataset: object, given: Given): Promise<Source>
 }
 
@@ -77,9 +77,10 @@ export function createSources(places: Places, memory: MemoryOptions): Sources {
   const kindOf = ({ type }: Dataset): Kind => kinds[type]
   return {
     findDatabase: async (applicationId, id) => (await places.find(applicationId, id))?.id,
-    inspect(entity) {
+    inspect(entity, signal) {
       const dataset = entity as Dataset
-      return kindOf(dataset).inspect(dataset, placeOf(places, dataset), { timeoutMs: inspectionMs })
+      const options = { timeoutMs: inspectionMs, ...(signal && { signal }) }
+      return kindOf(dataset).inspect(dataset, placeOf(places, dataset), options)
     },
     open(entity, given) {
       const dataset = entity as Dataset

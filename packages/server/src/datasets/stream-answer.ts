@@ -4,6 +4,7 @@ import { create as contentDisposition } from 'content-disposition'
 import type { FastifyRequest } from 'fastify'
 import type { Cell, Format } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
+import { hasLeft } from '../http/request-signal.ts'
 import type { Plan } from '../query/plan.ts'
 import { type FormatName, formatOf } from './answer-format.ts'
 import type { Answered, Dataset } from './sources.ts'
@@ -11,7 +12,7 @@ import type { StreamSlots } from './stream-slots.ts'
 
 const chunkLength = 64 * 1024
 
-const left = new Error('The client has left')
+const over = new Error('The answer is over')
 
 type Begun = {
   begin(signal: AbortSignal): Promise<Answered>
@@ -23,26 +24,29 @@ type Begun = {
  * ends the connection in the middle, so that half an answer never looks like a whole one.
  */
 export async function streamAnswer(
-  request: FastifyRequest,
+  { request, signal }: { request: FastifyRequest; signal: AbortSignal },
   slots: StreamSlots,
   applicationId: string,
   { begin, format }: Begun,
 ): Promise<Answer> {
-  let giveBack = () => {}
-  const reader = new AbortController()
-  const { socket } = request.raw
-  const leave = () => reader.abort(left)
-  socket.once('close', leave)
+  const giveBack = await slots.take(applicationId, signal)
+  const query = new AbortController()
+  let body: Readable | undefined
   let stopWatching = () => {}
+  const stop = () => {
+    query.abort(signal.reason)
+    body?.destroy(hasLeft(signal.reason) ? undefined : signal.reason)
+  }
   const end = () => {
     stopWatching()
-    socket.off('close', leave)
-    reader.abort(left)
+    signal.removeEventListener('abort', stop)
+    query.abort(over)
     giveBack()
   }
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
   try {
-    const { columns, batches, isWhole } = await begin(reader.signal)
-    if (!isWhole) giveBack = slots.take(applicationId)
+    const { columns, batches, isWhole } = await begin(query.signal)
     const writer = formatOf(format, columns)
     const headers = headersOf(writer, format.filename)
     const text = pieces(batches, writer)
@@ -51,9 +55,11 @@ export async function streamAnswer(
       end()
       return { headers, body: Buffer.from(String(begun[0]?.value)) }
     }
-    stopWatching = hangUpWhenStuck(socket, slots.stuckReaderMs)
-    const body = Readable.from(resumed(begun, text), { objectMode: false, highWaterMark: chunkLength })
-    body.once('close', end)
+    signal.throwIfAborted()
+    stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
+    body = Readable.from(resumed(begun, text), { objectMode: false, highWaterMark: chunkLength })
+    // Whoever sends it is told of an error; until somebody does, it must not end the process.
+    body.on('error', () => {}).once('close', end)
     return { headers, body }
   } catch (error) {
     end()

@@ -1,10 +1,14 @@
+import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import type { Bearer } from '../access/bearers.ts'
+import { isRevoked } from '../access/revocation.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { parseQueryString, type QueryTree, queryOf, readQuery } from './query-string.ts'
+import { openRequestSignal, type RequestSignal } from './request-signal.ts'
 import { validator } from './validate.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -26,11 +30,15 @@ export type Access =
       id?: (address: Address, caller: Caller) => string | undefined
     }
 
-type ContextOf<A extends Access> = { request: FastifyRequest; tree: QueryTree } & (A extends 'public'
-  ? object
-  : A extends 'key'
-    ? { caller: Caller }
-    : { caller: Caller; scope: Scope })
+type ContextOf<A extends Access> = {
+  request: FastifyRequest
+  tree: QueryTree
+  /**
+   * Aborted when the client leaves or its credential is revoked, also when it was before the handler began. Whoever waits
+   * for anything but the platform's own rows passes it on. It is made when it is first read, so read it late.
+   */
+  readonly signal: AbortSignal
+} & (A extends 'public' ? object : A extends 'key' ? { caller: Caller } : { caller: Caller; scope: Scope })
 
 /** What the client gets. A body is sent as JSON unless it is a stream or bytes; `json` is JSON already. */
 export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown; json?: string }
@@ -82,7 +90,7 @@ export function operation<const A extends Access, Q extends TObject, B extends T
 /** What a route says of itself; those that only refuse have no operation. */
 export type RouteConfig = { readonly operation?: Operation }
 
-type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree }
+type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree; opened?: RequestSignal }
 
 /** Where a request keeps what it was admitted with. */
 export const admission = 'admission'
@@ -102,16 +110,44 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
       request.setDecorator<Admitted>(admission, await admitRequest(operation, request, authority))
     },
     async handler(request, reply) {
-      const { caller, scope, tree } = request.getDecorator<Admitted>(admission)
+      const admitted = request.getDecorator<Admitted>(admission)
+      const { caller, scope, tree } = admitted
       const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
       if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
       if (operation.multipart && !isForm(request)) throw notForm()
       const body = readBody ? readBody(request.body) : undefined
       const params = request.params as Record<string, string>
-      const context = { request, tree, caller, scope } as ContextOf<Access>
-      return send(reply, await operation.handle(context, { params, query, body }), operation)
+      const context = {
+        request,
+        tree,
+        caller,
+        scope,
+        get signal() {
+          admitted.opened ??= openRequestSignal(
+            request.raw.socket,
+            caller && ((end) => authority.revocation.watch(caller, end)),
+          )
+          return admitted.opened.signal
+        },
+      } as ContextOf<Access>
+      try {
+        return send(reply, await operation.handle(context, { params, query, body }), operation)
+      } catch (error) {
+        throw await explained(error, admitted, authority)
+      }
     },
   })
+}
+
+/** The request is answered: the connection may serve the next one. */
+export const releaseSignal = (request: FastifyRequest): void =>
+  request.getDecorator<Admitted | null>(admission)?.opened?.release()
+
+/** What fails because the caller was revoked meanwhile, such as a query of an application that is gone, is no fault of ours. */
+async function explained(error: unknown, { caller, opened }: Admitted, { revocation }: Authority): Promise<unknown> {
+  if (opened?.signal.aborted) return opened.signal.reason
+  if (!caller || (error instanceof ApiError && error.status < 500)) return error
+  return (await revocation.check(caller).catch(() => undefined)) ?? error
 }
 
 const isForm = ({ headers }: FastifyRequest): boolean =>
@@ -163,8 +199,17 @@ function send(reply: FastifyReply, answer: Answer, { access, success }: Operatio
   for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
   if (answer.json !== undefined) return reply.type(jsonType).send(answer.json)
   if (answer.body === undefined) return reply.send()
+  if (answer.body instanceof Readable) cutWhenRevoked(reply, answer.body)
   if (typeof answer.body === 'object' && answer.body !== null && isRaw(answer.body)) return reply.send(answer.body)
   return reply.type(jsonType).send(JSON.stringify(answer.body))
+}
+
+/** With a reset: what waits in the system's buffers would still go to a reader who may no longer read it. */
+function cutWhenRevoked({ raw, request }: FastifyReply, body: Readable): void {
+  const { socket } = request.raw
+  body.once('error', (error) => {
+    if (isRevoked(error) && raw.headersSent && socket instanceof Socket) socket.resetAndDestroy()
+  })
 }
 
 const jsonType = 'application/json; charset=utf-8'

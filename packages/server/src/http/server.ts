@@ -13,7 +13,7 @@ import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
-import { admission, mount, type Operation, type RouteConfig, routeOf } from './operation.ts'
+import { admission, mount, type Operation, type RouteConfig, releaseSignal, routeOf } from './operation.ts'
 import { problemBody, problemType, sendProblem } from './problem.ts'
 
 export type ServerOptions = {
@@ -67,8 +67,10 @@ export async function createServer(
     if (isStopping()) reply.header('connection', 'close')
     done(null, payload)
   })
-  app.addHook('onResponse', ({ id: requestId, log, method, url, raw, routeOptions }, reply, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { id: requestId, log, method, url, raw, routeOptions } = request
     if (raw.complete) forgetDeadline(raw)
+    releaseSignal(request)
     // The query string may hold a key, so it is not logged.
     const path = secretRoutes.has(routeOptions.url ?? '') ? routeOptions.url : url.split('?', 1)[0]
     const seconds = reply.elapsedTime / 1000

@@ -92,12 +92,13 @@ function* addresses() {
 
 test('a tool gets through to exactly those operations that the same caller gets through to by HTTP', async () => {
   const call = createCaller(operations)
+  const context = { request: {} as FastifyRequest, signal: new AbortController().signal }
   const statuses: number[] = []
   for (const { name, headers } of credentials()) {
     const caller = await authenticate({ rawHeaders: Object.entries(headers).flat(), query: {} }, authority)
     for (const { operationId, method, url, params, query } of addresses()) {
       const reply = await http.inject({ method, url, headers, query })
-      const byTool = await call({} as FastifyRequest, caller)(operationId, { params, query }).then(() => 200, statusOf)
+      const byTool = await call(context, caller)(operationId, { params, query }).then(() => 200, statusOf)
       assert.equal(byTool, reply.statusCode, `${operationId} ${url} ${name}`)
       statuses.push(byTool)
     }

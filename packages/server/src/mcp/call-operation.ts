@@ -21,16 +21,16 @@ const maxAnswerLength = 4 * 1024 * 1024
 /** Tools are operations called from within: the same checks, the same limits, the same code. */
 export function createCaller(
   operations: readonly Operation[],
-): (request: FastifyRequest, caller: Caller) => CallOperation {
+): (from: { request: FastifyRequest; signal: AbortSignal }, caller: Caller) => CallOperation {
   const byId = new Map(
     operations.map((one) => [one.id, { called: one, readBody: one.body && validator(one.body, 'arguments') }]),
   )
-  return (request, caller) =>
+  return ({ request, signal }, caller) =>
     async (id, { params = {}, query = {}, body, parameters = {} }) => {
       const { called, readBody } = byId.get(id) ?? {}
       const scope = called && admit(called, caller, { params, query: query as QueryTree })
       if (!called || !scope) throw new Error(`There is no guarded operation ${id}`)
-      const context = { request, tree: parameters, caller, scope }
+      const context = { request, signal, tree: parameters, caller, scope }
       const answer = await called.handle(context, { params, query, body: readBody?.(body) })
       return JSON.parse(await textOf(answer), keepingDigits)
     }

@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import type { Permissions } from '../access/acl.ts'
 import type { Bearers } from '../access/bearers.ts'
 import { createKeyCache } from '../access/key-cache.ts'
+import { createRevocation } from '../access/revocation.ts'
 import { createServer } from '../http/server.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { mcpOperations } from './mcp-operations.ts'
@@ -59,7 +60,9 @@ before(async () => {
   })
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const options = { logger, trustProxy: false, bodyLimit: 1_048_576, isStopping: () => false }
-  http = await createServer(operations, { keys: createKeyCache(app.db), bearers: noBearers }, options)
+  const revocation = createRevocation({ db: app.db, onError: () => {} })
+  const keys = createKeyCache(app.db, revocation.recheck)
+  http = await createServer(operations, { keys, bearers: noBearers, revocation }, options)
   await http.listen({ port: 0, host: '127.0.0.1' })
   url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}/api/v1/mcp`
 })
@@ -228,7 +231,7 @@ test('without a key, and with another method, the address answers as all do', as
 })
 
 test('a token of an invocation grants the caller’s ACL within the agent’s datasets, until the invocation is over', async () => {
-  const found = await createKeyCache(app.db).find(own.public)
+  const found = await createKeyCache(app.db, () => {}).find(own.public)
   assert.ok(found)
   const caller = { ...found, keyExpiresAt: found.expiresAt, everyApplication: false, bearer: null }
   const issue = (datasetIds: string[] | null, ms = 60_000) =>

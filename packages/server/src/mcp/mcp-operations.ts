@@ -8,7 +8,8 @@ import { columnsOperation } from './dataset.ts'
 import type { Services } from './tool.ts'
 import type { ToolGrant } from './tool-token.ts'
 
-type McpDependencies = Services & {
+type McpDependencies = {
+  estimates(...given: [...Parameters<Services['estimates']>, AbortSignal]): ReturnType<Services['estimates']>
   /** Where the tools find the operations of datasets. */
   operations: readonly Operation[]
   version: () => string
@@ -36,12 +37,13 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
       // One message, not many: a thousand queries are a thousand requests.
       body: Type.Object({}, { additionalProperties: true, examples: [example] }),
       success: { status: 200, description: 'A JSON-RPC answer', schema: Type.Unknown() },
-      async handle({ request, caller }, { body }) {
+      async handle({ request, caller, signal }, { body }) {
         const granted = await grantedCaller(request, caller, dependencies)
         // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.
         const { respond } = await import('./mcp-server.ts')
-        const services = { estimates: queryableOnly(estimates, granted) }
-        return respond(request, body, callerFor(request, granted), { version: dependencies.version(), ...services })
+        const services = { estimates: queryableOnly((datasets) => estimates(datasets, signal), granted) }
+        const called = callerFor({ request, signal }, granted)
+        return respond({ request, signal }, body, called, { version: dependencies.version(), ...services })
       },
     }),
   ]

@@ -22,18 +22,20 @@ const maxResultLength = 64 * 1024
 
 /** Answers one message of the protocol. */
 export async function respond(
-  request: FastifyRequest,
+  { request, signal }: { request: FastifyRequest; signal: AbortSignal },
   body: unknown,
   call: CallOperation,
   { version, ...services }: Services & { version: string },
 ): Promise<Answer> {
-  const server = createMcpServer(request, call, version, services)
+  const server = createMcpServer({ request, signal }, call, version, services)
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
   try {
     const asked = new Request('http://localhost/api/v1/mcp', { method: 'POST', headers: transportHeaders(request) })
     const response = await transport.handleRequest(asked, { parsedBody: body })
     const text = await response.text()
+    // A tool that ended because its caller left or was revoked has nothing to say.
+    signal.throwIfAborted()
     if (!response.ok) throw refusal(text)
     return text === '' ? { status: response.status } : { status: response.status, json: text }
   } finally {
@@ -56,7 +58,12 @@ function refusal(text: string): ApiError {
   return invalid('body', error?.message ?? 'is not a message of the Model Context Protocol')
 }
 
-function createMcpServer(request: FastifyRequest, call: CallOperation, version: string, services: Services): Server {
+function createMcpServer(
+  { request, signal }: { request: FastifyRequest; signal: AbortSignal },
+  call: CallOperation,
+  version: string,
+  services: Services,
+): Server {
   const server = new Server({ name: 'graticule', version }, { capabilities: { tools: {} } })
   server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ name, title, description, input }) => ({
@@ -75,6 +82,7 @@ function createMcpServer(request: FastifyRequest, call: CallOperation, version: 
       const text = JSON.stringify(result)
       return text.length > maxResultLength ? failed('The result is too long: ask for less.') : succeeded(text)
     } catch (error) {
+      if (signal.aborted) return failed('The request has ended.')
       if (error instanceof ApiError) return failed(error.message)
       request.log.error({ requestId: request.id, err: error }, 'tool failed')
       return failed('Something went wrong on our side.')

@@ -113,7 +113,8 @@ function create(store: Store): Operation {
       headers: ['ETag', 'Location'],
     },
     failures: [409, ...(resource.writeFailures ?? [])],
-    async handle({ caller, scope }, { body }) {
+    async handle(context, { body }) {
+      const { caller, scope } = context
       demandAnyId(scope)
       const given = body as Entity
       const applicationId = chooseApplication(caller, given.applicationId)
@@ -125,7 +126,7 @@ function create(store: Store): Operation {
         store,
         scope,
         applicationId,
-        await prepared(resource, { values, applicationId, given }, scope),
+        await prepared(resource, { values, applicationId, given }, context),
       )
       const { headers, body: entity } = answer(stored)
       return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
@@ -148,12 +149,13 @@ function replace(store: Store): Operation {
     bodyLimit: resource.bodyLimit,
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
     failures: [409, 412, ...(resource.writeFailures ?? [])],
-    async handle({ request, scope }, { params, body }) {
+    async handle(context, { params, body }) {
+      const { request, scope } = context
       const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) =>
         prepared(
           resource,
           { values: replacement(resource, body as Entity), previous: current, given: body as Entity },
-          scope,
+          context,
         ),
       )
       return answer(stored)
@@ -174,10 +176,11 @@ function patch(store: Store): Operation {
     bodyLimit: resource.bodyLimit,
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
     failures: [409, 412, ...(resource.writeFailures ?? [])],
-    async handle({ request, scope }, { params, body }) {
+    async handle(context, { params, body }) {
+      const { request, scope } = context
       const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) => {
         const values = checkChanges(patched(resource, current, body as Entity)) as Entity
-        return prepared(resource, { values, previous: current, given: body as Entity }, scope)
+        return prepared(resource, { values, previous: current, given: body as Entity }, context)
       })
       return answer(stored)
     },
@@ -236,10 +239,14 @@ function patched(resource: Resource, current: Entity, patch: Entity): Entity {
 
 type Values = { values: Entity; previous?: Entity; applicationId?: string; given: Entity }
 
-async function prepared(resource: Resource, draft: Values, scope: Scope): Promise<Entity> {
-  const applicationId = draft.applicationId ?? String(draft.previous?.applicationId ?? draft.previous?.id)
-  const values = await withGuardedMetadata(resource, { ...draft, applicationId }, scope)
-  return resource.prepare ? resource.prepare({ ...draft, values, applicationId }, scope) : values
+type Asked = { readonly scope: Scope; readonly signal: AbortSignal }
+
+async function prepared(resource: Resource, given: Values, context: Asked): Promise<Entity> {
+  const { scope } = context
+  const applicationId = given.applicationId ?? String(given.previous?.applicationId ?? given.previous?.id)
+  const draft = { ...given, applicationId, leaving: () => context.signal }
+  const values = await withGuardedMetadata(resource, draft, scope)
+  return resource.prepare ? resource.prepare({ ...draft, values }, scope) : values
 }
 
 async function withGuardedMetadata(resource: Resource, draft: Draft, scope: Scope): Promise<Entity> {

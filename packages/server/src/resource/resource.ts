@@ -64,6 +64,8 @@ export type Draft = {
   readonly applicationId: string
   /** The body as it came: a merge patch has lost its nulls in `values`. */
   readonly given: Entity
+  /** The signal of the request, for checks that wait for somebody else's server. */
+  leaving(): AbortSignal
 }
 
 export type MetadataChange = {

@@ -4,8 +4,8 @@ import { ApiError, type Fault } from '../errors.ts'
 
 /** Validates map styles with MapLibre's own specification, in a thread: a large style takes a second of computing. */
 export type StyleCheck = {
-  /** Throws a 400 that names the path of each fault. */
-  check(style: unknown): Promise<void>
+  /** Throws a 400 that names the path of each fault; with the signal the check ends. */
+  check(style: unknown, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -25,26 +25,29 @@ export function createStyleCheck(): StyleCheck {
   }
 
   /** The validator's messages. One style at a time: the patience with one is not used up by those before it. */
-  async function ask(style: unknown): Promise<string[]> {
+  async function ask(style: unknown, signal: AbortSignal): Promise<string[]> {
+    signal.throwIfAborted()
     clearTimeout(idle)
     worker ??= new Worker(new URL('./style-check-worker.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
     try {
       worker.postMessage(style)
-      const [messages] = await once(worker, 'message', { signal: AbortSignal.timeout(patienceMs) })
+      const end = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
+      const [messages] = await once(worker, 'message', { signal: end })
       idle = setTimeout(stop, idleMs).unref()
       return messages
     } catch {
       await stop()
+      signal.throwIfAborted()
       return ['the style is too complex to be checked']
     }
   }
 
   return {
-    async check(style) {
-      const verdict = turn.then(() => ask(style))
-      turn = verdict
+    async check(style, signal) {
+      const verdict = turn.then(() => ask(style, signal))
+      turn = verdict.catch(() => undefined)
       const messages = await verdict
       if (messages.length > 0) throw refusal(messages)
     },

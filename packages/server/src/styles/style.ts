@@ -34,8 +34,8 @@ export const styles = (applications: () => Resource, styleCheck: StyleCheck): Re
       ),
     },
     joins: { application: { one: applications, field: 'applicationId' } },
-    async prepare({ values }) {
-      if (values.style !== undefined) await styleCheck.check(values.style)
+    async prepare({ values, leaving }) {
+      if (values.style !== undefined) await styleCheck.check(values.style, leaving())
       return values
     },
   })

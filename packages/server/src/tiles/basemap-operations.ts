@@ -55,15 +55,15 @@ export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDepen
         contentType: 'application/vnd.mapbox-vector-tile',
       },
       failures: [204, 304],
-      async handle({ request }, { params }) {
+      async handle(context, { params }) {
         const tile = readTile(params)
         const known = await learn()
         if (params.ext !== 'mvt' && params.ext !== 'pbf') throw new ApiError('not_found', 'The base map has mvt tiles.')
         const { minZoom, maxZoom } = known.source
         if (tile.z < minZoom || tile.z > maxZoom)
           throw new ApiError('not_found', `There are tiles from zoom ${minZoom} to ${maxZoom}.`)
-        const accept = request.headers['accept-encoding']
-        return serveTile(served, known, { tile, extension: params.ext, parameters: {}, tree: {}, accept }, request)
+        const accept = context.request.headers['accept-encoding']
+        return serveTile(served, known, { tile, extension: params.ext, parameters: {}, tree: {}, accept }, context)
       },
     }),
     operation({

@@ -14,17 +14,22 @@ const highest = { least: 14, most: 18 }
 
 /** Looks at a source: what it covers, and down to which zoom tiles are worth making. */
 export function createDetect(data: TileDatasets, archives: TileArchives): Detect {
-  return async (applicationId, type, source) => {
+  return async (applicationId, type, source, signal) => {
     if (type === 'tilelive') {
       checkArchiveUri(source)
       const { minZoom, maxZoom, bounds, attribution } = await archives.info(applicationId, source)
       return { minZoom, maxZoom, extentLngLat: bounds, ...(attribution && { attribution }) }
     }
-    return detectDataset(data, applicationId, source)
+    return detectDataset(data, applicationId, source, signal)
   }
 }
 
-async function detectDataset(data: TileDatasets, applicationId: string, id: string): Promise<Detected> {
+async function detectDataset(
+  data: TileDatasets,
+  applicationId: string,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<Detected> {
   const dataset = await data.find(applicationId, id)
   if (!dataset) throw invalid('body/source', 'There is no dataset with this id.')
   const { geometry } = geometryOf(dataset)
@@ -36,11 +41,13 @@ async function detectDataset(data: TileDatasets, applicationId: string, id: stri
       dataset.attributes,
     )
     const opened = await data.open(dataset, {})
-    const { batches } = await opened.rows(plan, { geometry: 'geojson', srid: 4326 }, { timeoutMs, atMost: 1 })
+    const options = { timeoutMs, atMost: 1, ...(signal && { signal }) }
+    const { batches } = await opened.rows(plan, { geometry: 'geojson', srid: 4326 }, options)
     const [cells] = (await Array.fromAsync(batches)).flat()
     const found = JSON.parse(cells?.[0] ?? 'null') as Extent | null
     return { ...mapOf(found ?? undefined, Number(cells?.[1])), ...credit }
   } catch {
+    signal?.throwIfAborted()
     // Too much to look at, or a parameter without a default: then it is everywhere.
     return { minZoom: 0, maxZoom: highest.least, extentLngLat: world, ...credit }
   }

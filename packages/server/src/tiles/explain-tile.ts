@@ -46,14 +46,15 @@ export async function explainTile(
   const reach = scopeOf(scope.caller, 'datasets', 'read')
   const mayRead = reach && (reach.ids === 'any' || reach.ids.includes(known.dataset.id))
   if (!source.inSql || !statement || !mayRead) return described
-  const plan = await planOf(source.inSql.connection, statement)
+  const plan = await planOf(source.inSql.connection, statement, leaving)
   return { ...described, sql: compileSql(statement).text, plan, hints: hintsOf(known, plan, made.seen) }
 }
 
 const round = (ms: number): number => Math.round(ms * 100) / 100
 
-async function planOf(connection: Connection, statement: Sql): Promise<PlanNode> {
-  const [{ Plan: root }] = (await explainSelect(connection, statement, { timeoutMs: 10_000 })) as [{ Plan: PlanNode }]
+async function planOf(connection: Connection, statement: Sql, signal: AbortSignal): Promise<PlanNode> {
+  const options = { timeoutMs: 10_000, signal }
+  const [{ Plan: root }] = (await explainSelect(connection, statement, options)) as [{ Plan: PlanNode }]
   return root
 }
 

@@ -7,30 +7,28 @@ import type { Known } from './known-sources.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
 import { revisionOf, tileHeaders } from './tile-answer.ts'
 import { isVector } from './tile-json.ts'
-import { whileConnected } from './while-connected.ts'
 
-/** A tile as an answer: whole, empty or unchanged. When the client leaves, so does its interest in the tile. */
+/** A tile as an answer: whole, empty or unchanged. The signal is read only when the tile has to be made. */
 export async function serveTile(
   served: ServedTiles,
   known: Known,
   asked: TileAsked,
-  request: FastifyRequest,
+  context: { readonly request: FastifyRequest; readonly signal: AbortSignal },
 ): Promise<Answer> {
-  return whileConnected(request, async (leaving) => {
-    const { tile, compression, bytes } = await served.get(known, asked, leaving)
-    const isEmpty = bytes.byteLength === 0
-    // Maps enlarge the tile above where an image is missing, but only when they are told that it is.
-    if (isEmpty && !isVector(known)) throw new ApiError('not_found', 'There is no tile here.')
-    const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
-    // Whichever form the client has and takes is as good as the one it would get.
-    const had = [compression, ...compressions].find(
-      (form) => isUnchanged(request, revisionOf(tile, form)) && takes(asked.accept, form, compression),
-    )
-    if (had) return { status: 304, headers: headersFor(had) }
-    const headers = headersFor(compression)
-    if (isEmpty) return { status: 204, headers }
-    return { headers, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }
-  })
+  const { request } = context
+  const { tile, compression, bytes } = await served.get(known, asked, () => context.signal)
+  const isEmpty = bytes.byteLength === 0
+  // Maps enlarge the tile above where an image is missing, but only when they are told that it is.
+  if (isEmpty && !isVector(known)) throw new ApiError('not_found', 'There is no tile here.')
+  const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
+  // Whichever form the client has and takes is as good as the one it would get.
+  const had = [compression, ...compressions].find(
+    (form) => isUnchanged(request, revisionOf(tile, form)) && takes(asked.accept, form, compression),
+  )
+  if (had) return { status: 304, headers: headersFor(had) }
+  const headers = headersFor(compression)
+  if (isEmpty) return { status: 204, headers }
+  return { headers, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }
 }
 
 const takes = (accept: string | undefined, form: Compression, chosen: Compression): boolean =>

@@ -13,7 +13,6 @@ import type { ServedTiles, TileAsked } from './served-tiles.ts'
 import { described } from './tile-answer.ts'
 import { isVector, type Links, tileJson } from './tile-json.ts'
 import { type Extension, readExtension, readTile, restOf } from './tile-request.ts'
-import { whileConnected } from './while-connected.ts'
 
 export type TileDependencies = DatasetTileServices & {
   known: KnownSources
@@ -108,10 +107,9 @@ async function answerTile(
   }
   const asked: TileAsked = { tile, extension, parameters, tree, accept: request.headers['accept-encoding'] }
   if (explain) {
-    const explained = (leaving: () => AbortSignal) => explainTile(dependencies, known, asked, scope, leaving())
-    return { body: await whileConnected(request, explained), headers: jsonHeaders }
+    return { body: await explainTile(dependencies, known, asked, scope, context.signal), headers: jsonHeaders }
   }
-  return serveTile(dependencies.served, known, asked, request)
+  return serveTile(dependencies.served, known, asked, context)
 }
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }

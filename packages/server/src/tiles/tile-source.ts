@@ -25,7 +25,12 @@ export type TileSource = {
 export type Detected = { minZoom: number; maxZoom: number; extentLngLat: Extent; attribution?: string }
 
 /** Finds out what a source covers; a source that cannot be a map is an error. */
-export type Detect = (applicationId: string, type: TileSource['type'], source: string) => Promise<Detected>
+export type Detect = (
+  applicationId: string,
+  type: TileSource['type'],
+  source: string,
+  signal?: AbortSignal,
+) => Promise<Detected>
 
 const maxZoom = 24
 
@@ -74,7 +79,7 @@ export const tileSources = (applications: () => Resource, detect: Detect): Resou
       }),
     },
     joins: { application: { one: applications, field: 'applicationId' } },
-    async prepare({ values, previous, applicationId }, scope) {
+    async prepare({ values, previous, applicationId, leaving }, scope) {
       const next: Entity = { ...previous, ...withoutAbsent(values) }
       const type = next.type as TileSource['type']
       const source = String(next.source)
@@ -83,7 +88,7 @@ export const tileSources = (applications: () => Resource, detect: Detect): Resou
       if (values.headers !== undefined) checkHeaders(values.headers as Record<string, string>)
       checkTuning(next.metadata as Entity)
       const given = isSame ? { ...kept(next, values), ...withoutAbsent(values) } : withoutAbsent(values)
-      const settled = await settle(given, () => detect(applicationId, type, source))
+      const settled = await settle(given, () => detect(applicationId, type, source, leaving()))
       if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'It is above maxZoom.')
       checkExtent(settled.extentLngLat as Extent)
       // A change that speaks of neither the source nor the extent leaves it as it is.

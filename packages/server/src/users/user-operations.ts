@@ -9,7 +9,11 @@ import { outputSchema } from '../resource/schemas.ts'
 import { getEntity, type Store } from '../resource/store.ts'
 
 /** The standard operations, after which what is remembered of the user is asked anew; and a user's own record. */
-export function userOperations(db: Db, resource: Resource, { keys, bearers }: Authority): Operation[] {
+export function userOperations(
+  db: Db,
+  resource: Resource,
+  { keys, bearers }: Pick<Authority, 'keys' | 'bearers'>,
+): Operation[] {
   const store = { db, resource }
   const forget = (id: string) => {
     bearers.forget({ userId: Number(id) })

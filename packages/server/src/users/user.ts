@@ -70,7 +70,7 @@ export const users = ({ db, secrets, passwords, applications }: UserParts): Reso
     // Deleted is disabled for good.
     checkRemoval: ({ applicationId, metadata }, scope) =>
       demandTokenPower(db, scope, String(applicationId), [metadata as Entity]),
-    async prepare({ values, previous, applicationId }, scope) {
+    async prepare({ values, previous, applicationId, leaving }, scope) {
       if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot make users.')
       if (!previous || changesSignIn(values, previous)) {
         const metadata = [values.metadata, previous?.metadata].filter((one) => one !== undefined)
@@ -78,7 +78,7 @@ export const users = ({ db, secrets, passwords, applications }: UserParts): Reso
       }
       if (typeof values.password !== 'string') return values
       checkNewPassword(values.password, 'body/password')
-      return { ...values, password: await passwords.hash(values.password) }
+      return { ...values, password: await passwords.hash(values.password, leaving()) }
     },
   })
 

@@ -1,0 +1,127 @@
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import type { Caller } from './acl.ts'
+
+/**
+ * Ends what is open on the strength of a credential that no longer lives: a deleted or expired key, a disabled user, an
+ * ended session, a deleted application. Each replica asks the database for all of its own in one query, so that nothing
+ * has to be sent between replicas.
+ */
+export type Revocation = {
+  /** Calls `end` once the caller would no longer be admitted, unless the function returned is called before. */
+  watch(caller: Caller, end: (reason: ApiError) => void): () => void
+  /** Why the caller would no longer be admitted; nothing when it would be. */
+  check(caller: Caller): Promise<ApiError | undefined>
+  /** Something was revoked here: looks at once, instead of at the next turn. */
+  recheck(): void
+  close(): void
+}
+
+/** With the 0.9 s for which a key is trusted and `settledMs`, everything is ended within two seconds. */
+const everyMs = 500
+/** Requests that are answered sooner are not worth a query. */
+const settledMs = 300
+/** A database that cannot be asked ends nothing for so long; then what is open is no longer believed. */
+const unconfirmedMs = 60_000
+
+type Watched = { readonly caller: Caller; readonly end: (reason: ApiError) => void; readonly since: number }
+
+export function createRevocation({ db, onError }: { db: Db; onError(error: unknown): void }): Revocation {
+  const open = new Set<Watched>()
+  let looking: Promise<void> | undefined
+  let isAskedAgain = false
+  let confirmedAt = performance.now()
+
+  async function look(olderThanMs: number): Promise<void> {
+    const askedAt = performance.now()
+    const watched = [...open].filter(({ since }) => askedAt - since >= olderThanMs)
+    const reasonFor = await findRevoked(
+      db,
+      watched.map(({ caller }) => caller),
+    )
+    confirmedAt = askedAt
+    for (const { caller, end } of watched) {
+      const reason = reasonFor(caller)
+      if (reason) end(reason)
+    }
+  }
+
+  function start(olderThanMs: number): void {
+    looking = look(olderThanMs)
+      .catch(onError)
+      .finally(() => {
+        looking = undefined
+        if (!isAskedAgain) return
+        isAskedAgain = false
+        start(0)
+      })
+  }
+
+  function endUnconfirmed(): void {
+    const last = performance.now() - unconfirmedMs
+    if (confirmedAt > last) return
+    for (const { since, end } of [...open]) if (since <= last) end(unconfirmed())
+  }
+
+  const timer = setInterval(() => {
+    endUnconfirmed()
+    if (!looking) start(settledMs)
+  }, everyMs).unref()
+
+  return {
+    watch(caller, end) {
+      const watched = { caller, end, since: performance.now() }
+      open.add(watched)
+      return () => void open.delete(watched)
+    },
+    check: async (caller) => (await findRevoked(db, [caller]))(caller),
+    recheck() {
+      if (open.size === 0) return
+      // The answer that is on its way may be older than what was revoked.
+      if (looking) isAskedAgain = true
+      else start(0)
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+/** A caller that is no longer admitted is answered so, whatever it was waiting for. */
+export const isRevoked = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 401
+
+const unconfirmed = (): ApiError =>
+  new ApiError('unavailable', `The key could not be checked for ${unconfirmedMs / 1000} s: the database is not there.`)
+
+/** Which of the callers would be refused now, and why. */
+async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller: Caller) => ApiError | undefined> {
+  if (callers.length === 0) return () => undefined
+  const keys = new Set(callers.map(({ keyHash }) => keyHash))
+  const sessions = new Set(callers.flatMap(({ bearer }) => (bearer ? [bearer.sessionId] : [])))
+  const applications = new Set(callers.flatMap((caller) => chosenApplication(caller) ?? []))
+  const rows = await db.query<{ name: string }>(sql`
+    SELECT encode(k.hash, 'hex') AS name FROM svc.apikeys k
+    WHERE k.hash = ANY(${Array.from(keys, (hash) => Buffer.from(hash, 'hex'))}::bytea[])
+      AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())
+      AND NOT EXISTS (SELECT FROM svc.users u WHERE u.id = k.user_id AND NOT u.enabled)
+    UNION ALL
+    SELECT s.family::text FROM svc.sessions s
+    JOIN svc.users u ON u.id = s.user_id AND u.application_id = s.application_id AND u.enabled
+    WHERE s.family = ANY(${[...sessions]}::uuid[]) GROUP BY s.family
+    HAVING bool_and(s.revoked_at IS NULL) AND bool_or(s.expires_at > clock_timestamp())
+    UNION ALL
+    SELECT id::text FROM svc.applications WHERE id = ANY(${[...applications]}::uuid[])`)
+  const live = new Set(rows.map(({ name }) => name))
+  return (caller) => {
+    const application = chosenApplication(caller)
+    if (!live.has(caller.keyHash)) return new ApiError('key_revoked', 'The API key was deleted, or is no longer valid.')
+    if (caller.bearer && !live.has(caller.bearer.sessionId)) {
+      return new ApiError('unauthorized', 'The session has ended, or its user was disabled.')
+    }
+    if (application && !live.has(application)) return new ApiError('unauthorized', 'The application was deleted.')
+    return undefined
+  }
+}
+
+/** Only a master key outlives the application that it is used for: all other keys are deleted with theirs. */
+const chosenApplication = ({ type, everyApplication, applicationId }: Caller): string | undefined =>
+  type === 'master' && !everyApplication ? applicationId : undefined
