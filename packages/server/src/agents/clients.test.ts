@@ -42,6 +42,22 @@ function askAndStop(t: TestContext, agentId: string): void {
   )
 }
 
+/** Asks for a whole answer, and closes the connection after so many milliseconds. */
+async function askAndLeave(agentId: string, afterMs: number, headers: readonly string[]): Promise<void> {
+  const body = JSON.stringify({ input: 'x' })
+  const socket = connect({ port: Number(new URL(world.url).port), host: '127.0.0.1' })
+  socket.on('error', () => {})
+  socket.write(
+    [
+      `POST ${world.path(agentId, '/invoke')} HTTP/1.1`,
+      ...['Host: a', `X-Api-Key: ${world.tenant.public}`, 'Content-Type: application/json', ...headers],
+      ...[`Content-Length: ${body.length}`, '', body],
+    ].join('\r\n'),
+  )
+  await wait(afterMs)
+  socket.destroy()
+}
+
 const inFlight = async (agentId: string) => (await world.get(agentId)).inFlight
 
 describe('a client that leaves', () => {
@@ -84,6 +100,29 @@ describe('a client that leaves', () => {
     assert.equal((await world.stream(agentId, { input: 'x' }, leaving.signal)).status, 200)
     leaving.abort()
   })
+
+  for (const [how, headers] of [
+    ['', () => []],
+    [' with an Idempotency-Key', (client: number) => [`Idempotency-Key: early-${client}`]],
+  ] as const) {
+    test(`in the first ten milliseconds${how} keeps no slot, thirty times over`, async () => {
+      const agentId = await world.agent({ maxConcurrency: 30 })
+      await world.worker(agentId, (job) => (job.invoke.input === 'y' ? echo(job) : endless(job)), { concurrency: 30 })
+      await Promise.all(
+        Array.from({ length: 30 }, (_, client) => askAndLeave(agentId, 1 + (client % 10), headers(client))),
+      )
+      await until(async () => (await inFlight(agentId)) === 0, 'a slot is kept', 2_000)
+      const replies = await Promise.all(
+        Array.from({ length: 30 }, (_, client) =>
+          world.invoke(agentId, { input: 'y' }, { 'idempotency-key': `y${client}` }),
+        ),
+      )
+      assert.deepEqual(
+        replies.map(({ status }) => status),
+        Array(30).fill(200),
+      )
+    })
+  }
 
   test('gets the slot of a worker that ignores it back after the grace, and its late words are ignored', async () => {
     const agentId = await world.agent()
