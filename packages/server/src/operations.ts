@@ -13,6 +13,7 @@ import { appConfigs } from './appconfig/app-config.ts'
 import { configOperations } from './appconfig/config-operations.ts'
 import { recordOperations } from './appconfig/record-operations.ts'
 import { applications } from './applications/application.ts'
+import { applicationOperations } from './applications/application-operations.ts'
 import { authOperations } from './auth/auth-operations.ts'
 import type { AuthParts } from './auth/parts.ts'
 import { contactPoints } from './contactpoints/contact-point.ts'
@@ -28,7 +29,6 @@ import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { sql } from './db/sql.ts'
 import { createEstimates } from './estimates.ts'
-import { afterWrites } from './http/after-writes.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
 import type { Mailer } from './mail/mailer.ts'
@@ -87,7 +87,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
 export function allOperations(parts: Parts): Operation[] {
-  const { db, secrets, keys, bearers, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
+  const { db, secrets, keys, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
   // To describe operations nothing needs to be there.
   const { tiling = {} as Tiling, baseUrl, fonts, sprites, uploading = {} as Uploading } = parts
   const standard = (resource: Resource): Operation[] => [
@@ -112,9 +112,9 @@ export function allOperations(parts: Parts): Operation[] {
   const tileSource = tileSources(ownApplication, tiling.detect)
   const toolTokens = createToolTokens(secrets)
   const operations = [
-    ...afterWrites(standard(application), (id) => forgetApplication(parts, id.toLowerCase())),
+    ...applicationOperations({ db, resource: application }, (id) => forgetApplication(parts, id)),
     ...apiKeyOperations(db, apiKeys(db, secrets, { applications: ownApplication, users: () => user }), keys),
-    ...userOperations(db, user, { keys, bearers }),
+    ...userOperations(db, user, parts),
     ...authOperations(parts, outputSchema(user)),
     ...standard(style),
     ...mapOperations({ db, styles: style, baseUrl }),

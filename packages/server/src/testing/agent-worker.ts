@@ -22,6 +22,7 @@ export type WorkerOptions = {
   agentId: string
   workerId?: string
   concurrency?: number
+  headers?: Record<string, string>
   /** Sends nothing by itself, not even `hello`. */
   mute?: boolean
   onGoaway?(frame: Going): void
@@ -39,7 +40,7 @@ export function echo({ invoke, send }: Job): void {
 export async function connectWorker(options: WorkerOptions) {
   const { url, key, agentId, workerId = 'worker', concurrency = 8, mute = false, onGoaway, handle = echo } = options
   const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/agents/${agentId}/connect`, 'svc.agent.v1', {
-    headers: { 'x-api-key': key },
+    headers: { 'x-api-key': key, ...options.headers },
   })
   const frames: PlatformFrame[] = []
   const cancels = new Map<string, (reason: string) => void>()

@@ -4,10 +4,16 @@ import { createParser } from 'eventsource-parser'
 export type SentEvent = { event: string; data: any; at: number }
 
 /** Opens a stream of Server-Sent Events as a browser would, and collects what comes. */
-export async function openStream(url: string, key: string, body: object, signal?: AbortSignal) {
+export async function openStream(
+  url: string,
+  key: string,
+  body: object,
+  signal?: AbortSignal,
+  headers: Record<string, string> = {},
+) {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
     ...(signal && { signal }),
   })
