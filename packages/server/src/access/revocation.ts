@@ -22,16 +22,25 @@ export type Revocation = {
 const everyMs = 500
 /** Requests that are answered sooner are not worth a query. */
 const settledMs = 300
-/** A database that cannot be asked ends nothing for so long; then what is open is no longer believed. */
-const unconfirmedMs = 60_000
 
 type Watched = { readonly caller: Caller; readonly end: (reason: ApiError) => void; readonly since: number }
 
-export function createRevocation({ db, onError }: { db: Db; onError(error: unknown): void }): Revocation {
+type RevocationOptions = {
+  db: Db
+  onError(error: unknown): void
+  /** A database that cannot be asked ends nothing for so long; then what is open is no longer believed. */
+  unconfirmedMs?: number
+}
+
+export function createRevocation({ db, onError, unconfirmedMs = 60_000 }: RevocationOptions): Revocation {
   const open = new Set<Watched>()
   let looking: Promise<void> | undefined
   let isAskedAgain = false
   let confirmedAt = performance.now()
+
+  function finish(one: Watched, reason: ApiError): void {
+    if (open.delete(one)) one.end(reason)
+  }
 
   async function look(olderThanMs: number): Promise<void> {
     const askedAt = performance.now()
@@ -41,9 +50,9 @@ export function createRevocation({ db, onError }: { db: Db; onError(error: unkno
       watched.map(({ caller }) => caller),
     )
     confirmedAt = askedAt
-    for (const { caller, end } of watched) {
-      const reason = reasonFor(caller)
-      if (reason) end(reason)
+    for (const one of watched) {
+      const reason = reasonFor(one.caller)
+      if (reason) finish(one, reason)
     }
   }
 
@@ -61,7 +70,7 @@ export function createRevocation({ db, onError }: { db: Db; onError(error: unkno
   function endUnconfirmed(): void {
     const last = performance.now() - unconfirmedMs
     if (confirmedAt > last) return
-    for (const { since, end } of [...open]) if (since <= last) end(unconfirmed())
+    for (const one of [...open]) if (one.since <= last) finish(one, unconfirmed(unconfirmedMs))
   }
 
   const timer = setInterval(() => {
@@ -89,8 +98,8 @@ export function createRevocation({ db, onError }: { db: Db; onError(error: unkno
 /** A caller that is no longer admitted is answered so, whatever it was waiting for. */
 export const isRevoked = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 401
 
-const unconfirmed = (): ApiError =>
-  new ApiError('unavailable', `The key could not be checked for ${unconfirmedMs / 1000} s: the database is not there.`)
+const unconfirmed = (forMs: number): ApiError =>
+  new ApiError('unavailable', `The key could not be checked for ${forMs / 1000} s: the database is not there.`)
 
 /** Which of the callers would be refused now, and why. */
 async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller: Caller) => ApiError | undefined> {

@@ -111,25 +111,13 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     },
     async handler(request, reply) {
       const admitted = request.getDecorator<Admitted>(admission)
-      const { caller, scope, tree } = admitted
+      const { tree } = admitted
       const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
       if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
       if (operation.multipart && !isForm(request)) throw notForm()
       const body = readBody ? readBody(request.body) : undefined
       const params = request.params as Record<string, string>
-      const context = {
-        request,
-        tree,
-        caller,
-        scope,
-        get signal() {
-          admitted.opened ??= openRequestSignal(
-            request.raw.socket,
-            caller && ((end) => authority.revocation.watch(caller, end)),
-          )
-          return admitted.opened.signal
-        },
-      } as ContextOf<Access>
+      const context = new Context(request, admitted, authority) as ContextOf<Access>
       try {
         return send(reply, await operation.handle(context, { params, query, body }), operation)
       } catch (error) {
@@ -137,6 +125,34 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
       }
     },
   })
+}
+
+/** What a handler is given. A class, because a getter in an object literal costs every request two microseconds. */
+class Context {
+  readonly request: FastifyRequest
+  readonly tree: QueryTree
+  readonly caller: Caller | undefined
+  readonly scope: Scope | undefined
+  readonly #admitted: Admitted
+  readonly #authority: Authority
+
+  constructor(request: FastifyRequest, admitted: Admitted, authority: Authority) {
+    this.request = request
+    this.tree = admitted.tree
+    this.caller = admitted.caller
+    this.scope = admitted.scope
+    this.#admitted = admitted
+    this.#authority = authority
+  }
+
+  get signal(): AbortSignal {
+    const { caller } = this
+    this.#admitted.opened ??= openRequestSignal(
+      this.request.raw.socket,
+      caller && ((end) => this.#authority.revocation.watch(caller, end)),
+    )
+    return this.#admitted.opened.signal
+  }
 }
 
 /** The request is answered: the connection may serve the next one. */
