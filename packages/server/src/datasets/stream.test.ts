@@ -292,6 +292,37 @@ describe('the streams of an application', () => {
     await slotsAreFree()
   })
 
+  test(
+    'are taken before the first row, so that one query more is told the limit and not that the database is away',
+    onPostgres,
+    async () => {
+      const slow = await create('SELECT count(*) AS n FROM (SELECT generate_series(1, 1000000000000)) g')
+      const quick = await create('SELECT 1 AS one')
+      const asked = Array.from({ length: streams }, () =>
+        get({ port, host: '127.0.0.1', path: pathOf(slow), headers: { 'x-api-key': tenant.developer }, agent: false }),
+      )
+      for (const request of asked) request.on('error', () => {})
+      await soon(async () => (await running()) === streams, 'the queries have not begun')
+      for (const query of ['', 'explain=true']) {
+        const refused = await open(quick, query)
+        assert.equal(refused.statusCode, 429)
+        assert.match((await readAll(refused)).text, /already runs 2 queries, its limit/)
+      }
+      for (const request of asked) request.destroy()
+      await soon(async () => (await running()) === 0, 'the queries go on')
+      assert.equal(await statusOf(quick), 200)
+    },
+  )
+
+  test('are waited for by short queries, which all get their turn', async () => {
+    const quick = await create('SELECT 1 AS one')
+    const statuses = await Promise.all(Array.from({ length: 10 * streams }, () => statusOf(quick)))
+    assert.deepEqual(
+      statuses,
+      statuses.map(() => 200),
+    )
+  })
+
   test('are not used up by requests that fail', async () => {
     const fails = await create('SELECT 1 / (5 - g) AS x FROM generate_series(1, 10) g')
     for (let round = 0; round < streams * 3; round++) assert.equal(await statusOf(fails), 400)

@@ -159,10 +159,14 @@ class Context {
 export const releaseSignal = (request: FastifyRequest): void =>
   request.getDecorator<Admitted | null>(admission)?.opened?.release()
 
-/** What fails because the caller was revoked meanwhile, such as a query of an application that is gone, is no fault of ours. */
+/**
+ * What fails because the caller was revoked meanwhile, such as a query of an application whose role is gone, is no fault
+ * of ours. That the database cannot be reached, or takes too long, is no sign of it and not worth asking it once more.
+ */
 async function explained(error: unknown, { caller, opened }: Admitted, { revocation }: Authority): Promise<unknown> {
   if (opened?.signal.aborted) return opened.signal.reason
-  if (!caller || (error instanceof ApiError && error.status < 500)) return error
+  const mayBeRevoked = !(error instanceof ApiError) || error.code === 'internal' || error.code === 'upstream_failed'
+  if (!caller || !mayBeRevoked) return error
   return (await revocation.check(caller).catch(() => undefined)) ?? error
 }
 
