@@ -15,6 +15,7 @@ const caller: Caller = {
   permissions: {},
   userId: null,
   expiresAt: null,
+  keyExpiresAt: null,
   allowedOrigins: null,
   bearer: null,
 }
