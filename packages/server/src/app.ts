@@ -38,6 +38,7 @@ import { createFonts } from './maps/fonts.ts'
 import { createSprites } from './maps/sprites.ts'
 import { createMetrics, type Gauges, type Metrics } from './metrics/metrics.ts'
 import { allOperations } from './operations.ts'
+import { isLaptop, ownServicesOf } from './own-services.ts'
 import { createSending } from './sending/sending.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { createStyleCheck } from './styles/style-check.ts'
@@ -55,7 +56,7 @@ export type App = {
 }
 
 /** The settings that the service itself reads. */
-export type AppConfig = Omit<Config, 'PORT' | 'HOST' | 'METRICS_PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
+export type AppConfig = Omit<Config, 'PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
 
 export type AppOptions = {
   db: Db
@@ -73,7 +74,12 @@ const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 /** The service on a database, not yet listening. */
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
   const bus = await openBus(config, secrets, logger)
-  const egress = createEgress({ allow: config.EGRESS_ALLOW, isProduction: config.NODE_ENV === 'production' })
+  let listener: FastifyInstance | undefined
+  const egress = createEgress({
+    allow: config.EGRESS_ALLOW,
+    mayReachLoopback: await isLaptop(config, db.kind),
+    own: ownServicesOf(config, () => listener?.server.address()),
+  })
   const agents = await openAgents({ db, secrets, logger, config, egress, bus })
   const { authority, ...credentials } = createAuthority({ db, secrets, config, logger })
   const { keys, revocation } = authority
@@ -100,6 +106,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     bodyLimit: config.BODY_LIMIT,
     isStopping,
   })
+  listener = http
   const closeIdle = createIdleCloser(http.server)
   agents.attach(http)
 
@@ -248,7 +255,7 @@ function lambdaOf(config: AppConfig) {
     AWS_SECRET_ACCESS_KEY: secretAccessKey,
     AWS_SESSION_TOKEN: sessionToken,
   } = config
-  const functions = readFunctions(config.LAMBDA_FUNCTIONS, config.NODE_ENV === 'production')
+  const functions = readFunctions(config.LAMBDA_FUNCTIONS)
   if (!accessKeyId || !secretAccessKey) return undefined
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
   return {

@@ -69,7 +69,8 @@ const settings = Type.Object({
   EGRESS_ALLOW: Type.String({
     default: '',
     description:
-      'Where datasets, databases and agents may reach besides public addresses: CIDRs, hosts, host:port, private, *',
+      'Where datasets, databases and agents may reach besides public addresses: CIDRs, hosts, host:port, host:*, ' +
+      'private, *; unset: nowhere, but on loopback where HOST is loopback and the database embedded',
   }),
   SMTP_URL: Type.Optional(
     Type.String({
@@ -85,7 +86,6 @@ const settings = Type.Object({
   REFRESH_TOKEN_TTL: seconds('How long a refresh token is good', 1_209_600, 31_536_000),
   RESET_TOKEN_TTL: seconds('How long the link to a new password is good', 3_600, 604_800),
   VERIFY_TOKEN_TTL: seconds('How long the link to confirm an address is good', 86_400, 2_592_000),
-  NODE_ENV: Type.String({ default: 'development', description: '`production` refuses loopback addresses in datasets' }),
   STREAMS_PER_APPLICATION: Type.Integer({
     minimum: 1,
     default: 16,
@@ -132,7 +132,7 @@ const settings = Type.Object({
     default: '',
     description:
       'Which functions datasets may call: names, prefix*, applicationId:name or applicationId:prefix*, with commas; ' +
-      'unset: none in production, otherwise any',
+      '* for all; unset: none',
   }),
   AWS_REGION: Type.String({ default: 'us-east-1', description: 'The region of functions' }),
   AWS_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'Calls functions; unset: lambda datasets are refused' })),

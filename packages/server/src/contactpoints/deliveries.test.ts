@@ -55,7 +55,7 @@ function stack({
 } = {}) {
   const { db } = database
   const onError = (error: unknown) => void errors.push(error)
-  const egress = createEgress({ allow: '', isProduction: false })
+  const egress = createEgress({ allow: '', mayReachLoopback: true })
   const sending = createSending({ db, onError, leaseSeconds })
   const sendMail = async () => ({ error: 'no mail here', isFinal: true })
   const deliveries = createDeliveries({
@@ -360,10 +360,8 @@ test('an address that is not allowed is refused for good, and says nothing of th
   const id = await usual().accept(await point('webhook', { url: 'http://169.254.169.254/latest' }), hello, undefined)
   const { status, attempts } = await ended(id)
   assert.equal(status, 'failed')
-  assert.deepEqual(
-    attempts.map(({ error }) => error),
-    ['The address is not allowed'],
-  )
+  assert.equal(attempts.length, 1)
+  assert.match(attempts[0]?.error ?? '', /^The address is not allowed\..*EGRESS_ALLOW/)
 })
 
 test('a contact point that was disabled or deleted meanwhile gets nothing more', async () => {

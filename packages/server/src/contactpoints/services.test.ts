@@ -48,7 +48,7 @@ before(async () => {
   service = await httpSink(() => ({ status: 200, body: '{"ok":true}' }))
   mailServer = await smtpSink()
   const onError = (error: unknown) => void errors.push(error)
-  const egress = createEgress({ allow: '', isProduction: false })
+  const egress = createEgress({ allow: '', mayReachLoopback: true })
   const sending = createSending({ db, onError })
   const register = sending.add
   const mailer = createMailer({ db, secrets, smtpUrl: mailServer.url, from: 'maps@example.org', register })

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
 import { sql } from '../db/sql.ts'
+import { forwardDatabase } from '../testing/forwarded-database.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
 const path = '/api/v1/databases'
@@ -387,9 +389,11 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
   const name = `graticule_test_external_${randomUUID().replaceAll('-', '')}`
   let place: { host: string; port: number; user: string; password: string; db: string }
   let administrator: pg.Client
+  let forwarded: Awaited<ReturnType<typeof forwardDatabase>>
 
   before(async () => {
     const url = new URL(app.url ?? '')
+    forwarded = await forwardDatabase(url.href)
     administrator = new pg.Client({ connectionString: url.href })
     await administrator.connect()
     await administrator.query(`CREATE DATABASE ${name} TEMPLATE graticule_template`)
@@ -405,13 +409,14 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
       CREATE SCHEMA other;
       CREATE TABLE other.hidden AS SELECT 1 AS one`)
     await client.end()
-    place = { host: '127.0.0.1', port: Number(url.port || 5432), user: name, password: 'secret', db: name }
+    place = { host: '127.0.0.1', port: Number(new URL(forwarded.url).port), user: name, password: 'secret', db: name }
   })
   after(async () => {
     // The service may still be connected.
     await administrator.query(`DROP DATABASE ${name} WITH (FORCE)`)
     await administrator.query(`DROP ROLE ${name}`)
     await administrator.end()
+    forwarded.close()
   })
 
   const dataset = (body: object, key = tenant.developer, from: TestApp = app) =>
@@ -481,9 +486,10 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
   })
 
   for (const { settings, isAllowed } of [
-    { settings: { NODE_ENV: 'production' }, isAllowed: false },
-    { settings: { NODE_ENV: 'production', EGRESS_ALLOW: '10.0.0.0/8' }, isAllowed: false },
-    { settings: { NODE_ENV: 'production', EGRESS_ALLOW: 'private' }, isAllowed: true },
+    { settings: { EGRESS_ALLOW: '' }, isAllowed: false },
+    { settings: { EGRESS_ALLOW: '', NODE_ENV: 'development' }, isAllowed: false },
+    { settings: { EGRESS_ALLOW: '10.0.0.0/8', HOST: '0.0.0.0' }, isAllowed: false },
+    { settings: { EGRESS_ALLOW: 'private', NODE_ENV: 'production' }, isAllowed: true },
   ]) {
     test(`on loopback is ${isAllowed ? 'reached' : 'refused'} with ${JSON.stringify(settings)}`, async () => {
       const strict = await testApp(settings)
@@ -492,7 +498,8 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
         const databaseId = await create(place, developer, strict)
         const { ok, error } = await tryOut(databaseId, developer, strict)
         assert.equal(ok, isAllowed)
-        if (!isAllowed) assert.doesNotMatch(error.message, /\d|localhost/)
+        if (!isAllowed) assert.match(error.message, /not allowed.*EGRESS_ALLOW/)
+        if (!isAllowed) assert.doesNotMatch(error.message, /127|localhost/)
         const made = await dataset({ type: 'table', source: 'public.things', databaseId }, developer, strict)
         assert.equal(made.status, isAllowed ? 201 : 400, made.text)
         const own = await dataset({ type: 'sql', source: 'SELECT 1 AS one' }, developer, strict)
@@ -503,4 +510,27 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
       }
     })
   }
+
+  test('that is the platform’s own is refused by every address and name, whatever EGRESS_ALLOW says', async () => {
+    const { hostname, port } = new URL(app.url ?? '')
+    const ownAddresses = Object.values(networkInterfaces()).flatMap((group) => group ?? [])
+    const hosts = ['127.0.0.1', 'localhost', '127.0.0.2', '::1', '::ffff:127.0.0.1', '0.0.0.0', hostname]
+    const wide = `*,private,127.0.0.0/8,127.0.0.1,localhost,127.0.0.1:${port},localhost:${port},127.0.0.1:*`
+    const open = await testApp({ EGRESS_ALLOW: wide })
+    const { id, developer } = await newTenant(open)
+    try {
+      for (const host of [...hosts, ...ownAddresses.map(({ address }) => address)]) {
+        const own = { ...place, host, port: Number(port), user: 'postgres', db: 'postgres' }
+        const databaseId = await create(own, developer, open)
+        const { ok, error } = await tryOut(databaseId, developer, open)
+        assert.equal(ok, false, host)
+        assert.match(error.message, /not allowed/, host)
+        const made = await dataset({ type: 'sql', source: 'SELECT 1 AS one', databaseId }, developer, open)
+        assert.equal(made.status, 400, host)
+      }
+    } finally {
+      await open.call('DELETE', `/api/v1/applications/${id}`)
+      await open.close()
+    }
+  })
 })

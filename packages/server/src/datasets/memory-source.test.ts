@@ -31,7 +31,10 @@ before(async () => {
   })
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
-  app = await testApp({ LAMBDA_ENDPOINT: url, AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' })
+  const credentials = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
+  // The functions' own address is the platform's, so that tenants reach it only where it is named itself.
+  const EGRESS_ALLOW = `127.0.0.1:*,${new URL(url).host}`
+  app = await testApp({ LAMBDA_ENDPOINT: url, LAMBDA_FUNCTIONS: 'places', EGRESS_ALLOW, ...credentials })
   tenant = await app.tenant('services')
 })
 after(async () => {

@@ -19,7 +19,7 @@ async function listen(handler: RequestListener): Promise<number> {
 }
 
 function guard(options: Partial<Parameters<typeof createEgress>[0]> = {}): Egress {
-  const made = createEgress({ allow: '', isProduction: false, ...options })
+  const made = createEgress({ allow: '', mayReachLoopback: true, ...options })
   guards.push(made)
   return made
 }
@@ -46,16 +46,19 @@ after(async () => {
 })
 
 const isRefused = (error: unknown) =>
-  error instanceof ApiError && error.code === 'invalid_request' && error.message === 'The address is not allowed'
+  error instanceof ApiError &&
+  error.code === 'invalid_request' &&
+  /^The address is not allowed\..*EGRESS_ALLOW/.test(error.message)
+const publicAddress = async () => [{ address: '192.0.43.10', family: 4 }]
 const isFailed = (error: unknown) => error instanceof ApiError && error.code === 'upstream_failed'
 
-test('in production no form of a loopback or private address is connected to', async () => {
+test('no form of a loopback or private address is connected to unless the list names it', async () => {
   const names: Record<string, string> = { localhost: '127.0.0.1', 'inside.example': '10.0.0.1', 'six.example': '::1' }
   const lookup = async (host: string) => {
     const address = names[host] ?? '127.0.0.1'
     return [{ address, family: address.includes(':') ? 6 : 4 }]
   }
-  const egress = guard({ isProduction: true, allow: `other.example:${port}`, lookup })
+  const egress = guard({ mayReachLoopback: false, allow: `other.example:${port}`, lookup })
   const hosts = [
     ...['127.0.0.1', '2130706433', '0x7f000001', '0x7f.1', '0177.0.0.1', '017700000001', '127.1', '0.0.0.0', '0'],
     ...[
@@ -92,8 +95,8 @@ test('in production no form of a loopback or private address is connected to', a
   assert.equal(hits, before)
 })
 
-test('only http and https, without user and password, and only the usual ports in production', async () => {
-  const egress = guard({ isProduction: true, allow: `private,127.0.0.2:${port}` })
+test('only http and https, without user and password, and only the usual ports', async () => {
+  const egress = guard({ mayReachLoopback: false, allow: `private,127.0.0.2:${port}` })
   for (const url of ['ftp://127.0.0.1/', 'file:///etc/passwd', 'no address', 'http://a:b@127.0.0.1:8080/']) {
     await assert.rejects(egress.fetch(url), (error) => error instanceof ApiError && error.status === 400)
   }
@@ -103,18 +106,34 @@ test('only http and https, without user and password, and only the usual ports i
 
 test('host:port in the list opens just this port of just this host', async () => {
   const lookup = async () => [{ address: '127.0.0.1', family: 4 }]
-  const egress = guard({ isProduction: true, allow: `Inside.Example:${port}`, lookup })
+  const egress = guard({ mayReachLoopback: false, allow: `Inside.Example:${port}`, lookup })
   assert.equal((await egress.fetch(`http://inside.example:${port}/`)).status, 200)
   await assert.rejects(egress.fetch(`http://inside.example:8080/`), isRefused)
   await assert.rejects(egress.fetch(`http://other.example:${port}/`), isRefused)
   await assert.rejects(egress.fetch(`http://127.0.0.1:${port}/`), isRefused)
 })
 
-test('outside production loopback is allowed on every port, by name too, and no other private address', async () => {
+test('a server that nobody else can reach reaches loopback on every port, by name too, and no other private address', async () => {
   const egress = guard()
   assert.equal((await egress.fetch(`http://localhost:${port}/`)).status, 200)
   assert.equal((await egress.fetch(`http://127.0.0.1:${port}/`)).status, 200)
   await assert.rejects(egress.fetch('http://10.0.0.1/'), isRefused)
+  await assert.rejects(guard({ lookup: publicAddress }).fetch('http://public.example:6379/'), isRefused)
+})
+
+test('host:* in the list opens every port of just this host', async () => {
+  const egress = guard({ mayReachLoopback: false, allow: '127.0.0.1:*' })
+  assert.equal((await egress.fetch(`http://127.0.0.1:${port}/`)).status, 200)
+  await assert.rejects(egress.fetch(`http://127.0.0.2:${port}/`), isRefused)
+  await assert.rejects(guard({ allow: '127.0.0.1:*', lookup: publicAddress }).fetch('http://a.example:81/'), isRefused)
+})
+
+test('a refusal is the same whether something listens there or not', async () => {
+  const egress = guard({ mayReachLoopback: false })
+  const said = await Promise.all(
+    [port, 1, 80].map((one) => egress.fetch(`http://127.0.0.1:${one}/`).catch((error) => error.message)),
+  )
+  assert.equal(new Set(said).size, 1)
 })
 
 test('a redirect is checked like the first address, and is followed three times at most', async () => {
@@ -244,7 +263,7 @@ test('a database is a name or an address and nothing else', async () => {
 
 test('the list takes CIDRs, addresses, names, private and *, and says which entry is wrong', () => {
   const allows = (allow: string, address: string, host = address) =>
-    createPolicy({ allow, isProduction: true }).allowsAddress(address, host, 5432)
+    createPolicy({ allow, mayReachLoopback: false }).allows({ address, host, port: 5432, isHttp: false })
   assert.equal(allows('', '8.8.8.8'), true)
   assert.equal(allows('', '2606:4700::1111'), true)
   assert.equal(allows('', '::7f00:1'), false)
@@ -261,7 +280,7 @@ test('the list takes CIDRs, addresses, names, private and *, and says which entr
   assert.equal(allows('[fd00::1]:5432', 'fd00::1'), true)
   for (const wrong of ['a b', '10.0.0.0/99', 'host:0', 'host:99999', 'http://a', '*:80']) {
     assert.throws(
-      () => createPolicy({ allow: wrong, isProduction: true }),
+      () => createPolicy({ allow: wrong, mayReachLoopback: false }),
       (error) => error instanceof StartError,
     )
   }
@@ -269,20 +288,21 @@ test('the list takes CIDRs, addresses, names, private and *, and says which entr
 
 test('addresses of cloud metadata are reached only when they are named themselves', () => {
   const wide = 'private,*,169.254.0.0/16,168.63.0.0/16,fd00::/8,metadata.internal'
-  const policy = createPolicy({ allow: wide, isProduction: false })
-  const named = createPolicy({ allow: '169.254.169.254,168.63.129.16/32,fd00:ec2::254', isProduction: true })
+  const allows = (allow: string, address: string, host: string) =>
+    createPolicy({ allow, mayReachLoopback: true }).allows({ address, host, port: 80, isHttp: true })
+  const named = '169.254.169.254,168.63.129.16/32,fd00:ec2::254'
   for (const address of ['169.254.169.254', '168.63.129.16', 'fd00:ec2::254']) {
-    assert.equal(policy.allowsAddress(address, 'metadata.internal', 80), false)
-    assert.equal(named.allowsAddress(address, address, 80), true)
+    assert.equal(allows(wide, address, 'metadata.internal'), false)
+    assert.equal(allows(named, address, address), true)
   }
-  assert.equal(policy.allowsAddress('::ffff:169.254.169.254', 'x', 80), false)
-  assert.equal(policy.allowsAddress('64:ff9b::a9fe:a9fe', 'x', 80), false)
+  assert.equal(allows(wide, '::ffff:169.254.169.254', 'x'), false)
+  assert.equal(allows(wide, '64:ff9b::a9fe:a9fe', 'x'), false)
 })
 
 test('a stream is guarded as a fetch is, follows no redirect, and arrives while it is made', async () => {
   const { signal } = new AbortController()
   const stream = (target: string, options = {}) => guard(options).stream(target, { signal })
-  const strict = { isProduction: true, allow: '' }
+  const strict = { mayReachLoopback: false, allow: '' }
   await assert.rejects(stream(`http://127.0.0.1:${port}/`, strict), isRefused)
   await assert.rejects(
     stream('http://inside.example/', { lookup: async () => [{ address: '10.0.0.1', family: 4 }] }),

@@ -1,12 +1,12 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { ApiError, invalid } from '../errors.ts'
-import { createPolicy, type Policy } from './policy.ts'
+import { createOwnAddresses, type Lookup, type OwnServices } from './own-addresses.ts'
+import { createPolicy, httpPorts, type PolicyOptions } from './policy.ts'
 
 type Resolved = { address: string; family: number }
-type Lookup = (host: string) => Promise<readonly Resolved[]>
 
 export type EgressRequest = {
   method?: string
@@ -60,45 +60,59 @@ const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'range', '
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*)$/i
 
-/** `lookup` is for tests. */
-export function createEgress({
-  allow,
-  isProduction,
-  lookup = (host) => systemLookup(host, { all: true }),
-}: {
-  allow: string
-  isProduction: boolean
-  lookup?: Lookup
-}): Egress {
-  const policy = createPolicy({ allow, isProduction })
-  const common = { connect: guardedConnector(policy, lookup), maxHeaderSize: 16_384 }
+/** Without `own` there is nothing besides EGRESS_ALLOW to protect; `lookup` is for tests. */
+export type EgressOptions = PolicyOptions & { own?: OwnServices; lookup?: Lookup }
+
+export function createEgress(options: EgressOptions): Egress {
+  const admit = createAdmission(options)
+  const common = { connect: guardedConnector(admit), maxHeaderSize: 16_384 }
   const agent = new Agent({ ...common, connections: 16 })
   const streams = new Agent({ ...common, headersTimeout: 0, bodyTimeout: 0 })
   return {
-    fetch: (url, request = {}) => fetchGuarded(agent, policy, url, request),
-    stream: (url, request) => streamGuarded(streams, policy, url, request),
-    resolve: (target) => resolveGuarded(policy, lookup, target),
+    fetch: (url, request = {}) => fetchGuarded(agent, url, request),
+    stream: (url, request) => streamGuarded(streams, url, request),
+    resolve: (target) => resolveGuarded(admit, target),
     async close() {
       await Promise.all([agent.close(), streams.close()])
     },
   }
 }
 
+/** The addresses that a connection may go to, never none, and the same check for where it ended. */
+type Admitted = { readonly addresses: Resolved[]; allows(address: string | undefined): boolean }
+type Admit = (target: EgressTarget & { isHttp: boolean }) => Promise<Admitted>
+
+function createAdmission({ own, lookup = lookUpAll, ...rules }: EgressOptions): Admit {
+  const policy = createPolicy(rules)
+  const findOwn = createOwnAddresses(own ?? { database: [], services: () => [] }, lookup)
+  return async ({ host, port, isHttp }) => {
+    const family = isIP(host)
+    const [found, ownAt] = await Promise.all([family === 0 ? lookup(host) : [{ address: host, family }], findOwn()])
+    const allows = (address: string | undefined): boolean =>
+      address !== undefined && policy.allows({ address, host, port, isHttp, own: ownAt(address, port) })
+    const addresses = found.filter(({ address }) => allows(address))
+    if (addresses.length === 0) throw refusedAddress()
+    return { addresses, allows }
+  }
+}
+
+const lookUpAll: Lookup = (host) => systemLookup(host, { all: true })
+
 /**
  * Three checks, because each alone has a gap: Node looks up no literals, a name may resolve to anything and to something
  * else the next time, and only the connected socket knows where it ended.
  */
-function guardedConnector(policy: Policy, lookup: Lookup): buildConnector.connector {
+function guardedConnector(admit: Admit): buildConnector.connector {
   return (options, callback) => {
-    const host = options.hostname
+    const host = options.hostname.replace(/^\[(.*)\]$/, '$1')
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
-    resolveAllowed(policy, lookup, host, port).then(
-      (addresses) => {
+    admit({ host, port, isHttp: true }).then(
+      ({ addresses, allows }) => {
         const pinned = pinnedLookup(addresses)
         const connect = buildConnector({ lookup: pinned, timeout: connectTimeoutMs, allowH2: false })
         connect(options, (error, socket) => {
           if (error) return callback(error, null)
-          if (isAllowedPeer(policy, socket, host, port)) return callback(null, socket)
+          if (allows(socket.remoteAddress)) return callback(null, socket)
           socket.destroy()
           callback(refusedAddress(), null)
         })
@@ -106,15 +120,6 @@ function guardedConnector(policy: Policy, lookup: Lookup): buildConnector.connec
       (error: Error) => callback(error, null),
     )
   }
-}
-
-/** The addresses that a connection may go to; refused when there is none. */
-async function resolveAllowed(policy: Policy, lookup: Lookup, host: string, port: number): Promise<Resolved[]> {
-  const family = isIP(host)
-  const addresses = family === 0 ? await lookup(host) : [{ address: host, family }]
-  const allowed = addresses.filter(({ address }) => policy.allowsAddress(address, host, port))
-  if (allowed.length === 0) throw refusedAddress()
-  return allowed
 }
 
 /** A name is resolved once: what has been checked is what is connected to. */
@@ -125,14 +130,11 @@ function pinnedLookup(addresses: Resolved[]): LookupFunction {
   }
 }
 
-const isAllowedPeer = (policy: Policy, socket: Socket, host: string, port: number): boolean =>
-  socket.remoteAddress !== undefined && policy.allowsAddress(socket.remoteAddress, host, port)
-
-async function fetchGuarded(agent: Agent, policy: Policy, first: string, request: EgressRequest) {
+async function fetchGuarded(agent: Agent, first: string, request: EgressRequest) {
   const { timeoutMs = fetchTimeoutMs, maxBytes = fetchMaxBytes } = request
   const timeout = AbortSignal.timeout(timeoutMs)
   const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
-  let url = checkedUrl(policy, first)
+  let url = checkedUrl(first)
   let step: Step = { method: request.method ?? 'GET', headers: checkedHeaders(request.headers), body: request.body }
   try {
     for (let redirects = 0; ; redirects++) {
@@ -141,7 +143,7 @@ async function fetchGuarded(agent: Agent, policy: Policy, first: string, request
       if (!target) return await readResponse(response, url, maxBytes, request)
       await response.body.dump()
       if (redirects === maxRedirects) throw unreachable(new Error('too many redirects'))
-      const next = checkedUrl(policy, target.href)
+      const next = checkedUrl(target.href)
       if (url.protocol === 'https:' && next.protocol === 'http:') throw refusedAddress()
       step = redirected(step, response.statusCode, url.origin === next.origin)
       url = next
@@ -151,9 +153,9 @@ async function fetchGuarded(agent: Agent, policy: Policy, first: string, request
   }
 }
 
-async function streamGuarded(agent: Agent, policy: Policy, text: string, request: EgressStreamRequest) {
+async function streamGuarded(agent: Agent, text: string, request: EgressStreamRequest) {
   const { method = 'GET', headers, body, signal } = request
-  const url = checkedUrl(policy, text)
+  const url = checkedUrl(text)
   const step = { method, headers: checkedHeaders(headers), body }
   try {
     const response = await send(agent, url, step, signal)
@@ -179,16 +181,12 @@ function send(agent: Agent, url: URL, { method, headers, body }: Step, signal: A
   })
 }
 
-function checkedUrl(policy: Policy, text: string): URL {
+function checkedUrl(text: string): URL {
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw invalid('url', 'is not an http or https address')
   }
   if (url.username !== '' || url.password !== '') throw invalid('url', 'must hold neither user nor password')
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  if (!policy.allowsPort(host, port)) throw refusedAddress()
-  if (isIP(host) !== 0 && !policy.allowsAddress(host, host, port)) throw refusedAddress()
   return url
 }
 
@@ -256,13 +254,14 @@ async function readResponse(
   return { status: response.statusCode, headers: headersOf(response), body: Buffer.concat(chunks), url: url.href }
 }
 
-async function resolveGuarded(policy: Policy, lookup: Lookup, { host, port }: EgressTarget): Promise<string> {
+async function resolveGuarded(admit: Admit, { host, port }: EgressTarget): Promise<string> {
   // Whatever a database client would take for a socket file, a list of hosts or a connection string.
   const isName = /^[\da-z_](?:[\w.-]{0,251}[\w.])?$/i.test(host)
   if (!isName && isIP(host) === 0) throw invalid('host', 'is neither a host name nor an IP address')
   if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('port', 'is not in 1 to 65535')
   try {
-    const [first] = await resolveAllowed(policy, lookup, host, port)
+    const { addresses } = await admit({ host, port, isHttp: false })
+    const [first] = addresses
     return first?.address ?? ''
   } catch (error) {
     throw publicError(error, undefined)
@@ -278,4 +277,10 @@ function publicError(error: unknown, signal: AbortSignal | undefined): unknown {
 const unreachable = (cause: unknown): ApiError =>
   new ApiError('upstream_failed', 'The address could not be reached or did not answer properly', { cause })
 
-const refusedAddress = (): ApiError => new ApiError('invalid_request', 'The address is not allowed')
+/** One text for all of them: what is behind a refused address, and whether anything is, is nobody's business. */
+const refusedAddress = (): ApiError =>
+  new ApiError(
+    'invalid_request',
+    `The address is not allowed. Public addresses are, over HTTP on the ports ${httpPorts.join(', ')}; ` +
+      'the operator of this server can open others with EGRESS_ALLOW.',
+  )

@@ -1,21 +1,35 @@
 import ipaddr from 'ipaddr.js'
 import { StartError } from '../errors.ts'
+import { type Address, destinationsOf, normalHost, parseAddress } from './address.ts'
+import type { OwnKind } from './own-addresses.ts'
 
-type Address = ReturnType<typeof ipaddr.process>
+/** `host` is the name or the literal that was asked for, `address` what it resolved to. */
+export type Destination = {
+  readonly address: string
+  readonly host: string
+  readonly port: number
+  /** HTTP has a list of ports; databases have any. */
+  readonly isHttp: boolean
+  /** What of the platform's own is there. */
+  readonly own?: OwnKind | undefined
+}
 
-/** Where connections may go. `host` is the name or the literal that was asked for, `address` what it resolved to. */
-export type Policy = {
-  allowsAddress(address: string, host: string, port: number): boolean
-  /** Of HTTP; databases have any port. */
-  allowsPort(host: string, port: number): boolean
+/** Where connections may go. */
+export type Policy = { allows(destination: Destination): boolean }
+
+export type PolicyOptions = {
+  /** EGRESS_ALLOW. */
+  allow: string
+  /** For a server that nobody else can reach: its user's own machine. */
+  mayReachLoopback: boolean
 }
 
 type Entry =
   | { readonly kind: 'all' | 'private' }
   | { readonly kind: 'range'; readonly range: [Address, number] }
-  | { readonly kind: 'host'; readonly host: string; readonly port: number | undefined }
+  | { readonly kind: 'host'; readonly host: string; readonly port: number | '*' | undefined }
 
-const httpPorts = [80, 443, 8080, 8443]
+export const httpPorts = [80, 443, 8080, 8443]
 const privateRanges = ['private', 'loopback', 'uniqueLocal']
 
 /** They hand out the machine's own credentials, so no range and no `*` includes them. Some count as public addresses. */
@@ -34,30 +48,35 @@ const metadataAddresses = new Set(
 )
 const publicIpv6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-export function createPolicy({ allow, isProduction }: { allow: string; isProduction: boolean }): Policy {
+export function createPolicy({ allow, mayReachLoopback }: PolicyOptions): Policy {
   const entries = allow
     .split(',')
     .map((text) => text.trim())
     .filter((text) => text !== '')
     .map(parseEntry)
+  /** The ports that the list names for this host; `undefined` stands for an entry without a port. */
+  const portsOf = (host: string) =>
+    entries.flatMap((entry) => (entry.kind === 'host' && entry.host === host ? [entry.port] : []))
+
   return {
-    allowsAddress(address, host, port) {
+    allows({ address, host, port, isHttp, own }) {
       const parsed = parseAddress(address)
-      if (!parsed) return false
-      const isNamed = (name: string) =>
-        entries.some((entry) => entry.kind === 'host' && entry.host === name && (entry.port ?? port) === port)
-      if (isNamed(parsed.toString())) return true
-      if (isMetadata(parsed)) return false
-      if (isPublic(parsed) || (!isProduction && parsed.range() === 'loopback')) return true
-      return isNamed(normalHost(host)) || entries.some((entry) => includes(entry, parsed))
-    },
-    allowsPort(host, port) {
-      if (!isProduction || httpPorts.includes(port)) return true
-      const name = normalHost(host)
-      return entries.some((entry) => entry.kind === 'host' && entry.host === name && entry.port === port)
+      if (!parsed || own === 'database') return false
+      const ofAddress = portsOf(parsed.toString())
+      const named = [...ofAddress, ...portsOf(normalHost(host))]
+      if (own === 'service') return named.includes(port)
+      const isOwnMachine = mayReachLoopback && parsed.range() === 'loopback'
+      if (isHttp && !httpPorts.includes(port) && !isOwnMachine && !isPortNamed(named, port)) return false
+      if (isMetadata(parsed)) return isHostNamed(ofAddress, port)
+      if (isPublic(parsed) || isOwnMachine) return true
+      return isHostNamed(named, port) || entries.some((entry) => includes(entry, parsed))
     },
   }
 }
+
+type NamedPorts = readonly (number | '*' | undefined)[]
+const isPortNamed = (named: NamedPorts, port: number): boolean => named.includes(port) || named.includes('*')
+const isHostNamed = (named: NamedPorts, port: number): boolean => named.includes(undefined) || isPortNamed(named, port)
 
 function parseEntry(text: string): Entry {
   if (text === '*') return { kind: 'all' }
@@ -68,23 +87,12 @@ function parseEntry(text: string): Entry {
     return isWhole ? parseEntry(address.toString()) : { kind: 'range', range: [address, bits] }
   }
   if (ipaddr.IPv6.isValid(text)) return { kind: 'host', host: normalHost(text), port: undefined }
-  const [, host = '', digits] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?$/i.exec(text) ?? []
-  const port = digits === undefined ? undefined : Number(digits)
-  if (host === '' || (port !== undefined && (port < 1 || port > 65_535))) {
-    throw new StartError(`EGRESS_ALLOW: "${text}" is no CIDR, host name, host:port, "private" or "*".`)
+  const [, host = '', digits] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}|\*))?$/i.exec(text) ?? []
+  const port = digits === undefined || digits === '*' ? digits : Number(digits)
+  if (host === '' || (typeof port === 'number' && (port < 1 || port > 65_535))) {
+    throw new StartError(`EGRESS_ALLOW: "${text}" is no CIDR, host name, host:port, host:*, "private" or "*".`)
   }
   return { kind: 'host', host: normalHost(host), port }
-}
-
-/** One text for one host: names in lower case without the last dot, addresses in their shortest form. */
-function normalHost(host: string): string {
-  const bare = host.replace(/^\[(.*)\]$/, '$1')
-  return parseAddress(bare)?.toString() ?? bare.toLowerCase().replace(/\.$/, '')
-}
-
-/** IPv4 inside IPv6 becomes IPv4. */
-function parseAddress(text: string): Address | undefined {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined
 }
 
 /** ipaddr.js calls everything unicast that it has no other word for, such as ::127.0.0.1; public is 2000::/3 only. */
@@ -92,13 +100,8 @@ function isPublic(address: Address): boolean {
   return address.range() === 'unicast' && (address.kind() === 'ipv4' || address.match(publicIpv6))
 }
 
-/** Also behind NAT64 and 6to4, which carry an IPv4 address in an IPv6 one. */
-function isMetadata(address: Address): boolean {
-  if (metadataAddresses.has(address.toString())) return true
-  if (address.kind() === 'ipv4') return false
-  const bytes = address.toByteArray()
-  return [bytes.slice(12), bytes.slice(2, 6)].some((inner) => metadataAddresses.has(inner.join('.')))
-}
+const isMetadata = (address: Address): boolean =>
+  destinationsOf(address).some((destination) => metadataAddresses.has(destination.toString()))
 
 function includes(entry: Entry, address: Address): boolean {
   if (entry.kind === 'all') return true

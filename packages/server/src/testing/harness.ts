@@ -35,7 +35,9 @@ export async function testApp(settings: Record<string, string> = {}) {
   await setUp(db, secrets, master)
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const directory = join(tmpdir(), `graticule-data-${randomUUID()}`)
-  const config = loadConfig({ DATA_DIR: directory, ...settings, ...(url && { DATABASE_URL: url }) })
+  // Services that tests stand up are on loopback.
+  const usual = { DATA_DIR: directory, EGRESS_ALLOW: '127.0.0.1:*' }
+  const config = loadConfig({ ...usual, ...settings, ...(url && { DATABASE_URL: url }) })
   const app = await createApp({ db, secrets, logger, config, about })
 
   /** Another server on the same database, as a second replica is. */

@@ -14,7 +14,7 @@ type File = { readonly name: string; readonly bytes: string | Uint8Array }
 
 export async function uploadApp(settings: Record<string, string> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-uploads-'))
-  const app: TestApp = await testApp({ DATA_DIR: directory, EGRESS_ALLOW: 'private', ...settings })
+  const app: TestApp = await testApp({ DATA_DIR: directory, ...settings })
   const tenant: Tenant = await app.tenant('uploads')
   await app.http.listen({ port: 0, host: '127.0.0.1' })
   const address = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`

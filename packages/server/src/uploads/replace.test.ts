@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { sql } from '../db/sql.ts'
+import { forwardDatabase } from '../testing/forwarded-database.ts'
 import { type UploadApp, uploadApp } from '../testing/uploads.ts'
 
 let uploads: UploadApp
+let theirServer: Awaited<ReturnType<typeof forwardDatabase>> | undefined
 before(async () => {
   uploads = await uploadApp()
+  if (uploads.app.url) theirServer = await forwardDatabase(uploads.app.url)
 })
-after(() => uploads.close())
+after(async () => {
+  await uploads.close()
+  theirServer?.close()
+})
 
 const grid = (count: number, generation: number, more = '') => ({
   name: 'grid.csv',
@@ -88,7 +94,7 @@ test('only tables get new data', async () => {
 const inTheirs = { skip: !process.env.TEST_DATABASE_URL }
 
 async function addDatabase(rest: object): Promise<string> {
-  const { hostname, port, username, pathname } = new URL(uploads.app.url ?? '')
+  const { hostname, port, username, pathname } = new URL(theirServer?.url ?? '')
   const place = { host: hostname, port: Number(port), user: username, password: 'x', db: pathname.slice(1) }
   const made = await uploads.call('POST', '/api/v1/databases', {
     body: JSON.stringify({ type: 'postgres', name: 'Mine', ...place, ...rest }),

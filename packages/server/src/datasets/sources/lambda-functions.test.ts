@@ -9,7 +9,7 @@ import { allowsFunction, readFunctions } from './lambda-functions.ts'
 const mine = '0b7a2a4e-1c7b-4a3e-9f9d-0d2f3c1f5a01'
 const theirs = '0b7a2a4e-1c7b-4a3e-9f9d-0d2f3c1f5a02'
 const allows = (list: string, name: string, applicationId = mine) =>
-  allowsFunction(readFunctions(list, true), applicationId, name)
+  allowsFunction(readFunctions(list), applicationId, name)
 
 describe('the list of functions', () => {
   test('allows names, beginnings, and either for one application only', () => {
@@ -60,18 +60,14 @@ describe('the list of functions', () => {
     assert.ok(!allows('toString', 'constructor'))
   })
 
-  test('allows nothing when it is not set in production, and everything elsewhere', () => {
-    for (const empty of ['', ' ', ',', ' , ']) {
-      assert.ok(!allowsFunction(readFunctions(empty, true), mine, 'places'))
-      assert.ok(allowsFunction(readFunctions(empty, false), mine, 'places'))
-    }
-    assert.ok(!allowsFunction(readFunctions('roads', false), mine, 'places'))
+  test('allows nothing when it is not set', () => {
+    for (const empty of ['', ' ', ',', ' , ']) assert.ok(!allows(empty, 'places'))
   })
 
   test('that cannot be read is a reason not to start', () => {
     const wrong = ['a b', 'a.b', '**', 'a*b', '*a', 'name:1', 'arn:aws:lambda:eu-west-1:1:function:a', `${mine}:`, 'é']
     for (const item of [...wrong, 'x'.repeat(65), `${mine.slice(1)}:a`]) {
-      assert.throws(() => readFunctions(`places,${item}`, true), StartError, item)
+      assert.throws(() => readFunctions(`places,${item}`), StartError, item)
     }
   })
 })
@@ -133,9 +129,11 @@ describe('a function outside the list', () => {
     })
   })
 
-  test('is every one in production without a list', async () => {
-    await withApp({ NODE_ENV: 'production' }, async ({ call }) => {
-      assert.equal((await call('POST', '/api/v1/datasets', { body: dataset('places') })).status, 400)
+  test('is every one without a list, and the refusal names LAMBDA_FUNCTIONS', async () => {
+    await withApp({}, async ({ call }) => {
+      const reply = await call('POST', '/api/v1/datasets', { body: dataset('places') })
+      assert.equal(reply.status, 400)
+      assert.match(reply.body.detail, /LAMBDA_FUNCTIONS/)
     })
   })
 })

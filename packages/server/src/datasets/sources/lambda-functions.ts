@@ -3,13 +3,12 @@ import { type ApiError, invalid, StartError } from '../../errors.ts'
 type Rule = { readonly applicationId: string | undefined; readonly name: string; readonly isPrefix: boolean }
 
 /** Which functions may be called with the credentials of the installation, and by whom. */
-export type FunctionList = 'any' | readonly Rule[]
+export type FunctionList = readonly Rule[]
 
 /** LAMBDA_FUNCTIONS, or why it cannot be read. */
-export function readFunctions(text: string, isProduction: boolean): FunctionList {
+export function readFunctions(text: string): FunctionList {
   const items = text.split(',').map((item) => item.trim())
-  const rules = items.filter((item) => item !== '').map(readRule)
-  return rules.length === 0 && !isProduction ? 'any' : rules
+  return items.filter((item) => item !== '').map(readRule)
 }
 
 const form = /^(?:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}):)?([\w-]{0,64})(\*?)$/i
@@ -26,10 +25,9 @@ function readRule(item: string): Rule {
 
 /**
  * A list speaks of plain names in the account and region of the installation, letter by letter. An ARN or a qualifier
- * may lead to another account, region or version, so with a list neither is allowed, whatever it ends in.
+ * may lead to another account, region or version, so neither is allowed, whatever it ends in.
  */
 export function allowsFunction(list: FunctionList, applicationId: string, name: string): boolean {
-  if (list === 'any') return true
   if (!/^[\w-]{1,64}$/.test(name)) return false
   return list.some(
     (rule) =>
@@ -39,4 +37,7 @@ export function allowsFunction(list: FunctionList, applicationId: string, name: 
 }
 
 export const refusedFunction = (): ApiError =>
-  invalid('body/source', 'This installation does not let this application call this function.')
+  invalid(
+    'body/source',
+    'is not a function that this application may call. The operator of this server names functions in LAMBDA_FUNCTIONS.',
+  )

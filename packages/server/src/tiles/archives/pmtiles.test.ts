@@ -155,7 +155,7 @@ test('files with bytes changed at random give tiles or errors, and always an end
 /** A file on a server that knows ranges; it may be put in another's place. */
 async function serveFile(t: TestContext, first: Buffer) {
   const file = { bytes: first, etag: '"1"', requests: 0 }
-  const { url, fetch } = await serve(t, createEgress({ allow: '', isProduction: false }), (request, response) => {
+  const { url, fetch } = await serve(t, createEgress({ allow: '', mayReachLoopback: true }), (request, response) => {
     file.requests++
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? []
     const part = file.bytes.subarray(Number(from), Number(to) + 1)
@@ -209,7 +209,7 @@ test('a remote archive that changes with every answer is an error', async (t) =>
 
 test('a server without ranges, or with an error, is told of', async (t) => {
   const small = pmtilesOf(pyramid(1))
-  const { url, fetch } = await serve(t, createEgress({ allow: '', isProduction: false }), (request, response) => {
+  const { url, fetch } = await serve(t, createEgress({ allow: '', mayReachLoopback: true }), (request, response) => {
     if (request.url === '/small') response.end(small)
     else if (request.url === '/large') response.end(Buffer.alloc(1_000_000))
     else if (request.url === '/other') response.writeHead(206, { 'content-range': 'bytes 5-9/10' }).end('abcde')

@@ -165,7 +165,7 @@ export async function temporaryDirectory(t: TestContext): Promise<string> {
   return directory
 }
 
-/** A server on the loopback; the egress guard, closed with it, lets that through in development. */
+/** A server on the loopback; the egress guard, closed with it, must let that through. */
 export async function serve(
   t: TestContext,
   egress: { fetch: Fetch; close(): Promise<void> },

@@ -1,0 +1,70 @@
+import { lookup } from 'node:dns/promises'
+import type { AddressInfo } from 'node:net'
+import pg from 'pg'
+import type { Config } from './config.ts'
+import { parseAddress } from './egress/address.ts'
+import type { OwnServices, ServiceAddress } from './egress/own-addresses.ts'
+
+// What the egress guard is told of this installation: the services that are the platform's own, and whether it is a
+// laptop.
+
+type Settings = Pick<
+  Config,
+  'DATABASE_URL' | 'NATS_URL' | 'SMTP_URL' | 'LAMBDA_ENDPOINT' | 'METRICS_PORT' | 'HOST' | 'BASE_URL' | 'TRUST_PROXY'
+>
+
+/** The ports that these URLs mean when they name none. */
+const defaultPorts: Record<string, number> = {
+  'nats:': 4222,
+  'tls:': 4222,
+  'smtp:': 587,
+  'smtps:': 465,
+  'http:': 80,
+  'https:': 443,
+}
+
+/** `listening` is the server's own address, once it listens. */
+export function ownServicesOf(config: Settings, listening: () => AddressInfo | string | null | undefined): OwnServices {
+  const { DATABASE_URL, NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, METRICS_PORT, HOST } = config
+  const named = [NATS_URL, SMTP_URL, LAMBDA_ENDPOINT].filter((url) => url !== undefined).map(serviceAt)
+  if (METRICS_PORT !== undefined) named.push({ host: HOST, port: METRICS_PORT })
+  return {
+    database: DATABASE_URL === undefined ? [] : databaseHosts(DATABASE_URL),
+    services() {
+      const own = listening()
+      return own && typeof own === 'object' ? [...named, { host: own.address, port: own.port }] : named
+    },
+  }
+}
+
+function serviceAt(text: string): ServiceAddress {
+  const { protocol, hostname, port } = new URL(text)
+  return { host: hostname, port: Number(port) || (defaultPorts[protocol] ?? 0) }
+}
+
+/** Where the driver connects to, or, of a URL with several hosts, where it may. */
+export function databaseHosts(url: string): ServiceAddress[] {
+  const authority = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
+  if (authority.includes(','))
+    return authority
+      .split(',')
+      .map((place) => serviceAt(`postgres://${place}`))
+      .map(withPort)
+  const { host, port } = new pg.Client({ connectionString: url })
+  return host.split(',').map((one) => ({ host: one, port }))
+}
+
+const withPort = ({ host, port }: ServiceAddress): ServiceAddress => ({ host, port: port || 5432 })
+
+/** Embedded and reachable from this machine only, not even through a proxy: whoever calls is at home here. */
+export async function isLaptop(
+  { HOST, BASE_URL, TRUST_PROXY }: Settings,
+  database: 'embedded' | 'postgres',
+): Promise<boolean> {
+  if (database !== 'embedded' || TRUST_PROXY !== '') return false
+  const hosts = [HOST, ...(BASE_URL === undefined ? [] : [new URL(BASE_URL).hostname.replace(/^\[(.*)\]$/, '$1')])]
+  const found = await Promise.all(hosts.map((host) => lookup(host, { all: true }).catch(() => [])))
+  return found.every((addresses) => addresses.length > 0 && addresses.every(({ address }) => isOnlyHere(address)))
+}
+
+const isOnlyHere = (address: string): boolean => parseAddress(address)?.range() === 'loopback'
