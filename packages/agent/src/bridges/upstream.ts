@@ -53,6 +53,7 @@ async function send(fetch: Fetch, url: string, init: UpstreamInit): Promise<Upst
     return await fetch(url, init)
   } catch (error) {
     init.signal.throwIfAborted()
+    if (error instanceof ProviderError) throw error
     throw new ProviderError('The model provider cannot be reached.', { cause: error, detail: causes(error) })
   }
 }

@@ -354,7 +354,8 @@ describe('where the platform may reach', () => {
       const agentId = await world.agent({ type: 'openai', config: { baseURL, model: 'm' } })
       const reply = await world.invoke(agentId, { input: 'x' })
       assert.deepEqual([reply.status, reply.body.code], [502, 'provider_failed'])
-      assert.equal(reply.body.detail, 'The model provider cannot be reached.')
+      assert.match(reply.body.detail, /^The address is not allowed.*EGRESS_ALLOW/)
+      assert.ok(!reply.body.detail.includes(new URL(baseURL).hostname))
     }
   })
 

@@ -1,5 +1,6 @@
 import type { Fetch, Running } from '@graticule/agent/in-process'
 import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
 import type { Agent } from './agent.ts'
 import { bridgeHandler, type HandlerSources } from './bridge-handler.ts'
 import { bridgeCapacity, isBridgeType } from './bridge-settings.ts'
@@ -53,7 +54,7 @@ export const noBridges: Bridges = {
 const workerId = 'platform'
 
 export function createBridges({ limits, log, stream, ...rest }: BridgesOptions): Bridges {
-  const sources: HandlerSources = { ...rest, fetch: fetchThrough(stream) }
+  const sources: HandlerSources = { ...rest, fetch: fetchThrough(stream, rest.bridges) }
   const desks = new Map<string, Desk>()
 
   /** The two ends of a worker's connection, without a socket in between. */
@@ -116,9 +117,13 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
 }
 
 const fetchThrough =
-  (stream: Stream): Fetch =>
+  (stream: Stream, { ProviderError }: HandlerSources['bridges']): Fetch =>
   async (url, { redirect: _, ...request }) => {
-    const { status, headers, body } = await stream(url, request)
+    const { status, headers, body } = await stream(url, request).catch((error) => {
+      // What the guard refuses is for the agent's owner to mend, so they are told what it says.
+      const isRefused = error instanceof ApiError && error.code === 'invalid_request'
+      throw isRefused ? new ProviderError(error.message, { cause: error }) : error
+    })
     const get = (name: string): string | null => headers[name.toLowerCase()] ?? null
     return { ok: status >= 200 && status < 300, status, headers: { get }, body }
   }

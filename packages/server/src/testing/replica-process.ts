@@ -14,7 +14,7 @@ const worker = fileURLToPath(new URL('agent-worker-process.ts', import.meta.url)
 
 /** The whole server as a process of its own, listening. */
 export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {
-  const started = start(server, { ...env, PORT: '0', HOST: '127.0.0.1' })
+  const started = start(server, { EGRESS_ALLOW: '127.0.0.1:*', ...env, PORT: '0', HOST: '127.0.0.1' })
   const url = await started.say(/http:\/\/127\.0\.0\.1:\d+/)
   return { ...started, url }
 }
