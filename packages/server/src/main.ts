@@ -1,4 +1,6 @@
+import { inspect } from 'node:util'
 import { run } from './cli.ts'
+import { masked } from './log.ts'
 
 const stop = new AbortController()
 let askedAt = Number.POSITIVE_INFINITY
@@ -16,6 +18,6 @@ try {
   process.exit(0)
 } catch (error) {
   const isExpected = error instanceof Error && error.name === 'StartError'
-  console.error(isExpected ? error.message : error)
+  console.error(masked(isExpected ? error.message : inspect(error)))
   process.exit(1)
 }

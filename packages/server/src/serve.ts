@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
-import { pino } from 'pino'
+import type { Logger } from 'pino'
 import { createApp } from './app.ts'
 import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { serveControl } from './control.ts'
 import { StartError } from './errors.ts'
+import { createLogger } from './log.ts'
 import { serveMetrics } from './metrics/metrics-port.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { readVersion } from './version.ts'
@@ -15,7 +16,7 @@ const drainMs = 25_000
 
 /** Runs the server until `stop`. */
 export async function serve(config: Config, stop: AbortSignal, start: { isEmpty: boolean }): Promise<void> {
-  const logger = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+  const logger = createLogger(config.LOG_LEVEL)
   const platform = await openPlatform(config, (error) => logger.error({ err: error }, 'database'), start)
   try {
     await serveOn(platform, config, logger, stop)
@@ -25,7 +26,7 @@ export async function serve(config: Config, stop: AbortSignal, start: { isEmpty:
   logger.info('stopped')
 }
 
-async function serveOn(platform: Platform, config: Config, logger: pino.Logger, stop: AbortSignal): Promise<void> {
+async function serveOn(platform: Platform, config: Config, logger: Logger, stop: AbortSignal): Promise<void> {
   const { db, secrets } = platform
   const app = await createApp({ db, secrets, logger, config, about: { version: await readVersion() } })
   let control: Server | undefined

@@ -71,8 +71,7 @@ export async function createServer(
     const { id: requestId, log, method, url, raw, routeOptions } = request
     if (raw.complete) forgetDeadline(raw)
     releaseSignal(request)
-    // The query string may hold a key, so it is not logged.
-    const path = secretRoutes.has(routeOptions.url ?? '') ? routeOptions.url : url.split('?', 1)[0]
+    const path = loggedPath(url, routeOptions.url, secretRoutes)
     const seconds = reply.elapsedTime / 1000
     const operation = operationOf(routeOptions.config)?.id ?? 'none'
     report('request', { operation, status: reply.statusCode, seconds })
@@ -89,6 +88,16 @@ export async function createServer(
 
 const acceptedId = (id: unknown): string | undefined =>
   typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
+
+/**
+ * The query string may hold a key, and so may a path that is no operation's: neither is logged. Where the path of an
+ * operation holds a credential, or hides what it holds behind percent signs, its pattern is.
+ */
+function loggedPath(url: string, route: string | undefined, secretRoutes: ReadonlySet<string>): string | undefined {
+  if (route === undefined || route === '*') return undefined
+  const path = url.split('?', 1)[0] ?? ''
+  return secretRoutes.has(route) || path.includes('%') ? route : path
+}
 
 const operationOf = (config: object | undefined): Operation | undefined =>
   (config as RouteConfig | undefined)?.operation

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pino } from 'pino'
 import type { Permissions } from '../access/acl.ts'
 import { createSecrets } from '../access/secrets.ts'
 import { createApp } from '../app.ts'
@@ -10,6 +9,7 @@ import { loadConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { setUp } from '../first-start.ts'
 import type { Operation } from '../http/operation.ts'
+import { createLogger } from '../log.ts'
 import { testDatabase } from './database.ts'
 
 export type Reply = {
@@ -26,14 +26,14 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const about = { version: { tag: '0.0.0-test', hash: 'abc', timestamp: 1 } }
 
-/** The whole service on a database of its own, called without a socket. */
-export async function testApp(settings: Record<string, string> = {}) {
+/** The whole service on a database of its own, called without a socket. `log` gets every line of its log. */
+export async function testApp(settings: Record<string, string> = {}, log?: (line: string) => void) {
   const { db, url, close: closeDatabase } = await testDatabase()
   const master = randomUUID()
   const secrets = createSecrets('a secret for tests, long enough to be one')
   await migrate(db)
   await setUp(db, secrets, master)
-  const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
+  const logger = log ? createLogger('trace', { write: log }) : createLogger(process.env.TEST_LOG ?? 'silent')
   const directory = join(tmpdir(), `graticule-data-${randomUUID()}`)
   // Services that tests stand up are on loopback.
   const usual = { DATA_DIR: directory, EGRESS_ALLOW: '127.0.0.1:*' }

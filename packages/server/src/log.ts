@@ -1,0 +1,40 @@
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+
+/**
+ * The log of the process. Each line is masked as a whole, just before it is written, because a credential may hide
+ * anywhere in it: in a path, in the message or the cause of an error, in what a library says about an address.
+ */
+export function createLogger(level: LoggerOptions['level'] & string, destination?: DestinationStream): Logger {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: { streamWrite: masked },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+const userInfo = /(\/\/[^\s/:@"]{0,256}:)[^\s/@"]{1,256}@/g
+const authorization = /\b(Bearer|Basic)\s+[\w+/=.~-]+/gi
+const parameter = /([?&][\w.-]{0,64}(?:key|token|secret|password|signature|sig)=)[^&\s"\\]+/gi
+/** A run as long as tokens are, or a member such as `requestId`, which is no credential and is searched for. */
+const longRun = /"\w{0,64}Id":"[\w.-]*"|[\w-]{32,}/g
+const uuid = /([\da-f]{8})-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi
+const tenantSchema = /^app_[\da-f]{32}$/
+
+/** The text without what looks like a credential. It takes time in proportion to the text, whatever that is. */
+export const masked = (text: string): string =>
+  text
+    .replace(userInfo, '$1…@')
+    .replace(authorization, '$1 …')
+    .replace(parameter, '$1…')
+    .replace(longRun, (run) => (run.startsWith('"') || tenantSchema.test(run) ? run : maskedRun(run)))
+
+/**
+ * API keys are UUIDs, as the ids of records are: the first digits still tell records apart. Tokens of other kinds have
+ * 32 random bytes or more; words of that length have no digits.
+ */
+function maskedRun(run: string): string {
+  const rest = run.replace(uuid, '$1…')
+  return rest.length >= 32 && /\d/.test(rest) && /[a-z]/i.test(rest) ? `${run.slice(0, 4)}…` : rest
+}
