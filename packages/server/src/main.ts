@@ -2,6 +2,9 @@ import { inspect } from 'node:util'
 import { run } from './cli.ts'
 import { masked } from './log.ts'
 
+// Nothing that this process or a child of it makes is for other users of the machine.
+process.umask(0o077)
+
 const stop = new AbortController()
 let askedAt = Number.POSITIVE_INFINITY
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import type { Secrets } from './access/secrets.ts'
 import type { Config } from './config.ts'
+import { closeToOthers } from './data-directory.ts'
 import type { Db, Queryable } from './db/db.ts'
 import { openEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
@@ -27,6 +28,7 @@ export async function openPlatform(
   { isEmpty = false } = {},
 ): Promise<Platform> {
   const { DATABASE_URL: url, DATA_DIR: directory } = config
+  await closeToOthers(directory, onError)
   const db = url
     ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
     : await openEmbedded({ directory: join(directory, 'database'), onError })
