@@ -72,3 +72,33 @@ test('the documentation page shows the operations and tries them, with nothing f
     await browser.close()
   }
 })
+
+test('the documentation page keeps a key for the session of its tab only, and removes what earlier versions kept', async () => {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  try {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${url}/api/v1/healthcheck`)
+    await page.evaluate(`localStorage.setItem('authorized', '{"old":"${app.master}"}')`)
+    await page.goto(`${url}/api/docs`)
+    await page.getByRole('button', { name: 'Authorize' }).first().click()
+    await page.locator('.auth-container input').first().fill(app.master)
+    await page.locator('.auth-container').getByRole('button', { name: 'Apply' }).first().click()
+    await page.locator('.auth-container').getByRole('button', { name: 'Remove' }).first().waitFor()
+    const stored = (storage: string) => page.evaluate(`JSON.stringify(${storage})`) as Promise<string>
+    assert.equal(await stored('localStorage'), '{}')
+    assert.ok((await stored('sessionStorage')).includes(app.master))
+    await page.reload()
+    await page.locator('.authorize.locked').waitFor()
+    assert.equal(await stored('localStorage'), '{}')
+    const other = await context.newPage()
+    await other.goto(`${url}/api/docs`)
+    await other.locator('.authorize.unlocked').waitFor()
+    assert.equal(await other.evaluate('sessionStorage.length'), 0)
+  } finally {
+    await browser.close()
+  }
+})

@@ -21,12 +21,34 @@ const page = `<!doctype html>
 </body>
 </html>
 `
-const start = `SwaggerUIBundle({
+/**
+ * Keys are kept for the session of the tab, so that a reload keeps them and closing it does not. Swagger UI itself would
+ * put them into local storage for good, as earlier versions of this page did.
+ */
+const start = `const place = 'authorized'
+localStorage.removeItem(place)
+const keepForSession = () => ({
+  statePlugins: {
+    auth: {
+      wrapActions: {
+        persistAuthorizationIfNeeded: (_, { authSelectors }) => () => {
+          sessionStorage.setItem(place, JSON.stringify(authSelectors.authorized().toJS()))
+        },
+      },
+    },
+  },
+})
+const ui = SwaggerUIBundle({
   url: '/api/v1/openapi.json',
   dom_id: '#docs',
   deepLinking: true,
   displayOperationId: true,
-  persistAuthorization: true,
+  persistAuthorization: false,
+  plugins: [keepForSession],
+  onComplete() {
+    const kept = sessionStorage.getItem(place)
+    if (kept) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) })
+  },
   tagsSorter: 'alpha',
 })
 `
