@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
@@ -29,6 +30,7 @@ import type { Db } from './db/db.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
+import { limitConnections } from './http/connection-limit.ts'
 import { createIdleCloser } from './http/idle-connections.ts'
 import type { Operation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
@@ -75,11 +77,7 @@ const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 export async function createApp({ db, secrets, logger, config, about }: AppOptions): Promise<App> {
   const bus = await openBus(config, secrets, logger)
   let listener: FastifyInstance | undefined
-  const egress = createEgress({
-    allow: config.EGRESS_ALLOW,
-    mayReachLoopback: await isLaptop(config, db.kind),
-    own: ownServicesOf(config, () => listener?.server.address()),
-  })
+  const egress = await openEgress(config, db, () => listener?.server.address())
   const agents = await openAgents({ db, secrets, logger, config, egress, bus })
   const { authority, ...credentials } = createAuthority({ db, secrets, config, logger })
   const { keys, revocation } = authority
@@ -107,6 +105,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     isStopping,
   })
   listener = http
+  limitConnections(http.server, config.MAX_CONNECTIONS)
   const closeIdle = createIdleCloser(http.server)
   agents.attach(http)
 
@@ -140,6 +139,14 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     },
   }
 }
+
+/** `listening` is the server's own address, once it listens. */
+const openEgress = async (config: AppConfig, db: Db, listening: () => AddressInfo | string | null | undefined) =>
+  createEgress({
+    allow: config.EGRESS_ALLOW,
+    mayReachLoopback: await isLaptop(config, db.kind),
+    own: ownServicesOf(config, listening),
+  })
 
 /** What is known at any moment without having been counted. */
 const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlots; tiling: Tiling }): Gauges => ({

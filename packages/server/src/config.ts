@@ -170,6 +170,11 @@ const settings = Type.Object({
   AGENT_DRAIN_MS: milliseconds(24_000, 'How long answers that have begun may take once the server is told to stop'),
   AGENT_HISTORY_DAYS: Type.Integer({ minimum: 1, default: 30, description: 'How long invocations are remembered' }),
   BODY_LIMIT: Type.Integer({ minimum: 1_024, default: 1_048_576, description: 'The largest JSON body in bytes' }),
+  MAX_CONNECTIONS: Type.Integer({
+    minimum: 1,
+    default: 10_000,
+    description: 'Connections that clients may have open, WebSockets included; the next get 503',
+  }),
   METRICS_PORT: Type.Optional(
     Type.Integer({
       minimum: 1,

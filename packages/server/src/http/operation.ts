@@ -103,7 +103,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
   app.route({
     method: operation.method,
     url: routeOf(operation),
-    bodyLimit: operation.bodyLimit,
+    bodyLimit: operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined),
     config: { operation } satisfies RouteConfig,
     // Before the body is read: whoever may not call cannot make the server work.
     async onRequest(request) {
@@ -169,6 +169,9 @@ async function explained(error: unknown, { caller, opened }: Admitted, { revocat
   if (!caller || !mayBeRevoked) return error
   return (await revocation.check(caller).catch(() => undefined)) ?? error
 }
+/** Whoever has no key yet has little to say: a name, a password, a token. */
+const publicBodyLimit = ({ initialConfig }: FastifyInstance): number =>
+  Math.min(16_384, initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY)
 
 const isForm = ({ headers }: FastifyRequest): boolean =>
   /^multipart\/form-data(;|$)/i.test(headers['content-type'] ?? '')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
@@ -56,6 +57,21 @@ export function problemBody(problem: ApiError, url: string, requestId: string): 
     error: STATUS_CODES[status] ?? title,
     ...extensions,
   })
+}
+
+/** The whole answer as bytes of HTTP, for a socket on which there is no request; the connection ends with it. */
+export function problemAnswer(problem: ApiError): string {
+  const id = randomUUID()
+  const body = problemBody(problem, '', id)
+  const headers = {
+    Connection: 'close',
+    'X-Request-Id': id,
+    'Content-Type': problemType,
+    'Content-Length': Buffer.byteLength(body),
+    ...problem.headers,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`
 }
 
 /** What the HTTP library says, in our words; whatever else is thrown is our fault and says nothing. */

@@ -14,7 +14,7 @@ import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type Operation, type RouteConfig, releaseSignal, routeOf } from './operation.ts'
-import { problemBody, problemType, sendProblem } from './problem.ts'
+import { problemAnswer, sendProblem } from './problem.ts'
 
 export type ServerOptions = {
   logger: FastifyBaseLogger
@@ -53,14 +53,13 @@ export async function createServer(
   const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
   readJson(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(request, reply, new ApiError('not_found', 'There is nothing at this address.')),
-  )
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, nothingHere()))
   // Hooks with a callback: one that returned a promise would cost every request a turn of the event loop.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders).header('x-request-id', request.id)
     setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
-    done(urlFault(request.raw.url ?? ''))
+    // Where there is nothing no body is read either.
+    done(urlFault(request.raw.url ?? '') ?? (request.is404 ? nothingHere() : undefined))
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
     // A connection that stays open for more requests must not keep a stopping server waiting.
@@ -85,6 +84,8 @@ export async function createServer(
   refuseOtherMethods(app, operations)
   return app
 }
+
+const nothingHere = (): ApiError => new ApiError('not_found', 'There is nothing at this address.')
 
 const acceptedId = (id: unknown): string | undefined =>
   typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
@@ -157,10 +158,5 @@ function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown },
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? new ApiError('request_timeout', 'The request did not arrive in time.')
         : new ApiError('invalid_request', 'This is not a valid HTTP request.')
-  const id = randomUUID()
-  const body = problemBody(problem, '', id)
-  socket.end(
-    `HTTP/1.1 ${problem.status} ${problem.title}\r\nConnection: close\r\nX-Request-Id: ${id}\r\n` +
-      `Content-Type: ${problemType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  )
+  socket.end(problemAnswer(problem))
 }
