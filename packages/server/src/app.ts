@@ -43,6 +43,7 @@ import { allOperations } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
 import { createSending } from './sending/sending.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
+import { watchStorage } from './server-info/storage.ts'
 import { createStyleCheck } from './styles/style-check.ts'
 import { createTiling, type Tiling, type TilingOptions } from './tiling.ts'
 import { createUploading } from './uploading.ts'
@@ -95,15 +96,12 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const uploading = createUploading({ db, connections, sources, tiling, jobs, config, onError: onJobError })
   const messages = createMessages({ db, secrets, logger, config, egress })
   const metrics = createMetrics(gaugesOf({ agents, slots, tiling }), about.version.tag)
-  const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl }
+  const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
+  const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl, storage }
   const parts = { ...own, ...authority, ...credentials, ...maps, ...messages }
   const operations = allOperations({ ...parts, agents, uploading, metrics })
-  const http = await createServer(operations, authority, {
-    logger,
-    trustProxy,
-    bodyLimit: config.BODY_LIMIT,
-    isStopping,
-  })
+  const httpOptions = { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping }
+  const http = await createServer(operations, authority, httpOptions)
   listener = http
   limitConnections(http.server, config.MAX_CONNECTIONS)
   const closeIdle = createIdleCloser(http.server)
@@ -122,6 +120,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
       hasStopped = true
       clearInterval(usageTimer)
       metrics.close()
+      storage.close()
       // At once: the server waits for the streams that agents finish, and agents may still be asked by other replicas.
       // A stream that ends now leaves a connection behind that would wait for more requests.
       const sweeping = setInterval(closeIdle, 200)

@@ -54,6 +54,11 @@ const settings = Type.Object({
     default: './data',
     description: 'Where the embedded database and the secret are kept',
   }),
+  DATA_MIN_FREE_MB: Type.Integer({
+    minimum: 0,
+    default: 64,
+    description: 'With less room than so many MiB left for DATA_DIR the health check is 503 storage_full; 0 never',
+  }),
   MASTER_API_KEY: Type.Optional(
     Type.String({
       format: 'uuid',

@@ -33,6 +33,7 @@ const table = {
   agent_disconnected: [502, 'The agent disconnected'],
   unavailable: [503, 'Temporarily unavailable'],
   agent_unavailable: [503, 'No process is serving the agent'],
+  storage_full: [503, 'The storage is full'],
   cancelled: [503, 'The invocation was cancelled'],
   shutting_down: [503, 'The server is stopping'],
   query_timeout: [504, 'The query took too long'],

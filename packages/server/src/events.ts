@@ -10,6 +10,8 @@ export type Events = {
   sent: { kind: string; status: 'delivered' | 'failed' }
   /** `code` is `ok` or the code of the error. */
   invocation: { code: string; seconds: number; firstOutputSeconds: number | undefined }
+  /** A write failed because this machine has no room left. */
+  storageFull: Record<string, never>
   /** A frame of a worker for an invocation that is over. */
   lateFrame: Record<string, never>
   /** From telling a worker that an invocation is cancelled until its slot is free. */
@@ -25,6 +27,7 @@ const channels: Readonly<Record<Name, Channel>> = {
   upload: channel('graticule:upload'),
   sent: channel('graticule:sent'),
   invocation: channel('graticule:invocation'),
+  storageFull: channel('graticule:storageFull'),
   lateFrame: channel('graticule:lateFrame'),
   cancelled: channel('graticule:cancelled'),
 }

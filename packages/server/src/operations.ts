@@ -46,6 +46,7 @@ import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
 import { outputSchema } from './resource/schemas.ts'
 import { type ServerConfig, serverInfoOperations } from './server-info/server-info.ts'
+import type { Storage } from './server-info/storage.ts'
 import { styles } from './styles/style.ts'
 import type { StyleCheck } from './styles/style-check.ts'
 import { basemapOperations } from './tiles/basemap-operations.ts'
@@ -76,6 +77,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
   deliveries: Deliveries
   about: ServerConfig
   isStopping: () => boolean
+  storage: Storage
   tiling: Tiling
   budget: TileBudget
   baseUrl(request: FastifyRequest): string
@@ -136,7 +138,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...uploadOperations({ store: { db, resource: uploads(ownApplication) }, ...uploading, isStopping }),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
-    ...serverInfoOperations(db, about, isStopping),
+    ...serverInfoOperations(db, about, isStopping, parts.storage),
     ...metricsOperations(parts.metrics),
   ]
   const mcp = mcpOperations({

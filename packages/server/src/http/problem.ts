@@ -3,6 +3,8 @@ import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
+import { report } from '../events.ts'
+import { isOwnStorageFull, systemFault } from './system-fault.ts'
 
 export const problemType = 'application/problem+json'
 
@@ -25,6 +27,7 @@ export const problemSchema = Type.Object(
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = asApiError(error)
+  if (problem.code === 'storage_full' && isOwnStorageFull(error)) report('storageFull', {})
   // Whoever has left hears nothing, and nothing is wrong with the server.
   const hasLeft = request.raw.socket.destroyed
   if (problem.status >= 500 && !hasLeft) {
@@ -76,7 +79,14 @@ export function problemAnswer(problem: ApiError): string {
 
 /** What the HTTP library says, in our words; whatever else is thrown is our fault and says nothing. */
 function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error
+  if (error instanceof ApiError) {
+    // Somebody said that something failed, and the system says what.
+    const isVague = error.code === 'internal' || error.code === 'unavailable'
+    const fault = isVague ? systemFault(error.cause) : undefined
+    return fault?.code === 'storage_full' ? fault : error
+  }
+  const fault = systemFault(error)
+  if (fault) return fault
   const status = typeof error === 'object' && error && 'statusCode' in error ? error.statusCode : 500
   if (status === 413) return new ApiError('too_large', 'The body is larger than this operation accepts.')
   if (status === 414) return new ApiError('uri_too_long', 'The address is too long.')

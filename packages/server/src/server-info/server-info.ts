@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
+import type { Storage } from './storage.ts'
 
 /** What is running: at `/config`, and under `svc` in every application's configuration. */
 export type ServerConfig = { version: { tag: string; hash: string; timestamp: number } }
@@ -16,7 +17,12 @@ const configSchema = Type.Object({
 })
 
 /** `isStopping` tells load balancers to send nothing more. */
-export function serverInfoOperations(db: Db, config: ServerConfig, isStopping: () => boolean): Operation[] {
+export function serverInfoOperations(
+  db: Db,
+  config: ServerConfig,
+  isStopping: () => boolean,
+  storage: Storage,
+): Operation[] {
   let pending: Promise<unknown> | undefined
   return [
     operation({
@@ -33,13 +39,14 @@ export function serverInfoOperations(db: Db, config: ServerConfig, isStopping: (
       method: 'GET',
       path: '/api/v1/healthcheck',
       summary: 'Is the server able to work?',
-      description: '200 while it and its database are, 503 otherwise.',
+      description:
+        '200 while it and its database are, 503 otherwise; 503 `storage_full` while there is too little room for data.',
       access: 'public',
       success: { status: 200, description: 'It is', schema: Type.Object({ status: Type.String() }) },
       async handle() {
         if (isStopping())
           throw new ApiError('unavailable', 'The server is stopping.', { headers: { 'Retry-After': '2' } })
-        await probe()
+        await Promise.all([probe(), storage.check()])
         return { headers: { 'cache-control': 'no-store' }, body: { status: 'ok' } }
       },
     }),

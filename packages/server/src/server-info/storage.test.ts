@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ApiError } from '../errors.ts'
+import { isOwnStorageFull, systemFault } from '../http/system-fault.ts'
+import { testApp } from '../testing/harness.ts'
+
+test('what the system ran out of, and values beyond its limits, are told apart', () => {
+  const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code })
+  const codeOf = (error: unknown) => systemFault(error)?.code
+  for (const code of ['ENOSPC', 'EDQUOT', '53100']) {
+    assert.equal(codeOf(coded(code)), 'storage_full', code)
+    assert.equal(codeOf(new Error('outer', { cause: coded(code) })), 'storage_full', code)
+  }
+  assert.equal(codeOf(coded('53200')), 'unavailable')
+  for (const code of ['54000', '54001', '54011', '22001']) assert.equal(codeOf(coded(code)), 'invalid_request', code)
+  assert.equal(codeOf(coded('XX000', 'invalid memory alloc request size 1073741824')), 'invalid_request')
+  assert.equal(codeOf(coded('XX000', 'cache lookup failed')), undefined)
+  assert.equal(codeOf(coded('42P01')), undefined)
+  assert.equal(isOwnStorageFull(coded('ENOSPC')), false, 'a foreign database may say so')
+})
+
+/** A file system of this size, or nothing where the test may not mount one. */
+async function smallDisk(megabytes: number) {
+  const path = await mkdtemp(join(tmpdir(), 'graticule-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'ignore' })
+  } catch {
+    await rm(path, { recursive: true })
+    return undefined
+  }
+  return {
+    path,
+    async remove() {
+      execFileSync('umount', ['-l', path])
+      await rm(path, { recursive: true })
+    },
+  }
+}
+
+test('a full disk is 503 storage_full, and the health check says so until there is room again', async (t) => {
+  const disk = await smallDisk(4)
+  if (!disk) return t.skip('this user may not mount a file system')
+  const app = await testApp({ DATA_DIR: disk.path, DATA_MIN_FREE_MB: '0' })
+  try {
+    await app.http.listen({ port: 0, host: '127.0.0.1' })
+    const url = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}/api/v1`
+    const health = () => app.call('GET', '/api/v1/healthcheck')
+    assert.equal((await health()).status, 200)
+    const form = new FormData()
+    form.append('file', new Blob([`name,lon,lat\n${'a,1,2\n'.repeat(1_000_000)}`]), 'large.csv')
+    const sent = await fetch(`${url}/uploads`, { method: 'POST', headers: { 'x-api-key': app.master }, body: form })
+    const answer = (await sent.json()) as { code: string; detail: string }
+    assert.deepEqual([sent.status, answer.code], [503, 'storage_full'], JSON.stringify(answer))
+    assert.ok(sent.headers.get('retry-after'))
+    assert.ok(!answer.detail.includes(disk.path))
+    const unready = await health()
+    assert.deepEqual([unready.status, unready.body.code], [503, 'storage_full'], 'a write has just failed')
+  } finally {
+    await app.close()
+    await disk.remove()
+  }
+})
+
+test('too little room for DATA_DIR is 503 storage_full of the health check, before a write fails', async (t) => {
+  const disk = await smallDisk(4)
+  if (!disk) return t.skip('this user may not mount a file system')
+  await writeFile(join(disk.path, 'file'), Buffer.alloc(3 * 1024 * 1024))
+  const app = await testApp({ DATA_DIR: disk.path, DATA_MIN_FREE_MB: '2' })
+  try {
+    const { status, body } = await app.call('GET', '/api/v1/healthcheck')
+    assert.deepEqual([status, body.code], [503, 'storage_full'])
+    assert.equal((await app.call('GET', '/api/v1/styles')).status, 200, 'what is there can be read')
+  } finally {
+    await app.close()
+    await disk.remove()
+  }
+})
+
+test('a value that no index can hold is 400', async () => {
+  const app = await testApp()
+  try {
+    await app.db.script('CREATE TABLE public.keyed (name text PRIMARY KEY)')
+    const failure = await app.db
+      .script(`INSERT INTO public.keyed SELECT string_agg(md5(i::text), '') FROM generate_series(1, 3000) i`)
+      .catch((error) => error)
+    assert.ok(!(failure instanceof ApiError))
+    assert.equal(systemFault(failure)?.status, 400)
+  } finally {
+    await app.close()
+  }
+})
