@@ -44,7 +44,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .send(problemBody(problem, request.url, request.id))
 }
 
-export function problemBody(problem: ApiError, url: string, requestId: string): string {
+function problemBody(problem: ApiError, url: string, requestId: string): string {
   const { status, code, title, message, faults, extensions } = problem
   return JSON.stringify({
     type: `urn:graticule:problem:${code}`,
