@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config.ts'
 import type { Connections } from './databases/connection.ts'
+import { tenantSchema } from './databases/tenant-schema.ts'
 import type { AttributeDto } from './datasets/attribute-dto.ts'
 import { findDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
@@ -12,6 +14,7 @@ import { cleanAttribution } from './tiles/attribution.ts'
 import { mapOf } from './tiles/detect.ts'
 import type { Tiling } from './tiling.ts'
 import type { LoadingParts } from './uploads/run-upload.ts'
+import type { UploadOperationsOptions } from './uploads/upload-operations.ts'
 import { createUploads, type Uploads } from './uploads/uploads.ts'
 
 export type UploadingOptions = {
@@ -28,8 +31,20 @@ export type UploadingOptions = {
 }
 
 /** Uploads, and what they need of the rest. */
-export type Uploading = Uploads & Pick<LoadingParts, 'findReplaced' | 'directory'> & Limits
-type Limits = { readonly maxBytes: number; readonly maxWaiting: number }
+export type Uploading = Uploads &
+  Pick<UploadOperationsOptions, 'findReplaced' | 'sharersOf' | 'directory' | 'maxBytes' | 'maxWaiting'>
+
+/** Datasets of the same database, or of the same schema of the platform's, that name the table of the replaced one. */
+const sharersOf =
+  (db: Db): UploadOperationsOptions['sharersOf'] =>
+  async (applicationId, id, { databaseId, ownSchema = '', tableIn }) => {
+    const isOwn = ownSchema !== ''
+    const datasets = await db.query<{ id: string; ownerId: number | null; source: string }>(sql`
+      SELECT d.id, d.owner_id AS "ownerId", d.source FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
+      WHERE d.application_id = ${applicationId}::uuid AND d.type = 'table' AND d.id <> ${id}::uuid
+        AND (d.database_id = ${databaseId}::uuid OR (${isOwn} AND b.type = 'internal'))`)
+    return datasets.filter(({ source }) => isDeepStrictEqual(tableName(source, ownSchema), tableIn(ownSchema)))
+  }
 
 export function createUploading(options: UploadingOptions): Uploading {
   const { db, connections, sources, tiling, config } = options
@@ -40,16 +55,21 @@ export function createUploading(options: UploadingOptions): Uploading {
     async target(applicationId, databaseId) {
       const record = await connections.lookUp(applicationId, databaseId)
       if (!record) throw new ApiError('not_found', 'The database is gone.')
-      return { ...(await connections.writable(record)), databaseId: record.id, isOwn: record.type === 'internal' }
+      const { id, type, host, port, user, db: name } = record
+      const destination = JSON.stringify([type, host, port, user, name])
+      return { ...(await connections.writable(record)), databaseId: id, isOwn: type === 'internal', destination }
     },
     async findReplaced(applicationId, id) {
       const found = await findDataset(db, applicationId, id)
       if (!found) return undefined
-      const [row] = await db.query<{ ownerId: number | null }>(
-        sql`SELECT owner_id AS "ownerId" FROM svc.datasets WHERE id = ${id}::uuid`,
-      )
+      const [row] = await db.query<{ ownerId: number | null; isInternal: boolean }>(sql`
+        SELECT d.owner_id AS "ownerId", b.type = 'internal' AS "isInternal"
+        FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id WHERE d.id = ${id}::uuid`)
+      if (!row) return undefined
       const { databaseId, type, name, source } = found
-      return { databaseId, type, name, ownerId: row?.ownerId ?? null, tableIn: (schema) => tableName(source, schema) }
+      const ownSchema = row.isInternal ? tenantSchema(applicationId) : undefined
+      const tableIn = (schema: string) => tableName(source, schema)
+      return { databaseId, type, name, source, ownerId: row.ownerId, ownSchema, tableIn }
     },
     async inspect(applicationId, databaseId, source) {
       const table = { applicationId, databaseId, type: 'table', source, metadata: {}, attributes: [], secrets: null }
@@ -69,5 +89,5 @@ export function createUploading(options: UploadingOptions): Uploading {
   })
   const { findReplaced, directory } = parts
   const limits = { maxBytes: config.UPLOAD_MAX_BYTES, maxWaiting: config.UPLOADS_WAITING_PER_APPLICATION }
-  return { ...uploads, findReplaced, directory, ...limits }
+  return { ...uploads, findReplaced, sharersOf: sharersOf(db), directory, ...limits }
 }

@@ -4,6 +4,7 @@ import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
 import { touched } from '../resource/store.ts'
 import { cleanName, freeName } from './column-names.ts'
+import { demandSameDestination, demandSameSource } from './replaced-table.ts'
 import { putInPlace, type Staged, type TableName } from './staging.ts'
 import type { Result } from './upload.ts'
 import { codeOf, UploadFault } from './upload-fault.ts'
@@ -70,11 +71,14 @@ async function publishTable(tx: Queryable, upload: Claimed, table: Publishable):
   const { staged, replaces } = table
   const { target } = staged
   if (replaces) {
-    const [found] = await tx.query(sql`
-      SELECT id FROM svc.datasets WHERE id = ${table.id}::uuid AND application_id = ${upload.applicationId}::uuid
+    const [found] = await tx.query<{ databaseId: string; source: string }>(sql`
+      SELECT database_id AS "databaseId", source FROM svc.datasets
+      WHERE id = ${table.id}::uuid AND application_id = ${upload.applicationId}::uuid AND type = 'table'
       FOR NO KEY UPDATE`)
     if (!found) throw new UploadFault('dataset_gone', 'The dataset was deleted in the meantime.')
+    demandSameSource(found, upload.replaces)
   }
+  await demandSameDestination(tx, target)
   const inTarget = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
     target.isOwn ? work(tx) : elsewhere(target.db, work)
   const place = await inTarget(async (there) => {

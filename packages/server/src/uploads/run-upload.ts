@@ -8,6 +8,7 @@ import { type MapFacts, type Publishable, publish, publishArchive } from './publ
 import type { Opened } from './reader-messages.ts'
 import type { ReaderProcess } from './reader-process.ts'
 import { type Extent, layerNameOf, ReadFault, type ScannedLayer } from './readers/reader.ts'
+import { demandReplaceable, demandSameSource, type Replaced } from './replaced-table.ts'
 import {
   copyRows,
   createStaging,
@@ -55,13 +56,6 @@ export type LoadingParts = {
 }
 
 type Attributes = readonly { readonly name: string; readonly type: string }[]
-export type Replaced = {
-  readonly databaseId: string
-  readonly type: string
-  readonly name: string
-  readonly ownerId: number | null
-  tableIn(schema: string): TableName
-}
 export type NewDataset = {
   readonly id: string
   readonly applicationId: string
@@ -152,6 +146,11 @@ async function runLayers(
 ): Promise<void> {
   const replaced = await findReplaced(parts, upload)
   const target = await parts.target(upload.applicationId, replaced?.databaseId)
+  // Again when it is published: this only saves the work.
+  if (replaced) {
+    const ownSchema = target.isOwn ? target.schema : undefined
+    await demandReplaceable(target.db, ownSchema, replaced.tableIn(target.schema))
+  }
   const names = chosenLayers(opened.layers, upload)
   const [only] = names
   const guessed = names.length === 1 && only !== undefined ? await loadGuessed(upload, target, reader, run, only) : null
@@ -209,10 +208,14 @@ async function planLayers(
 
 const placed = ({ name }: ScannedLayer, layers: number): { layer?: string } => (layers > 1 ? { layer: name } : {})
 
-async function findReplaced(parts: LoadingParts, { applicationId, options }: Claimed): Promise<Replaced | undefined> {
+async function findReplaced(
+  parts: LoadingParts,
+  { applicationId, options, replaces }: Claimed,
+): Promise<Replaced | undefined> {
   if (options.datasetId === undefined) return undefined
   const found = await parts.findReplaced(applicationId, options.datasetId)
   if (found?.type !== 'table') throw new UploadFault('dataset_gone', 'There is no such dataset any more.')
+  demandSameSource(found, replaces)
   return found
 }
 

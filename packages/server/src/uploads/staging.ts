@@ -4,6 +4,7 @@ import { geometryColumn, keyColumn } from './column-names.ts'
 import { withNumber } from './lent-srid.ts'
 import type { Rows } from './reader-process.ts'
 import type { Extent, Warning } from './readers/reader.ts'
+import { demandReplaceable } from './replaced-table.ts'
 import type { TablePlan } from './table-plan.ts'
 import { codeOf, UploadFault } from './upload-fault.ts'
 
@@ -14,6 +15,8 @@ export type Target = {
   readonly databaseId: string
   /** In the platform's database, so that everything can be published in one transaction. */
   readonly isOwn: boolean
+  /** Where the record of the database led when it was opened: [type, host, port, user, db] as JSON. */
+  readonly destination: string
 }
 
 /** A table that nobody knows of yet. */
@@ -197,8 +200,7 @@ export async function cancelStatements({ db }: Target, uploadId: string): Promis
 
 /** Gives the table its name, in place of the one that has it. */
 export async function putInPlace(tx: Queryable, { target, name }: Staged, place: TableName, replaces: boolean) {
-  const table = ident(place.schema, place.name)
-  if (replaces) await dropReplaced(tx, place)
+  if (replaces) await dropReplaced(tx, target, place)
   if (place.schema !== target.schema) {
     await tx.query(sql`ALTER TABLE ${ident(target.schema, name)} SET SCHEMA ${ident(place.schema)}`)
   }
@@ -212,22 +214,15 @@ export async function putInPlace(tx: Queryable, { target, name }: Staged, place:
       await tx.query(sql`ALTER INDEX ${ident(place.schema, name + suffix)} RENAME TO ${ident(index)}`)
     }
   }
-  return table
 }
 
 export type TableName = { readonly schema: string; readonly name: string }
 
 const freeIndexName = (table: string, suffix: string): string => `${table.slice(0, 40)}${suffix}`
 
-async function dropReplaced(tx: Queryable, { schema, name }: TableName): Promise<void> {
-  const [found] = await tx.query<{ kind: string }>(sql`
-    SELECT c.relkind::text AS kind FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind NOT IN ('i', 'I', 'S', 't')`)
-  if (!found) return
-  if (found.kind !== 'r') {
-    throw new UploadFault('dataset_in_use', 'The dataset is no plain table, so its data cannot be replaced.')
-  }
-  await tx.query(sql`DROP TABLE ${ident(schema, name)}`).catch((error) => {
+async function dropReplaced(tx: Queryable, target: Target, place: TableName): Promise<void> {
+  await demandReplaceable(tx, target.isOwn ? target.schema : undefined, place)
+  await tx.query(sql`DROP TABLE IF EXISTS ${ident(place.schema, place.name)}`).catch((error) => {
     if (codeOf(error) !== '2BP01') throw error
     const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail.split('\n')[0]})` : ''
     throw new UploadFault(

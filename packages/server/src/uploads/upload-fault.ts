@@ -1,7 +1,14 @@
 import { ApiError } from '../errors.ts'
 import { type FaultPlace, ReadFault, type UploadErrorCode } from './readers/reader.ts'
 
-export type FaultCode = UploadErrorCode | 'layer_required' | 'dataset_gone' | 'dataset_in_use' | 'invalid_coordinates'
+export type FaultCode =
+  | UploadErrorCode
+  | 'layer_required'
+  | 'dataset_gone'
+  | 'dataset_changed'
+  | 'dataset_in_use'
+  | 'not_replaceable'
+  | 'invalid_coordinates'
 
 /** What the upload's `error` says. */
 export type FaultDto = { code: FaultCode; message: string } & FaultPlace

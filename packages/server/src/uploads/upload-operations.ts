@@ -13,9 +13,10 @@ import { outputSchema } from '../resource/schemas.ts'
 import { getEntity, getText, removeEntity, type Store, touched } from '../resource/store.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
 import { dismissBody, receiveForm } from './receive-file.ts'
-import type { Replaced } from './run-upload.ts'
+import { demandReplaceable, type Replaced, type ReplacedSource } from './replaced-table.ts'
 import { sourceFile, uploadDirectory } from './run-upload.ts'
 import type { UploadFormFields } from './upload.ts'
+import { UploadFault } from './upload-fault.ts'
 import { countUnfinished, now, takeTurns } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
@@ -26,6 +27,8 @@ export type UploadOperationsOptions = {
   /** How many of an application may be unfinished. */
   maxWaiting: number
   findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
+  /** The other datasets of the application whose table it is as well. */
+  sharersOf(applicationId: string, id: string, replaced: Replaced): Promise<{ id: string; ownerId: number | null }[]>
   /** A file has come; it is not yet safe. */
   expect(): void
   /** It is, and on record. */
@@ -66,8 +69,8 @@ function create(options: UploadOperationsOptions): Operation {
         await demandRoom(store.db, caller.applicationId, options.maxWaiting)
         const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), maxBytes, options.expect)
         const form = readFormFields(fields)
-        if (form.datasetId !== undefined) await checkReplaced(options, caller, form.datasetId)
-        await insert(options, caller, scope, id, file, form)
+        const replaces = form.datasetId === undefined ? null : await checkReplaced(options, caller, form.datasetId)
+        await insert(options, caller, scope, id, file, form, replaces)
       } catch (error) {
         dismissBody(request.raw)
         await rm(uploadDirectory(directory, id), { recursive: true, force: true })
@@ -87,14 +90,16 @@ async function insert(
   id: string,
   { name, size }: { name: string; size: number },
   form: UploadFormFields,
+  replaces: ReplacedSource | null,
 ): Promise<void> {
   const fileName = name.toWellFormed().replaceAll('\0', '').slice(0, 255) || 'upload'
   await db.transaction(async (tx) => {
     await takeTurns(tx, applicationId)
     await demandRoom(tx, applicationId, maxWaiting)
     await tx.query(sql`
-      INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, size)
-      VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${fileName}, ${`uploads/${id}`}, ${json(form)}, ${size})`)
+      INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size)
+      VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
+        ${replaces && json(replaces)}, ${size})`)
   })
 }
 
@@ -104,16 +109,34 @@ async function demandRoom(db: Queryable, applicationId: string, maxWaiting: numb
   throw new ApiError('busy', detail, { headers: { 'Retry-After': '10' } })
 }
 
-/** Its data may be replaced by whoever may write it. */
-async function checkReplaced({ findReplaced }: UploadOperationsOptions, caller: Caller, id: string): Promise<void> {
+/** The data of a dataset may be replaced by whoever may write it, and every other dataset that shows the same table. */
+async function checkReplaced(options: UploadOperationsOptions, caller: Caller, id: string): Promise<ReplacedSource> {
+  const { findReplaced, sharersOf, store } = options
   const scope = scopeOf(caller, 'datasets', 'write')
+  const mayWrite = (one: { id: string; ownerId: number | null }): boolean =>
+    (scope?.ids === 'any' || scope?.ids.includes(one.id) === true) &&
+    (scope.ownerId === null || one.ownerId === scope.ownerId)
   if (!scope || (scope.ids !== 'any' && !scope.ids.includes(id))) {
     throw denied('The key does not grant write access to this dataset.')
   }
   const found = await findReplaced(caller.applicationId, id)
-  const isOwned = scope.ownerId === null || found?.ownerId === scope.ownerId
-  if (!found || !isOwned) throw new ApiError('not_found', 'There is no Dataset with this id.')
+  if (!found || !mayWrite({ id, ownerId: found.ownerId })) {
+    throw new ApiError('not_found', 'There is no Dataset with this id.')
+  }
   if (found.type !== 'table') throw invalid('body/datasetId', 'Only the data of a table can be replaced.')
+  const { databaseId, source, ownSchema } = found
+  if (ownSchema !== undefined) {
+    await demandReplaceable(store.db, ownSchema, found.tableIn(ownSchema)).catch((error) => {
+      throw error instanceof UploadFault ? invalid('body/datasetId', error.message) : error
+    })
+  }
+  const sharers = await sharersOf(caller.applicationId, id, found)
+  if (!sharers.every(mayWrite)) {
+    throw denied(
+      'The table of this dataset is also that of another dataset, to which the key does not grant write access.',
+    )
+  }
+  return { databaseId, source }
 }
 
 const longestWaitSeconds = 60

@@ -3,6 +3,7 @@ import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
 import { touched } from '../resource/store.ts'
 import type { Warning } from './readers/reader.ts'
+import type { ReplacedSource } from './replaced-table.ts'
 import type { Result, Stage, UploadFormFields } from './upload.ts'
 import { type FaultDto, UploadLost } from './upload-fault.ts'
 
@@ -13,6 +14,7 @@ export type Claimed = {
   readonly ownerId: number | null
   readonly fileName: string
   readonly options: UploadFormFields
+  readonly replaces: ReplacedSource | null
   readonly attempt: number
   /** Only while the record names it may anything be published. */
   readonly worker: string
@@ -48,6 +50,7 @@ export async function claim(db: Db, applicationId: string, limit: number): Promi
       ownerId: number | null
       fileName: string
       options: UploadFormFields
+      replaces: ReplacedSource | null
       attempt: number
     }>(sql`
       UPDATE svc.uploads SET status = 'processing', worker = ${worker}::uuid, attempts = attempts + 1,
@@ -58,7 +61,7 @@ export async function claim(db: Db, applicationId: string, limit: number): Promi
         ORDER BY created_at, id LIMIT 1)
       AND (SELECT count(*) FROM svc.uploads
            WHERE application_id = ${applicationId}::uuid AND status = 'processing' AND NOT ${isLeft}) < ${limit}
-      RETURNING id, owner_id AS "ownerId", file_name AS "fileName", options, attempts AS attempt`)
+      RETURNING id, owner_id AS "ownerId", file_name AS "fileName", options, replaces, attempts AS attempt`)
     return row && { ...row, applicationId, worker }
   })
 }

@@ -1,0 +1,71 @@
+import type { Queryable } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import type { TableName, Target } from './staging.ts'
+import { UploadFault } from './upload-fault.ts'
+
+/** The dataset whose data an upload replaces. */
+export type Replaced = {
+  readonly databaseId: string
+  readonly type: string
+  readonly name: string
+  readonly ownerId: number | null
+  readonly source: string
+  /** Where its table must lie: the application's schema in the platform's database; undefined in a database of its own. */
+  readonly ownSchema: string | undefined
+  tableIn(schema: string): TableName
+}
+
+/** What an upload was allowed to replace when it was sent. */
+export type ReplacedSource = { readonly databaseId: string; readonly source: string }
+
+const changed = (): UploadFault =>
+  new UploadFault(
+    'dataset_changed',
+    'The dataset was given another source or database after the file was sent, so nothing was replaced. Send the file again.',
+  )
+
+/** Refuses a dataset that by now names something else than what was checked when the file was sent. */
+export function demandSameSource(now: ReplacedSource, sent: ReplacedSource | null): void {
+  if (now.databaseId !== sent?.databaseId || now.source !== sent.source) throw changed()
+}
+
+/**
+ * Refuses a table that may not be dropped. Tables are dropped with the platform's rights, so only plain tables of the
+ * application's own schema may be. In a database of the application's own, its user's rights decide.
+ */
+export async function demandReplaceable(
+  db: Queryable,
+  ownSchema: string | undefined,
+  { schema, name }: TableName,
+): Promise<void> {
+  if (ownSchema !== undefined && schema !== ownSchema) {
+    throw new UploadFault(
+      'not_replaceable',
+      'Only a table in the schema of the application can be replaced, and the table of this dataset lies in another schema.',
+    )
+  }
+  if (name.startsWith('svc_')) {
+    throw new UploadFault('not_replaceable', 'Tables whose names begin with svc_ belong to the service.')
+  }
+  const [found] = await db.query<{ isPlain: boolean }>(sql`
+    SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relrowsecurity
+      AND NOT EXISTS (SELECT FROM pg_inherits i WHERE c.oid IN (i.inhrelid, i.inhparent)) AS "isPlain"
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relname = ${name}`)
+  if (found && !found.isPlain) {
+    throw new UploadFault(
+      'dataset_in_use',
+      'Only a plain table can be replaced: no view, no partition, no inherited table and none with row security.',
+    )
+  }
+}
+
+/** Locks the record of the database until the end of the transaction; throws when it leads elsewhere by now. */
+export async function demandSameDestination(tx: Queryable, { databaseId, destination }: Target): Promise<void> {
+  const [row] = await tx.query<{ destination: string }>(sql`
+    SELECT json_build_array(type, host, port, "user", db)::text AS destination
+    FROM svc.databases WHERE id = ${databaseId}::uuid FOR SHARE`)
+  if (row && JSON.stringify(JSON.parse(row.destination)) === destination) return
+  // Not the file's fault: the next attempt loads it into the new place.
+  throw new Error('The database record was changed while the file was loaded into it')
+}
