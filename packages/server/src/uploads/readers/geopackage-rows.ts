@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { PackageTable } from './geopackage-tables.ts'
 import { tooLarge } from './geopackage-values.ts'
 import { maxFeatureBytes, type PassOptions, ReadFault } from './reader.ts'
+import { ownExpression } from './sqlite-file.ts'
 
 /** Rows are read so many at a time, fewer where they are large: rows that are gone soon cost next to nothing. */
 const rowsAtOnce = { first: 20, most: 200, bytes: 512 * 1024 }
@@ -18,6 +19,7 @@ export function guarded<T>(read: () => T): T {
 
 function asFault(error: unknown): unknown {
   const isSqlite = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+  if (isSqlite && /too big/.test(error.message)) return new ReadFault('row_too_large', 'A row is too large.', {}, error)
   return isSqlite ? new ReadFault('invalid_file', `The GeoPackage is damaged: ${error.message}.`, {}, error) : error
 }
 
@@ -26,16 +28,16 @@ export type Row = readonly SQLOutputValue[]
 /** All rows in order: the row's number, the geometry, the fields. In a sound file the numbers grow. */
 export async function* rowsOf(
   database: DatabaseSync,
-  { name, geometry, columns, aliases }: PackageTable,
+  { name, number, geometry, columns, aliases }: PackageTable,
   { signal, onProgress }: PassOptions,
 ): AsyncGenerator<Row[]> {
   const values = columns.map(({ alias, isBulky }) => (isBulky ? limited(alias) : alias))
   const all = ['number', geometry === undefined ? 'NULL' : limited(geometry), ...values]
-  const source = `WITH source (number, ${aliases.join(', ')}) AS (SELECT rowid, * FROM ${quoted(name)})`
+  const source = `WITH ${ownExpression} (number, ${aliases.join(', ')}) AS (SELECT ${number}, * FROM ${quoted(name)})`
   try {
-    const last = Number(database.prepare(`SELECT max(rowid) AS last FROM ${quoted(name)}`).get()?.last ?? 0)
+    const last = Number(database.prepare(`SELECT max(${number}) AS last FROM ${quoted(name)}`).get()?.last ?? 0)
     const statement = database.prepare(
-      `${source} SELECT ${all.join(', ')} FROM source WHERE number >= ? ORDER BY number LIMIT ?`,
+      `${source} SELECT ${all.join(', ')} FROM ${ownExpression} WHERE number >= ? ORDER BY number LIMIT ?`,
     )
     statement.setReadBigInts(true)
     statement.setReturnArrays(true)
@@ -43,9 +45,9 @@ export async function* rowsOf(
     for (;;) {
       const rows = statement.all(from, limit) as unknown as Row[]
       for (const row of rows) {
-        const number = row[0] as bigint
-        if (number < from) throw new ReadFault('invalid_file', 'The GeoPackage repeats rows.')
-        from = number + 1n
+        const at = row[0] as bigint
+        if (at < from) throw new ReadFault('invalid_file', 'The GeoPackage repeats rows.')
+        from = at + 1n
       }
       count += rows.length
       yield rows
@@ -55,8 +57,11 @@ export async function* rowsOf(
       signal.throwIfAborted()
       onProgress?.(Math.min(Math.max(Number(from) / last, 0), 1))
     }
-    // Where numbers do not grow, rows are not found by them.
-    const { all: expected } = database.prepare(`SELECT count(*) AS "all" FROM ${quoted(name)} NOT INDEXED`).get() ?? {}
+    // Where numbers do not grow, rows are not found by them. Not counted further than needed: a tree of pages may come
+    // back to the same page again and again.
+    const rest = `WITH ${ownExpression} AS (SELECT 1 FROM ${quoted(name)} NOT INDEXED LIMIT ?)`
+    const { all: expected } =
+      database.prepare(`${rest} SELECT count(*) AS "all" FROM ${ownExpression}`).get(count + 1) ?? {}
     if (count !== expected) throw new ReadFault('invalid_file', 'The GeoPackage is damaged: rows cannot be found.')
   } catch (error) {
     throw asFault(error)

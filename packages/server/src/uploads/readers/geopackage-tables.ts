@@ -1,5 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { maxFields, ReadFault } from './reader.ts'
+import type { SqliteFile } from './sqlite-file.ts'
 
 /** Columns go by their place, because their names may be no text. Bulky ones can hold long values. */
 export type PackageColumn = {
@@ -11,6 +11,8 @@ export type PackageColumn = {
 
 export type PackageTable = {
   readonly name: string
+  /** What the number of a row is called: a name that no column has. */
+  readonly number: string
   /** Of all columns, in their order. */
   readonly aliases: readonly string[]
   /** The alias of the column. */
@@ -23,24 +25,32 @@ export type PackageTable = {
 /** GDAL and its like make these keys; they say nothing about the feature. */
 const madeKeys = new Set(['fid', 'ogc_fid', 'ogr_fid', 'gpkg_fid', 'rowid', '_rowid_'])
 
+/** Registers of a GeoPackage are not read further. */
+const maxRegistered = 10_000
+
 /** The tables with data. Views and virtual tables are left out: to read them is to run what the file says. */
-export function packageTables(database: DatabaseSync): PackageTable[] {
-  const contents = database
+export function packageLayers(file: SqliteFile): string[] {
+  if (!hasRegister(file, 'gpkg_contents')) throw new ReadFault('invalid_file', 'The GeoPackage has no gpkg_contents.')
+  const contents = file.database
     .prepare(
-      `SELECT s.name AS name, s.sql AS sql, c.data_type AS kind
-         FROM gpkg_contents c JOIN sqlite_schema s ON lower(s.name) = lower(c.table_name) AND s.type = 'table'
-        WHERE c.data_type IN ('features', 'attributes', 'aspatial')
-        ORDER BY c.data_type = 'features' DESC, c.rowid`,
+      `SELECT lower(substr(table_name, 1, 1000)) AS name, data_type = 'features' AS "hasGeometry"
+         FROM gpkg_contents NOT INDEXED WHERE data_type IN ('features', 'attributes', 'aspatial') LIMIT ?`,
     )
-    .all()
-  const plain = contents.filter(({ sql }) => !/^\s*create\s+virtual/i.test(String(sql)))
-  const names = [...new Set(plain.map(({ name }) => String(name)))]
-  return names.map((name) => describe(database, name))
+    .all(maxRegistered + 1)
+  if (contents.length > maxRegistered) {
+    throw new ReadFault('invalid_file', `The GeoPackage lists more than ${maxRegistered} tables.`)
+  }
+  const ordered = [1, 0].flatMap((has) => contents.filter(({ hasGeometry }) => hasGeometry === has))
+  const plain = ordered.flatMap(({ name }) => {
+    const entry = file.entries.get(String(name))
+    return entry?.isPlainTable ? [entry.name] : []
+  })
+  return [...new Set(plain)]
 }
 
-function describe(database: DatabaseSync, name: string): PackageTable {
-  const { geometry: geometryName, ...reference } = geometryOf(database, name)
-  const all = database
+export function describeTable(file: SqliteFile, name: string): PackageTable {
+  const { geometry: geometryName, ...reference } = geometryOf(file, name)
+  const all = file.database
     .prepare('SELECT name, type, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid')
     .all(name)
     .map((row, index) => ({
@@ -57,29 +67,42 @@ function describe(database: DatabaseSync, name: string): PackageTable {
     .map(({ name: label, declared, alias }) => ({ name: label, declared, alias, isBulky: isBulky(declared) }))
   if (columns.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
   const aliases = all.map(({ alias }) => alias)
-  return { name, columns, aliases, ...(geometry ? { geometry: geometry.alias } : {}), ...reference }
+  const number = numberOf(all.map((column) => column.name.toLowerCase()))
+  return { name, number, columns, aliases, ...(geometry ? { geometry: geometry.alias } : {}), ...reference }
+}
+
+/** A column that takes the name of the row number would be sorted anew for each batch of rows. */
+function numberOf(names: readonly string[]): string {
+  const free = ['rowid', '_rowid_', 'oid'].find((name) => !names.includes(name))
+  if (free === undefined)
+    throw new ReadFault('invalid_file', 'The rows of a table have no number: its columns hide it.')
+  return free
 }
 
 function isBulky(declared: string): boolean {
   return !/INT|BOOL|REAL|FLOAT|DOUBLE/.test(declared)
 }
 
-function geometryOf(database: DatabaseSync, table: string): { geometry?: string; srid?: number; wkt?: string } {
-  if (!hasTable(database, 'gpkg_geometry_columns')) return {}
-  const row = database
-    .prepare('SELECT column_name AS name, srs_id AS srs FROM gpkg_geometry_columns WHERE lower(table_name) = lower(?)')
+function geometryOf(file: SqliteFile, table: string): { geometry?: string; srid?: number; wkt?: string } {
+  if (!hasRegister(file, 'gpkg_geometry_columns')) return {}
+  const row = file.database
+    .prepare(
+      `SELECT substr(column_name, 1, 1000) AS name, srs_id AS srs FROM gpkg_geometry_columns
+        WHERE lower(substr(table_name, 1, 1000)) = lower(?) LIMIT 1`,
+    )
     .get(table)
   if (!row) return {}
-  return { geometry: String(row.name), ...referenceOf(database, Number(row.srs)) }
+  return { geometry: String(row.name), ...referenceOf(file, Number(row.srs)) }
 }
 
 /** By the code of EPSG, else by its definition; -1 and 0 stand for none. */
-function referenceOf(database: DatabaseSync, srs: number): { srid?: number; wkt?: string } {
-  if (!Number.isInteger(srs) || srs <= 0 || !hasTable(database, 'gpkg_spatial_ref_sys')) return {}
-  const row = database
+function referenceOf(file: SqliteFile, srs: number): { srid?: number; wkt?: string } {
+  if (!Number.isInteger(srs) || srs <= 0 || !hasRegister(file, 'gpkg_spatial_ref_sys')) return {}
+  const row = file.database
     .prepare(
-      `SELECT upper(organization) AS organization, organization_coordsys_id AS code, substr(definition, 1, 100000) AS definition
-         FROM gpkg_spatial_ref_sys WHERE srs_id = ?`,
+      `SELECT upper(substr(organization, 1, 100)) AS organization, organization_coordsys_id AS code,
+              substr(definition, 1, 100000) AS definition
+         FROM gpkg_spatial_ref_sys WHERE srs_id = ? LIMIT 1`,
     )
     .get(srs)
   if (!row) return {}
@@ -89,8 +112,9 @@ function referenceOf(database: DatabaseSync, srs: number): { srid?: number; wkt?
   return /^[A-Z]+\[/i.test(wkt) ? { wkt } : {}
 }
 
-function hasTable(database: DatabaseSync, name: string): boolean {
-  return (
-    database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND lower(name) = ?").get(name) !== undefined
-  )
+/** Whether the register is there; one that is no plain table could run anything. */
+function hasRegister({ entries }: SqliteFile, name: string): boolean {
+  const entry = entries.get(name)
+  if (entry && !entry.isPlainTable) throw new ReadFault('invalid_file', `${name} must be a plain table.`)
+  return entry !== undefined
 }

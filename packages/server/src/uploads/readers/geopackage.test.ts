@@ -34,7 +34,7 @@ async function fileOf(name: string): Promise<string> {
 
 async function altered(name: string, sql: string): Promise<string> {
   const file = await fileOf(name)
-  using database = new DatabaseSync(file)
+  using database = new DatabaseSync(file, { enableForeignKeyConstraints: false })
   // The triggers of the index call functions that only GDAL has.
   for (const { name } of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").all())
     database.exec(`DROP TRIGGER "${name}"`)
@@ -149,4 +149,89 @@ test('tile archives are told from databases', async () => {
   assert.equal(await tileArchiveKind(file), 'pmtiles')
   await writeFile(file, 'short')
   assert.equal(await tileArchiveKind(file), undefined)
+})
+
+const endless = 'WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT'
+
+/** Rewrites a file's own list of its tables, as nobody but an attacker does. */
+async function forged(name: string, sql: string): Promise<string> {
+  const file = await fileOf(name)
+  using database = new DatabaseSync(file, { defensive: false })
+  database.exec(`PRAGMA writable_schema = ON; ${sql}`)
+  return file
+}
+
+test('a register of the GeoPackage that is a view, virtual or forged is refused at once', {
+  timeout: 10_000,
+}, async () => {
+  const contents = `${endless} 'points' AS table_name, 'features' AS data_type, x FROM r`
+  const doubling = Array.from({ length: 40 }, (_, n) => `CREATE VIEW d${n + 1} AS SELECT a.x FROM d${n} a, d${n} b;`)
+  const files = {
+    'a view': await altered('points', `DROP TABLE gpkg_contents; CREATE VIEW gpkg_contents AS ${contents}`),
+    'a view of views that double': await altered(
+      'points',
+      `DROP TABLE gpkg_contents; CREATE VIEW d0 AS SELECT 1 AS x; ${doubling.join('')}
+       CREATE VIEW gpkg_contents AS SELECT x AS table_name, x AS data_type FROM d40`,
+    ),
+    'a virtual table': await altered(
+      'points',
+      `ALTER TABLE gpkg_contents RENAME TO c; CREATE VIRTUAL TABLE gpkg_contents USING fts5(table_name, data_type)`,
+    ),
+    'geometry columns that are a view': await altered(
+      'points',
+      `DROP TABLE gpkg_geometry_columns; CREATE VIEW gpkg_geometry_columns AS ${endless} 'points' AS table_name, 'geom' AS column_name, x AS srs_id FROM r`,
+    ),
+    'reference systems that are a view': await altered(
+      'points',
+      `DROP TABLE gpkg_spatial_ref_sys; CREATE VIEW gpkg_spatial_ref_sys AS ${endless} x AS srs_id, '' AS organization, 1 AS organization_coordsys_id, '' AS definition FROM r WHERE x < 0`,
+    ),
+    'a view that says it is a table': await forged(
+      'points',
+      `UPDATE sqlite_schema SET sql = 'CREATE VIEW gpkg_contents AS ${contents.replaceAll("'", "''")}', rootpage = 0 WHERE name = 'gpkg_contents'`,
+    ),
+    'a table of another name, and a view of this one': await forged(
+      'points',
+      `UPDATE sqlite_schema SET sql = replace(sql, 'gpkg_contents', 'gpkg_content_') WHERE name = 'gpkg_contents' AND type = 'table';
+       DELETE FROM sqlite_schema WHERE type <> 'table';
+       INSERT INTO sqlite_schema VALUES ('view', 'v', 'v', 0, 'CREATE VIEW gpkg_contents AS ${contents.replaceAll("'", "''")}')`,
+    ),
+  }
+  for (const [what, file] of Object.entries(files)) {
+    await assert.rejects(read(file), (error) => {
+      assert.ok(error instanceof ReadFault, `${what}: ${error}`)
+      assert.equal(error.code, 'invalid_file', what)
+      return true
+    })
+  }
+})
+
+test('a feature table that is forged into a view is not run', { timeout: 10_000 }, async () => {
+  const file = await forged(
+    'points',
+    `UPDATE sqlite_schema SET sql = 'CREATE VIEW points AS ${endless} x FROM r', rootpage = 0 WHERE name = 'points' AND type = 'table'`,
+  )
+  await assert.rejects(read(file), { name: 'ReadFault' })
+})
+
+test('columns that are called like the row number do not make reading quadratic', { timeout: 10_000 }, async () => {
+  const rows = 200_000
+  const file = await altered(
+    'points_3d',
+    `CREATE TABLE plain (rowid INTEGER, value TEXT);
+     WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${rows}) INSERT INTO plain SELECT ${rows} - n, 'x' FROM r;
+     CREATE TABLE hiding (rowid INTEGER, oid INTEGER, _rowid_ INTEGER);
+     INSERT INTO gpkg_contents (table_name, data_type, identifier) VALUES ('plain', 'attributes', 'a'), ('hiding', 'attributes', 'b')`,
+  )
+  const { scanned } = await read(file, 'plain')
+  assert.equal(scanned.featureCount, rows)
+  await assert.rejects(read(file, 'hiding'), { name: 'ReadFault', code: 'invalid_file' })
+})
+
+test('a GeoPackage that lists very many tables is refused', { timeout: 10_000 }, async () => {
+  const file = await altered(
+    'points_3d',
+    `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 20000)
+       INSERT INTO gpkg_contents (table_name, data_type, identifier) SELECT 't' || n, 'features', 't' || n FROM r`,
+  )
+  await assert.rejects(read(file), { name: 'ReadFault', code: 'invalid_file' })
 })

@@ -1,5 +1,4 @@
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
+import type { SQLOutputValue } from 'node:sqlite'
 import { beginRow, createRowWriter, type RowWriter, takeChunk, writeInt8, writeNull } from './copy-binary.ts'
 import {
   createFlatGeometry,
@@ -13,7 +12,7 @@ import { mended } from './flat-geometry-mend.ts'
 import { writeGeometry } from './flat-geometry-write.ts'
 import { readPackedGeometry } from './geopackage-geometry.ts'
 import { guarded, type Row, rowsOf } from './geopackage-rows.ts'
-import { type PackageColumn, type PackageTable, packageTables } from './geopackage-tables.ts'
+import { describeTable, type PackageColumn, type PackageTable, packageLayers } from './geopackage-tables.ts'
 import { type CellHint, columnType, hintOf, kindsOfCell, writeCell } from './geopackage-values.ts'
 import {
   type EncodedColumn,
@@ -24,43 +23,36 @@ import {
   ReadFault,
   type ScannedLayer,
 } from './reader.ts'
+import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
 
 const guessedRows = 2_000
 
 /** A GeoPackage: its feature tables, then its tables without geometry. It is never written to, nor are views run. */
 export async function openGeoPackage(file: string): Promise<Reader> {
-  const database = openReadOnly(file)
+  const opened = guarded(() => openSqliteFile(file))
   try {
-    const tables = guarded(() => packageTables(database))
-    if (tables.length === 0) throw new ReadFault('no_features', 'The GeoPackage holds no table with data.')
-    return readerOf(database, tables)
+    const layers = guarded(() => packageLayers(opened))
+    if (layers.length === 0) throw new ReadFault('no_features', 'The GeoPackage holds no table with data.')
+    return readerOf(opened, layers)
   } catch (error) {
-    database.close()
+    opened.close()
     throw error
   }
 }
 
-function openReadOnly(file: string): DatabaseSync {
-  return guarded(() => {
-    const url = pathToFileURL(file)
-    // So nobody makes a journal beside the file, or believes one.
-    url.search = '?mode=ro&immutable=1'
-    const database = new DatabaseSync(url, { readOnly: true, allowExtension: false })
-    database.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA cache_size = -16000')
-    return database
-  })
-}
-
-function readerOf(database: DatabaseSync, tables: readonly PackageTable[]): Reader {
+function readerOf(opened: SqliteFile, layers: readonly string[]): Reader {
+  const { database } = opened
+  const tables = new Map<string, PackageTable>()
   const tableOf = (name: string) => {
-    const table = tables.find((known) => known.name === name)
-    if (!table) throw new ReadFault('layer_not_found', `There is no layer "${name}".`)
+    if (!layers.includes(name)) throw new ReadFault('layer_not_found', `There is no layer "${name}".`)
+    const table = tables.get(name) ?? guarded(() => describeTable(opened, name))
+    tables.set(name, table)
     return table
   }
   const guesses = new Map<string, TableFindings>()
   return {
     format: 'gpkg',
-    layers: async () => tables.map(({ name }) => name),
+    layers: async () => [...layers],
     async scan(name, options) {
       const table = tableOf(name)
       return layerOf(table, await lookAt(database, table, options))
@@ -77,7 +69,7 @@ function readerOf(database: DatabaseSync, tables: readonly PackageTable[]): Read
       if (!guessed) throw new Error('The layer was not guessed.')
       return loadTable(database, tableOf(name), columns, guessed, options)
     },
-    close: async () => database.close(),
+    close: async () => opened.close(),
   }
 }
 
@@ -105,7 +97,7 @@ function createTableFindings({ columns }: PackageTable, before?: TableFindings):
 
 /** Looks at the rows, all or so many. */
 async function lookAt(
-  database: DatabaseSync,
+  database: SqliteFile['database'],
   table: PackageTable,
   options: PassOptions,
   enough = Number.POSITIVE_INFINITY,
@@ -177,7 +169,7 @@ function isStill(before: TableFindings, now: TableFindings): boolean {
 }
 
 async function* loadTable(
-  database: DatabaseSync,
+  database: SqliteFile['database'],
   table: PackageTable,
   columns: readonly EncodedColumn[],
   guessed: TableFindings,
@@ -202,7 +194,7 @@ async function* loadTable(
 }
 
 async function* encodeTable(
-  database: DatabaseSync,
+  database: SqliteFile['database'],
   table: PackageTable,
   columns: readonly EncodedColumn[],
   options: PassOptions,

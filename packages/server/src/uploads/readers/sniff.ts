@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
 import { ReadFault } from './reader.ts'
+import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
 
 /** What a file is, by its content. */
 export type FileFormat =
@@ -78,15 +78,11 @@ function sqliteFormat(head: Buffer, file: string): FileFormat {
   return tables.has('tiles') && tables.has('metadata') ? 'mbtiles' : 'sqlite'
 }
 
-function sqliteTables(file: string): Set<unknown> {
+function sqliteTables(file: string): SqliteFile['entries'] {
   try {
-    using database = new DatabaseSync(file, { readOnly: true })
-    return new Set(
-      database
-        .prepare('SELECT lower(name) AS name FROM sqlite_schema')
-        .all()
-        .map((row) => row.name),
-    )
+    const opened = openSqliteFile(file)
+    opened.close()
+    return opened.entries
   } catch (error) {
     throw new ReadFault('invalid_file', 'The SQLite database cannot be read.', {}, error)
   }

@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
+import { openSqliteFile } from './sqlite-file.ts'
 
 /** Which kind of tile archive a file is; undefined when it is none. A database is one when it has the tables. */
 export async function tileArchiveKind(file: string): Promise<'mbtiles' | 'pmtiles' | undefined> {
@@ -18,15 +17,9 @@ export async function tileArchiveKind(file: string): Promise<'mbtiles' | 'pmtile
 
 function hasTileTables(file: string): boolean {
   try {
-    const url = pathToFileURL(file)
-    url.search = '?mode=ro&immutable=1'
-    using database = new DatabaseSync(url, { readOnly: true })
-    const found = database
-      .prepare(
-        "SELECT count(DISTINCT lower(name)) AS count FROM sqlite_schema WHERE lower(name) IN ('tiles', 'metadata')",
-      )
-      .get()
-    return found?.count === 2
+    const opened = openSqliteFile(file)
+    opened.close()
+    return opened.entries.has('tiles') && opened.entries.has('metadata')
   } catch {
     return false
   }
