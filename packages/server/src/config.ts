@@ -125,6 +125,8 @@ const settings = Type.Object({
     default: 100,
     description: 'How many uploads of an application may be unfinished; further ones are refused',
   }),
+  UPLOAD_STALLED_SECONDS: seconds('A file whose reading makes no progress for so long fails', 120, 86_400),
+  UPLOAD_WORK_SECONDS: seconds('The longest that an upload is worked on, from reading to publishing', 3_600, 86_400),
   UPLOAD_GDAL: Type.Enum(['wasm', 'native'], {
     default: 'wasm',
     description:

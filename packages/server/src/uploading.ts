@@ -17,16 +17,24 @@ import type { LoadingParts } from './uploads/run-upload.ts'
 import type { UploadOperationsOptions } from './uploads/upload-operations.ts'
 import { createUploads, type Uploads } from './uploads/uploads.ts'
 
+type UploadSettings = Pick<
+  Config,
+  | 'DATA_DIR'
+  | 'UPLOAD_MAX_BYTES'
+  | 'UPLOADS_PER_APPLICATION'
+  | 'UPLOADS_WAITING_PER_APPLICATION'
+  | 'UPLOAD_STALLED_SECONDS'
+  | 'UPLOAD_WORK_SECONDS'
+  | 'UPLOAD_GDAL'
+>
+
 export type UploadingOptions = {
   db: Db
   connections: Connections
   sources: Sources
   tiling: Tiling
   jobs: Jobs
-  config: Pick<
-    Config,
-    'DATA_DIR' | 'UPLOAD_MAX_BYTES' | 'UPLOADS_PER_APPLICATION' | 'UPLOADS_WAITING_PER_APPLICATION' | 'UPLOAD_GDAL'
-  >
+  config: UploadSettings
   onError(error: unknown): void
 }
 
@@ -84,6 +92,8 @@ export function createUploading(options: UploadingOptions): Uploading {
   const uploads = createUploads({
     ...parts,
     jobs: options.jobs,
+    stalledMs: config.UPLOAD_STALLED_SECONDS * 1000,
+    workMs: config.UPLOAD_WORK_SECONDS * 1000,
     perApplication: config.UPLOADS_PER_APPLICATION,
     onError: options.onError,
   })

@@ -37,6 +37,7 @@ export async function publish(
   upload: Claimed,
   tables: readonly Publishable[],
   warnings: readonly LayerWarning[],
+  signal: AbortSignal,
 ): Promise<void> {
   const results = tables.map(
     ({ id, map, staged }): Result => ({
@@ -46,7 +47,7 @@ export async function publish(
       featureCount: staged.plan.layer.featureCount,
     }),
   )
-  await unlessLocked(() =>
+  await unlessLocked(signal, () =>
     db.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
       await complete(tx, upload, results, warnings)
@@ -56,13 +57,13 @@ export async function publish(
 }
 
 /** Readers that take long hold the old table: they are waited for, but nobody is kept waiting behind us for long. */
-async function unlessLocked(work: () => Promise<void>): Promise<void> {
+async function unlessLocked(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
       if (attempt === tries || !/^(55P03|40P01|42P07)$/.test(codeOf(error) ?? '')) throw error
-      await sleep(200 * attempt)
+      await sleep(200 * attempt, undefined, { signal })
     }
   }
 }

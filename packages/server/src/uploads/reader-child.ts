@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
 import type { Opened, ReaderReply, ReaderRequest, RowsSent } from './reader-messages.ts'
@@ -15,6 +16,7 @@ const rows = new Socket({ fd: rowsDescriptor, readable: false, writable: true })
 const { signal } = new AbortController()
 let reader: Reader | undefined
 let toldAt = 0
+let fileBytes = 0
 
 const reply = (message: ReaderReply): void => void process.send?.(message)
 
@@ -62,7 +64,13 @@ async function sendEnd(): Promise<void> {
 async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>): Promise<Opened> {
   const archive = await tileArchiveKind(file)
   if (archive) return { archive }
-  reader = await openReader(file, { ...options, signal })
+  fileBytes = (await stat(file)).size
+  let advanced = 0
+  const onAdvance = (bytes: number): void => {
+    advanced += bytes
+    pass.onProgress?.(advanced)
+  }
+  reader = await openReader(file, { ...options, signal, onAdvance })
   // All that reads the file is loaded now. This process does not live to its own end, when it would be kept anyway.
   flushCompileCache()
   return { format: reader.format, layers: await reader.layers() }
@@ -78,6 +86,12 @@ async function answer(request: ReaderRequest): Promise<ReaderReply> {
   return { kind: 'done', value: await sendRows(reader, request) }
 }
 
+/**
+ * A few bytes can stand for rows without end: runs of Parquet, shared texts of a workbook, arcs of TopoJSON. Packed files are
+ * bounded before, by what they unpack to.
+ */
+const expansion = { always: 256 * 1024 ** 2, ratio: 1_000, most: 32 * 1024 ** 3 }
+
 type RowsRequest = Extract<ReaderRequest, { kind: 'encode' | 'load' }>
 
 async function* rowsFor(
@@ -92,16 +106,25 @@ async function* rowsFor(
 async function sendRows(from: Reader, request: RowsRequest): Promise<RowsSent> {
   const check = request.hasAreas ? createAreaCheck(request.columns) : undefined
   const chunks = rowsFor(from, request)
-  for (;;) {
+  const most = Math.min(expansion.most, Math.max(expansion.always, fileBytes * expansion.ratio))
+  for (let sent = 0; ; ) {
     const { value, done: isOver } = await chunks.next()
     if (isOver) {
       await sendEnd()
       return { loaded: value, doubtful: check?.doubtful() }
     }
+    sent += value.length
+    if (sent > most) {
+      const times = `${expansion.ratio} times the size of the file and more than ${most} bytes`
+      throw new ReadFault('expansion_limit', `The rows take more than ${times}.`)
+    }
     check?.look(value)
     if (value.length > 0) await send(value)
   }
 }
+
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
 process.on('message', (request: ReaderRequest) => {
   answer(request)
@@ -109,7 +132,14 @@ process.on('message', (request: ReaderRequest) => {
       (error): ReaderReply =>
         error instanceof ReadFault
           ? { kind: 'fault', code: error.code, message: error.message, place: error.place }
-          : { kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+          : isDiskFull(error)
+            ? {
+                kind: 'fault',
+                code: 'storage_full',
+                message: 'The server has no space left to unpack the file.',
+                place: {},
+              }
+            : { kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) },
     )
     .then(reply, () => process.exit(1))
 })

@@ -23,6 +23,7 @@ export type Opened = { archive: 'mbtiles' | 'pmtiles' } | { format: string; laye
 
 /** What it answers. Rows come by a pipe of their own, each chunk behind its length; a length of 0 ends a layer. */
 export type ReaderReply =
+  /** While a file is opened, the number only grows. */
   | { kind: 'progress'; fraction: number }
   | { kind: 'done'; value: Opened | ScannedLayer | RowsSent | undefined }
   | { kind: 'fault'; code: UploadErrorCode; message: string; place: FaultPlace }

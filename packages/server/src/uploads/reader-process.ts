@@ -51,8 +51,11 @@ export type Readers = {
 /** For so long one waits that nobody may need: the file was refused, or another server reads it. */
 const spareMs = 5_000
 
+/** In milliseconds. A process from which nothing is heard for `stalled` while it is waited for is ended. */
+export type Patience = { readonly stalled: number; readonly spare?: number }
+
 /** Compiled code is kept in `cacheDirectory`: the next process starts in a third of the time, with less memory. */
-export function createReaders(cacheDirectory: string, keepMs = spareMs): Readers {
+export function createReaders(cacheDirectory: string, { stalled, spare: keepMs = spareMs }: Patience): Readers {
   let spare: ReaderProcess | undefined
   let timer: NodeJS.Timeout | undefined
   function takeSpare(): ReaderProcess | undefined {
@@ -64,7 +67,7 @@ export function createReaders(cacheDirectory: string, keepMs = spareMs): Readers
   /** What prevents it now, want of memory for instance, is told when one is needed. */
   function startedOrNone(): ReaderProcess | undefined {
     try {
-      return startReader(cacheDirectory)
+      return startReader(cacheDirectory, stalled)
     } catch {
       return undefined
     }
@@ -80,7 +83,7 @@ export function createReaders(cacheDirectory: string, keepMs = spareMs): Readers
     },
     take(signal) {
       signal.throwIfAborted()
-      const reader = takeSpare() ?? startReader(cacheDirectory)
+      const reader = takeSpare() ?? startReader(cacheDirectory, stalled)
       const end = (): void => void reader.end()
       signal.addEventListener('abort', end, { once: true })
       void reader.ended.then(() => signal.removeEventListener('abort', end))
@@ -90,7 +93,7 @@ export function createReaders(cacheDirectory: string, keepMs = spareMs): Readers
   }
 }
 
-function startReader(cacheDirectory: string): ReaderProcess {
+function startReader(cacheDirectory: string, stalledMs: number): ReaderProcess {
   const child = fork(childFile, {
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=4'],
     // Nothing of the server's settings, which hold secrets.
@@ -100,11 +103,18 @@ function startReader(cacheDirectory: string): ReaderProcess {
     // A group of its own: what it starts ends with it.
     detached: true,
   })
-  const { call, ended } = conversation(child)
-  const pipe = createPipe(child.stdio[rowsDescriptor] as Readable)
+  const watchdog = createWatchdog(stalledMs, () => {
+    fail(new ReadFault('read_timeout', `Reading the file made no progress for ${stalledMs / 1000} s and was stopped.`))
+    kill()
+  })
+  const { call, fail, ended } = conversation(child, watchdog)
+  const pipe = createPipe(child.stdio[rowsDescriptor] as Readable, watchdog)
   const kill = (): void => {
     if (child.exitCode === null && child.signalCode === null) killGroup(child)
   }
+  void ended.then(watchdog.end)
+  const ask = (request: ReaderRequest, onProgress?: (fraction: number) => void): Promise<unknown> =>
+    watchdog.await(call(request, onProgress))
   // Should it end by itself, what it started does not outlive it.
   child.once('exit', () => killGroup(child))
 
@@ -115,10 +125,10 @@ function startReader(cacheDirectory: string): ReaderProcess {
   }
 
   return {
-    open: (file, options) => call({ kind: 'open', file, options }) as Promise<Opened>,
-    scan: (layer, onProgress) => call({ kind: 'scan', layer }, onProgress) as Promise<ScannedLayer>,
+    open: (file, options) => ask({ kind: 'open', file, options }) as Promise<Opened>,
+    scan: (layer, onProgress) => ask({ kind: 'scan', layer }, onProgress) as Promise<ScannedLayer>,
     encode: (wanted, onProgress) => rowsOf({ kind: 'encode', ...wanted }, onProgress),
-    guess: (layer) => call({ kind: 'guess', layer }) as Promise<ScannedLayer | undefined>,
+    guess: (layer) => ask({ kind: 'guess', layer }) as Promise<ScannedLayer | undefined>,
     load: (wanted, onProgress) => rowsOf({ kind: 'load', ...wanted }, onProgress),
     ended,
     async end() {
@@ -137,9 +147,45 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
+/**
+ * Notices that a process makes no progress: the rows that it sends, and progress that grows, are signs of life. Only while the
+ * server waits for it: a database that is slow to take the rows is no fault of the file. It costs nothing for a row.
+ */
+type Watchdog = {
+  await<T>(promise: Promise<T>): Promise<T>
+  hear(): void
+  end(): void
+}
+
+function createWatchdog(stalledMs: number, onStalled: () => void): Watchdog {
+  let heardAt = 0
+  let waiting = 0
+  const look = (): void => {
+    if (waiting > 0 && performance.now() - heardAt > stalledMs) onStalled()
+  }
+  const timer = setInterval(look, Math.min(1_000, stalledMs / 4)).unref()
+  const hear = (): void => {
+    heardAt = performance.now()
+  }
+  return {
+    hear,
+    async await(promise) {
+      hear()
+      waiting++
+      try {
+        return await promise
+      } finally {
+        waiting--
+      }
+    },
+    end: () => clearInterval(timer),
+  }
+}
+
 type Waiter = { resolve(value: unknown): void; reject(error: unknown): void; onProgress?: (fraction: number) => void }
 
-function conversation(child: ChildProcess) {
+function conversation(child: ChildProcess, watchdog: Watchdog) {
+  let reached = -1
   let waiter: Waiter | undefined
   let over: ReaderDied | undefined
   let complaint = ''
@@ -152,8 +198,11 @@ function conversation(child: ChildProcess) {
     complaint = (complaint + text).slice(-maxErrorLength)
   })
   child.on('message', (reply: ReaderReply) => {
-    if (reply.kind === 'progress') waiter?.onProgress?.(reply.fraction)
-    else if (reply.kind === 'done') settle()?.resolve(reply.value)
+    if (reply.kind === 'progress') {
+      if (reply.fraction > reached) watchdog.hear()
+      reached = Math.max(reached, reply.fraction)
+      waiter?.onProgress?.(reply.fraction)
+    } else if (reply.kind === 'done') settle()?.resolve(reply.value)
     else if (reply.kind === 'fault') settle()?.reject(new ReadFault(reply.code, reply.message, reply.place))
     else settle()?.reject(unreadable(reply.message))
   })
@@ -170,10 +219,12 @@ function conversation(child: ChildProcess) {
   const call = (request: ReaderRequest, onProgress?: (fraction: number) => void): Promise<unknown> =>
     new Promise((resolve, reject) => {
       if (over) return reject(over)
+      reached = -1
       waiter = { resolve, reject, ...(onProgress && { onProgress }) }
       child.send(request, (error) => error && settle()?.reject(new ReaderDied(error.message)))
     })
-  return { call, ended }
+  const fail = (error: ReadFault): void => settle()?.reject(error)
+  return { call, fail, ended }
 }
 
 /** Whatever it stumbled over it would stumble over again. What it says of it is for the log. */
@@ -202,7 +253,7 @@ type Pipe = {
   read(most: number, failed: Promise<never>): Promise<Buffer>
 }
 
-function createPipe(stream: Readable): Pipe {
+function createPipe(stream: Readable, watchdog: Watchdog): Pipe {
   const pieces = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   let piece: Buffer = Buffer.alloc(0)
   let rest = piece
@@ -210,7 +261,7 @@ function createPipe(stream: Readable): Pipe {
   async function read(most: number, failed: Promise<never>): Promise<Buffer> {
     if (rest.length === 0) {
       if (hasOwnMemory(piece)) free(piece.buffer)
-      const { value, done: isOver } = await Promise.race([pieces.next(), failed])
+      const { value, done: isOver } = await watchdog.await(Promise.race([pieces.next(), failed]))
       if (isOver) throw new ReaderDied('The rows ended early.')
       piece = value
       rest = piece

@@ -186,7 +186,7 @@ async function runLayers(
   })
   run.progress.at('publishing', 0)
   signal.throwIfAborted()
-  await publish(parts.db, upload, published, run.warnings)
+  await publish(parts.db, upload, published, run.warnings, signal)
 }
 
 type OnProgress = (fraction: number) => void

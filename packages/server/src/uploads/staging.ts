@@ -30,6 +30,8 @@ export type Staged = {
 
 const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-', '')}_`
 
+const overviewPrefix = (datasetId: string): string => `svc_ov_${datasetId.replaceAll('-', '')}_`
+
 /** The attempt is part of the name: two workers that both believe the upload theirs never meet. */
 export const stagingName = (uploadId: string, attempt: number, layer: number): string =>
   `${prefixOf(uploadId)}${attempt}_${layer}`
@@ -184,18 +186,23 @@ export async function dropOverviewParts(target: Target, datasetId: string): Prom
   const tables = await target.db.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${target.schema} AND c.relkind = 'r'
-      AND starts_with(c.relname, ${`svc_ov_${datasetId.replaceAll('-', '')}_`})
+      AND starts_with(c.relname, ${overviewPrefix(datasetId)})
       AND NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = ${datasetId}::uuid)`)
   for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
 }
 
 /** Ends the statements that work on the tables of an upload. Embedded there is no way to. */
-export async function cancelStatements({ db }: Target, uploadId: string): Promise<void> {
+export async function cancelStatements(
+  { db }: Target,
+  uploadId: string,
+  datasetIds: readonly string[] = [],
+): Promise<void> {
   if (db.kind !== 'postgres') return
+  const prefixes = [prefixOf(uploadId), ...datasetIds.map(overviewPrefix)]
   await db.query(sql`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
     WHERE pid <> pg_backend_pid() AND state = 'active' AND usename = current_user AND datname = current_database()
-      AND strpos(query, ${prefixOf(uploadId)}) > 0`)
+      AND EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS p WHERE strpos(query, p) > 0)`)
 }
 
 /** Gives the table its name, in place of the one that has it. */

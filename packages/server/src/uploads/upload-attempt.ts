@@ -3,14 +3,16 @@ import { report } from '../events.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
 import { createRun, type LoadingParts, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
-import { dropOverviewParts, dropStaging, type Target } from './staging.ts'
-import { type FaultDto, faultOf, UploadLost } from './upload-fault.ts'
+import { cancelStatements, dropOverviewParts, dropStaging, type Target } from './staging.ts'
+import { type FaultDto, faultOf, UploadFault, UploadLost } from './upload-fault.ts'
 import { type Claimed, fail, isWanted, maxAttempts, putBack } from './upload-state.ts'
 
 export type AttemptOptions = LoadingParts &
   TakeReader & {
     /** The server stops: what is not done is left for others. */
     isClosing(): boolean
+    /** An upload that takes longer fails. */
+    readonly workMs: number
     onError(error: unknown): void
   }
 
@@ -19,10 +21,14 @@ export async function attempt(
   options: AttemptOptions,
   upload: Claimed,
   signal: AbortSignal,
-  abort: () => void,
+  abort: (reason?: UploadFault) => void,
 ): Promise<void> {
   const run = createRun(options.db, upload, abort)
   const begun = performance.now()
+  const overdue = setTimeout(() => {
+    abort(new UploadFault('work_timeout', `The upload took longer than ${options.workMs / 1000} s and was stopped.`))
+    stopStatements(options, upload, run.datasetIds).catch(options.onError)
+  }, options.workMs)
   try {
     const status = await runUpload(options, upload, signal, run).then(
       () => 'completed' as const,
@@ -32,8 +38,18 @@ export async function attempt(
     await removeTables(options, upload, run.datasetIds)
     if (status) await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
   } finally {
+    clearTimeout(overdue)
     await run.progress.end()
   }
+}
+
+/** Ends what the database does for an upload. */
+export async function stopStatements(
+  options: Pick<LoadingParts, 'target' | 'findReplaced'>,
+  upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
+  datasetIds: readonly string[] = [],
+): Promise<void> {
+  await cancelStatements(await targetOf(options, upload), upload.id, datasetIds)
 }
 
 /** What becomes of an upload that did not succeed now; nothing when it has not come to its end. */
@@ -50,14 +66,27 @@ async function settle(
     await putBack(db, upload, false)
     return undefined
   }
+  if (signal.aborted || error instanceof UploadLost) return settleStopped(options, upload, warnings, signal)
   const fault = faultOf(error)
-  // Cancelled, or another's: the record says so already.
-  if (error instanceof UploadLost || signal.aborted) return (await isWanted(db, upload.id)) ? undefined : 'cancelled'
   if (!fault || (error instanceof ReadFault && error.cause)) onError(error)
   const isLast = fault !== undefined || upload.attempt >= maxAttempts
   if (isLast) await fail(db, upload, fault ?? lastFault(error), warnings)
   else await putBack(db, upload, true)
   return isLast ? 'failed' : undefined
+}
+
+/** It was cancelled, or is another's by now, as the record says already; or it took too long. */
+async function settleStopped(
+  { db }: AttemptOptions,
+  upload: Claimed,
+  warnings: Run['warnings'],
+  { reason }: AbortSignal,
+): Promise<'failed' | 'cancelled' | undefined> {
+  if (!(await isWanted(db, upload.id))) return 'cancelled'
+  const fault = reason instanceof UploadFault && faultOf(reason)
+  if (!fault) return undefined
+  await fail(db, upload, fault, warnings)
+  return 'failed'
 }
 
 /** Takes away the tables of an upload, wherever they were being made. */
@@ -75,7 +104,7 @@ export async function removeTables(
   }
 }
 
-export async function targetOf(
+async function targetOf(
   { target, findReplaced }: Pick<LoadingParts, 'target' | 'findReplaced'>,
   { applicationId, options: { datasetId } }: Pick<Claimed, 'applicationId' | 'options'>,
 ): Promise<Target> {

@@ -9,6 +9,7 @@ export type FaultCode =
   | 'dataset_in_use'
   | 'not_replaceable'
   | 'invalid_coordinates'
+  | 'work_timeout'
 
 /** What the upload's `error` says. */
 export type FaultDto = { code: FaultCode; message: string } & FaultPlace

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { tidy } from './janitor.ts'
 import { createReaders } from './reader-process.ts'
 import { type LoadingParts, uploadDirectory } from './run-upload.ts'
-import { cancelStatements } from './staging.ts'
-import { attempt, removeTables, targetOf } from './upload-attempt.ts'
+import { attempt, removeTables, stopStatements } from './upload-attempt.ts'
 import { claim, forgetWorkers, giveUp, optionsOf, waiting } from './upload-state.ts'
 
 /** What uploads need of jobs. */
@@ -26,6 +25,10 @@ export type UploadJob = { readonly applicationId: string }
 
 export type UploadsOptions = LoadingParts & {
   readonly jobs: UploadJobs
+  /** A reader that makes no progress for so long is ended. */
+  readonly stalledMs: number
+  /** An upload that takes longer fails. */
+  readonly workMs: number
   /** How many of an application are worked on at once. */
   readonly perApplication: number
   onError(error: unknown): void
@@ -51,7 +54,7 @@ const tidyMs = 3_600_000
 export function createUploads(options: UploadsOptions): Uploads {
   const { db, jobs, perApplication, directory, onError } = options
   const running = new Map<string, { controller: AbortController; ended: Promise<void> }>()
-  const readers = createReaders(join(directory, 'cache'))
+  const readers = createReaders(join(directory, 'cache'), { stalled: options.stalledMs })
   let isClosing = false
   const attempts = { ...options, takeReader: readers.take, isClosing: () => isClosing }
 
@@ -65,7 +68,9 @@ export function createUploads(options: UploadsOptions): Uploads {
     const upload = await claim(db, applicationId, perApplication)
     if (!upload) return
     const controller = new AbortController()
-    const ended = attempt(attempts, upload, AbortSignal.any([signal, controller.signal]), () => controller.abort())
+    const ended = attempt(attempts, upload, AbortSignal.any([signal, controller.signal]), (reason) =>
+      controller.abort(reason),
+    )
     running.set(upload.id, { controller, ended })
     await ended.finally(() => running.delete(upload.id))
     if (!isClosing) await sweep()
@@ -97,8 +102,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       const here = running.get(id)
       here?.controller.abort()
       const record = await optionsOf(db, id)
-      const target = await targetOf(options, { applicationId, options: record }).catch(() => undefined)
-      if (target) await cancelStatements(target, id).catch(onError)
+      await stopStatements(options, { id, applicationId, options: record }).catch(onError)
       if (!here) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
     },
     async start() {

@@ -1,7 +1,19 @@
 import { ReadFault } from './reader.ts'
 
 /** A table of a FlatBuffer, which lies in the view from `start` to `end`. Nothing outside is ever read. */
-export type Table = { readonly view: DataView; readonly at: number; readonly start: number; readonly end: number }
+export type Table = {
+  readonly view: DataView
+  readonly at: number
+  readonly start: number
+  readonly end: number
+  readonly budget: Budget
+}
+
+/** What may still be read of a buffer, in bytes. Offsets may lead to the same place again and again, even in circles. */
+type Budget = { left: number }
+
+/** An honest buffer is read once; so much is forgiven. */
+const budgetFactor = 4
 
 /** A vector: where its first element is and how many it has. */
 export type Vector = { readonly at: number; readonly length: number }
@@ -15,12 +27,12 @@ export function damagedBuffer(): ReadFault {
 /** The root of a buffer, of which the size in front is left out. */
 export function rootTable(view: DataView, start: number, end: number): Table {
   if (end - start < 8) throw damagedBuffer()
-  return tableAt(view, start + view.getUint32(start, true), start, end)
+  return tableAt(view, start + view.getUint32(start, true), start, end, { left: (end - start) * budgetFactor })
 }
 
-function tableAt(view: DataView, at: number, start: number, end: number): Table {
+function tableAt(view: DataView, at: number, start: number, end: number, budget: Budget): Table {
   if (at < start || at + 4 > end) throw damagedBuffer()
-  return { view, at, start, end }
+  return { view, at, start, end, budget }
 }
 
 /** Where a field of the table is; 0 when it is left out. */
@@ -60,13 +72,20 @@ export function vectorField(table: Table, index: number, elementSize: number): V
 
 export function tableField(table: Table, index: number): Table | undefined {
   const at = target(table, index)
-  return at === 0 ? undefined : tableAt(table.view, at, table.start, table.end)
+  return at === 0 ? undefined : tableAt(table.view, at, table.start, table.end, table.budget)
+}
+
+/** So many bytes of the buffer are about to be read. */
+export function spend({ budget }: Table, bytes: number): void {
+  budget.left -= bytes
+  if (budget.left < 0) throw damagedBuffer()
 }
 
 /** A table out of a vector of tables. */
 export function tableOfVector(table: Table, { at }: Vector, element: number): Table {
   const place = at + element * 4
-  return tableAt(table.view, place + table.view.getUint32(place, true), table.start, table.end)
+  spend(table, 4)
+  return tableAt(table.view, place + table.view.getUint32(place, true), table.start, table.end, table.budget)
 }
 
 export function stringField(table: Table, index: number): string | undefined {

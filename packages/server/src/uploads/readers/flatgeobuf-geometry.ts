@@ -9,7 +9,7 @@ import {
   reserveVertices,
   resetGeometry,
 } from './flat-geometry.ts'
-import { byteField, damagedBuffer, type Table, tableOfVector, type Vector, vectorField } from './flatbuffer.ts'
+import { byteField, damagedBuffer, spend, type Table, tableOfVector, type Vector, vectorField } from './flatbuffer.ts'
 
 const maxDepth = 32
 
@@ -113,6 +113,7 @@ function addRun(table: Table, geometry: FlatGeometry): void {
   const count = xy.length >> 1
   if (z.length > 0 && z.length < count) throw damagedBuffer()
   if (z.length > 0) geometry.hasZ = true
+  spend(table, count * 16)
   reserveVertices(geometry, count)
   for (let vertex = 0; vertex < count; vertex++) {
     const at = xy.at + vertex * 16

@@ -3,7 +3,7 @@ import { access, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ReadFault } from './reader.ts'
+import { type OpenOptions, ReadFault } from './reader.ts'
 
 /** What is to be read: the file or folder and its directory, where the result goes, and the only driver allowed. */
 export type GdalTask = {
@@ -12,11 +12,19 @@ export type GdalTask = {
   readonly resultDirectory: string
   readonly driver: string
   readonly signal: AbortSignal
+  /** Of all files of the source. */
+  readonly bytes: number
+  readonly onAdvance?: OpenOptions['onAdvance']
 }
 
 const require = createRequire(import.meta.url)
 
-const gdalLimits = { seconds: 600, memoryBytes: 2 * 1024 ** 3, resultBytes: 8 * 1024 ** 3 }
+/** The time depends on the size: GDAL reads about 13 MB a second, and a small file may not take long. */
+const gdalLimits = {
+  seconds: { least: 120, perMegabyte: 1, most: 600 },
+  memoryBytes: 2 * 1024 ** 3,
+  resultBytes: 8 * 1024 ** 3,
+}
 
 /** GeoPackage, with names for key and geometry that no column has. */
 const conversion = ['-f', 'GPKG', '-lco', 'FID=gpkg_fid', '-lco', 'GEOMETRY_NAME=gpkg_geom', '-lco', 'SPATIAL_INDEX=NO']
@@ -37,7 +45,7 @@ export async function runPortableGdal(task: GdalTask): Promise<void> {
     `--allow-fs-write=${resultDirectory}`,
   ]
   const args = [...rights, ...limits, child, library, source, resultDirectory, task.driver, ...conversion]
-  await run(process.execPath, args, {}, '/', task.signal)
+  await run(process.execPath, args, {}, '/', task)
 }
 
 /** The package.json that says how the child's source is to be read. */
@@ -55,7 +63,8 @@ export async function hasNativeGdal(): Promise<boolean> {
 }
 
 /** The ogr2ogr of the system, without network where that can be, without any driver but the one, within limits. */
-export async function runNativeGdal({ source, resultDirectory, driver, signal }: GdalTask): Promise<void> {
+export async function runNativeGdal(task: GdalTask): Promise<void> {
+  const { source, resultDirectory, driver } = task
   const env = {
     PATH: '/usr/bin:/bin',
     HOME: resultDirectory,
@@ -69,7 +78,7 @@ export async function runNativeGdal({ source, resultDirectory, driver, signal }:
   }
   const limits = [
     `--as=${gdalLimits.memoryBytes}`,
-    `--cpu=${gdalLimits.seconds}`,
+    `--cpu=${secondsFor(task)}`,
     `--fsize=${gdalLimits.resultBytes}`,
     '--nofile=256',
     '--core=0',
@@ -77,7 +86,7 @@ export async function runNativeGdal({ source, resultDirectory, driver, signal }:
   const target = join(resultDirectory, 'result.gpkg')
   const alone = (await canUnshare()) ? [commands.unshare, '-n', '--'] : []
   const args = [...limits, ...alone, commands.ogr2ogr, ...conversion, target, source]
-  await run(commands.prlimit, args, env, resultDirectory, signal)
+  await run(commands.prlimit, args, env, resultDirectory, task)
 }
 
 /** Every driver of this GDAL but the one, and those that the result needs. */
@@ -106,14 +115,27 @@ async function run(
   args: readonly string[],
   env: Record<string, string>,
   cwd: string,
-  signal: AbortSignal,
+  task: GdalTask,
 ): Promise<void> {
-  const limit = AbortSignal.timeout(gdalLimits.seconds * 1000)
-  const { code, errors } = await collect(command, args, env, cwd, AbortSignal.any([signal, limit]))
+  const { signal, onAdvance } = task
+  const limit = AbortSignal.timeout(secondsFor(task) * 1000)
+  // GDAL tells nothing of how far it is: its own limit of time stands for progress.
+  const ticking = setInterval(() => onAdvance?.(1), tickMs)
+  const collected = collect(command, args, env, cwd, AbortSignal.any([signal, limit]))
+  const { code, errors } = await collected.finally(() => clearInterval(ticking))
   signal.throwIfAborted()
-  if (limit.aborted) throw new ReadFault('invalid_file', 'The file took too long to read.')
+  if (limit.aborted) {
+    throw new ReadFault('read_timeout', `Reading the file took longer than ${secondsFor(task)} s and was stopped.`)
+  }
   if (code === null || code > 128) throw new ReadFault('invalid_file', 'Reading the file took too much memory or time.')
   if (code !== 0) throw new ReadFault('invalid_file', `The file cannot be read: ${reasonOf(errors)}`)
+}
+
+const tickMs = 1_000
+
+function secondsFor({ bytes }: GdalTask): number {
+  const { least, perMegabyte, most } = gdalLimits.seconds
+  return Math.ceil(Math.min(most, least + (bytes / 1e6) * perMegabyte))
 }
 
 /** What GDAL says first, without paths of this machine. */

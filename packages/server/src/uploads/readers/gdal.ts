@@ -52,13 +52,16 @@ async function openSource(
     const folder = isFolder ? join(sourceDirectory, `source.${extension}`) : sourceDirectory
     await mkdir(folder, { recursive: true })
     await mkdir(resultDirectory)
+    let bytes = 0
     for (const { path, name } of files) {
       if (!safeName.test(name))
         throw new ReadFault('invalid_file', `A file is called ${JSON.stringify(name.slice(0, 100))}.`)
       await link(path, join(folder, name))
+      bytes += (await stat(path)).size
     }
     const source = isFolder ? folder : join(folder, files[0]?.name ?? '')
-    await convert({ source, sourceDirectory, resultDirectory, driver, signal: options.signal }, options.allowNativeGdal)
+    const { signal, onAdvance, allowNativeGdal } = options
+    await convert({ source, sourceDirectory, resultDirectory, driver, bytes, signal, onAdvance }, allowNativeGdal)
     const reader = await openResult(join(resultDirectory, 'result.gpkg'))
     const close = () => reader.close().finally(removeAll)
     return { ...reader, format, close }

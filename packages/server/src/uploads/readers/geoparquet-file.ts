@@ -17,6 +17,8 @@ const maxSliceBytes = 512 * 1024 * 1024
 const maxPageBytes = 256 * 1024 * 1024
 const maxFooterBytes = 64 * 1024 * 1024
 const rowsAtOnce = 65_536
+/** A run of equal values takes a few bytes, however long it is. */
+const maxRows = { always: 1_000_000, perByte: 100 }
 
 export async function openParquetFile(path: string): Promise<ParquetFile> {
   const handle = await open(path)
@@ -34,6 +36,9 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
       },
     }
     const metadata = await guarded(() => readMetadata(file))
+    if (Number(metadata.num_rows) > Math.max(maxRows.always, size * maxRows.perByte)) {
+      throw new ReadFault('expansion_limit', 'The Parquet file has far more rows than a file of its size can hold.')
+    }
     const scan = await guarded(() =>
       parquetScan({ file, metadata, compressors, parsers, utf8: false, geoparquet: false }),
     )

@@ -9,6 +9,9 @@ export function openKml(file: string, { fileName }: { fileName: string }): Reade
   return createRecordReader('kml', [layerNameOf(fileName)], () => createKmlSource(file))
 }
 
+/** Every placemark repeats the names of its folders. */
+const maxFolderLength = 1_000
+
 const alwaysText = new Set(['name', 'description', 'folder'])
 
 function createKmlSource(file: string): RecordSource {
@@ -90,7 +93,7 @@ function declareField({ texts }: State, { name, type }: Readonly<Record<string, 
 function closeOutside(state: State, name: string): void {
   if (name === 'Folder') state.folders.pop()
   else if (name === 'name' && state.path.at(-1) === 'Folder')
-    state.folders[state.folders.length - 1] = state.text.trim()
+    state.folders[state.folders.length - 1] = state.text.trim().slice(0, maxFolderLength)
 }
 
 /** Direct children of a placemark that become fields. */
@@ -136,7 +139,10 @@ function closeGeometry(state: State, placemark: Placemark): void {
 }
 
 function closePlacemark(state: State, placemark: Placemark): void {
-  const folder = state.folders.filter((name) => name !== '').join('/')
+  const folder = state.folders
+    .filter((name) => name !== '')
+    .join('/')
+    .slice(0, maxFolderLength)
   if (folder !== '') placemark.values[fieldIndex(state.fields, 'folder')] = folder
   state.records.push(placemark)
   state.placemark = undefined

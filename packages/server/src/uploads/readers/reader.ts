@@ -12,6 +12,7 @@ export type UploadErrorCode =
   | 'row_too_large'
   | 'too_many_columns'
   | 'zip_limit'
+  | 'expansion_limit'
   | 'zip_encrypted'
   | 'invalid_zip'
   | 'srid_required'
@@ -20,6 +21,8 @@ export type UploadErrorCode =
   | 'layer_not_found'
   | 'database_error'
   | 'worker_died'
+  | 'read_timeout'
+  | 'storage_full'
 
 /** Where in the file a fault is: the ordinal of the feature and the line count from 1. */
 export type FaultPlace = { feature?: number; line?: number; layer?: string }
@@ -126,6 +129,8 @@ export type OpenOptions = {
   signal: AbortSignal
   layer?: string
   allowNativeGdal: boolean
+  /** So many more bytes were unpacked or converted: whoever waits knows that something goes on. */
+  onAdvance?: (bytes: number) => void
 }
 
 export type OpenReader = (file: string, options: OpenOptions) => Promise<Reader>

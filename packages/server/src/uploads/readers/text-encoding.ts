@@ -3,26 +3,35 @@ import { createReadStream, createWriteStream, readSync } from 'node:fs'
 import { mkdtemp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ReadFault, type Warning } from './reader.ts'
+import { type OpenOptions, ReadFault, type Warning } from './reader.ts'
 
 type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
 /** The same text in UTF-8: the file itself, or a copy in the directory when it was in another encoding. */
 export async function inUtf8(
   file: string,
-  { directory, signal }: { directory: string; signal: AbortSignal },
+  { directory, signal, onAdvance }: Pick<OpenOptions, 'directory' | 'signal' | 'onAdvance'>,
 ): Promise<{ file: string; warnings: Warning[] }> {
   const encoding = await encodingOf(file, signal)
   if (encoding === 'utf-8') return { file, warnings: [] }
   const copy = join(await mkdtemp(join(directory, 'utf-8-')), 'text')
-  await pipeline(createReadStream(file), (bytes) => decoded(bytes, encoding), createWriteStream(copy), { signal })
+  await pipeline(createReadStream(file), (bytes) => decoded(bytes, encoding, onAdvance), createWriteStream(copy), {
+    signal,
+  })
   return { file: copy, warnings: [{ code: 'transcoded', message: `The text was read as ${encoding}.` }] }
 }
 
-async function* decoded(bytes: AsyncIterable<Buffer>, encoding: TextEncoding): AsyncGenerator<string> {
+async function* decoded(
+  bytes: AsyncIterable<Buffer>,
+  encoding: TextEncoding,
+  onAdvance: OpenOptions['onAdvance'],
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding, { fatal: true })
   try {
-    for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
+    for await (const chunk of bytes) {
+      onAdvance?.(chunk.length)
+      yield decoder.decode(chunk, { stream: true })
+    }
     yield decoder.decode()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error

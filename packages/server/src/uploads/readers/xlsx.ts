@@ -15,8 +15,8 @@ const limits = { ...zipLimits, expandedBytes: 64 * 1024 * 1024 }
 type Rows = unknown[][]
 
 /** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
-export async function openXlsx(file: string, { directory, signal }: OpenOptions): Promise<Reader> {
-  await refuseTricks(file, directory, signal)
+export async function openXlsx(file: string, options: OpenOptions): Promise<Reader> {
+  await refuseTricks(file, options)
   const sheets = await sheetsOf(file)
   const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
   if (filled.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
@@ -24,9 +24,9 @@ export async function openXlsx(file: string, { directory, signal }: OpenOptions)
 }
 
 /** Unpacks it once by our own rules: sizes that lie, bombs and entities never reach the library. */
-async function refuseTricks(file: string, directory: string, signal: AbortSignal): Promise<void> {
+async function refuseTricks(file: string, { directory, signal, onAdvance }: OpenOptions): Promise<void> {
   const own = await mkdtemp(join(directory, 'xlsx-'))
-  for (const { path, name } of await unzip(file, own, { limits, signal })) {
+  for (const { path, name } of await unzip(file, own, { limits, signal, ...(onAdvance && { onAdvance }) })) {
     if (!/\.(xml|rels)$/i.test(name)) continue
     const text = await readFile(path, 'latin1')
     if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new ReadFault('invalid_xml', 'XML with a document type is not read.')

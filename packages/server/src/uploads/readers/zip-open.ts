@@ -17,7 +17,7 @@ export async function openZip(file: string, options: OpenOptions, openFile: Open
     return (await import('./gdal.ts')).openByGdal(file, 'ods', options)
   }
   if (names.some((name) => largePart.test(name))) return openShapefiles(await shapefilesOf(packed, options))
-  const files = await unpackFiles(packed, options.directory, options.signal)
+  const files = await unpackFiles(packed, options.directory, options)
   const database = files.filter(({ name }) => /\.gdb\/[^/]+$/i.test(name) || /(^|\/)a[0-9a-f]{8}\.gdb\w+$/i.test(name))
   if (database.length) return openDatabase(database, options)
   const mapInfo = files.filter(({ name }) => /\.(tab|dat|map|id|ind|mif|mid)$/i.test(name))
@@ -76,13 +76,10 @@ const parts = ['shp', 'shx', 'dbf', 'prj', 'cpg'] as const
 const largePart = /\.(shp|dbf)$/i
 
 /** The files that belong together are called alike, whatever the case. */
-async function shapefilesOf(
-  packed: readonly PackedFile[],
-  { directory, signal }: OpenOptions,
-): Promise<ShapefileParts[]> {
+async function shapefilesOf(packed: readonly PackedFile[], options: OpenOptions): Promise<ShapefileParts[]> {
   const layers = new Map<string, { -readonly [key in keyof ShapefileParts]: ShapefileParts[key] }>()
   const small = packed.filter(({ name }) => !largePart.test(name))
-  const unpacked = new Map((await unpackFiles(small, directory, signal)).map(({ name, path }) => [name, path]))
+  const unpacked = new Map((await unpackFiles(small, options.directory, options)).map(({ name, path }) => [name, path]))
   for (const file of packed) {
     const match = /^(.*)\.(shp|shx|dbf|prj|cpg)$/i.exec(file.name)
     if (!match) continue

@@ -1,7 +1,7 @@
 import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Entry, getFileNameLowLevel, openPromise, type ZipFile } from 'yauzl'
-import { ReadFault } from './reader.ts'
+import { type OpenOptions, ReadFault } from './reader.ts'
 import { broken, openPacked, type PackedFile, quoted } from './zip-entry.ts'
 
 /** A file of an archive: what it was called there, and where it lies now. */
@@ -32,7 +32,8 @@ export async function packedFiles(archive: string, limits: ZipLimits = zipLimits
   })
 }
 
-type UnzipOptions = { limits?: ZipLimits; signal?: AbortSignal }
+type UnpackOptions = Partial<Pick<OpenOptions, 'signal' | 'onAdvance'>>
+type UnzipOptions = UnpackOptions & { limits?: ZipLimits }
 
 /**
  * Unpacks the archive into the directory. Names of the archive never reach the disk: the files are called e0, e1, ….
@@ -41,16 +42,16 @@ type UnzipOptions = { limits?: ZipLimits; signal?: AbortSignal }
 export async function unzip(
   archive: string,
   directory: string,
-  { limits = zipLimits, signal }: UnzipOptions = {},
+  { limits = zipLimits, ...options }: UnzipOptions = {},
 ): Promise<readonly UnzippedFile[]> {
-  return unpackFiles(await packedFiles(archive, limits), directory, signal)
+  return unpackFiles(await packedFiles(archive, limits), directory, options)
 }
 
 /** The same of files that were found in an archive. */
 export async function unpackFiles(
   packed: readonly PackedFile[],
   directory: string,
-  signal?: AbortSignal,
+  options: UnpackOptions = {},
 ): Promise<readonly UnzippedFile[]> {
   const files: UnzippedFile[] = []
   try {
@@ -58,7 +59,7 @@ export async function unpackFiles(
       const { name, bytes } = file
       const path = join(directory, `e${index}`)
       files.push({ name, path, bytes })
-      await unpack(file, path, signal)
+      await unpack(file, path, options)
     }
     return files
   } catch (error) {
@@ -138,7 +139,7 @@ function isLitter(name: string): boolean {
 /** Unpacked in large pieces: each goes through several hands. */
 const pieceBytes = 512 * 1024
 
-async function unpack(file: PackedFile, path: string, signal?: AbortSignal): Promise<void> {
+async function unpack(file: PackedFile, path: string, { signal, onAdvance }: UnpackOptions): Promise<void> {
   const source = await openPacked(file)
   try {
     const target = await open(path, 'wx', 0o600)
@@ -150,6 +151,7 @@ async function unpack(file: PackedFile, path: string, signal?: AbortSignal): Pro
         if (count === 0) break
         await target.writeFile(room.subarray(0, count))
         at += count
+        onAdvance?.(count)
       }
     } finally {
       await target.close()
