@@ -40,29 +40,35 @@ export async function takeTurns(tx: Queryable, applicationId: string): Promise<v
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads ' || ${applicationId}::text, 0))`)
 }
 
-/** The oldest upload of the application that nobody works on, if one more may run. */
-export async function claim(db: Db, applicationId: string, limit: number): Promise<Claimed | undefined> {
+/** Applications that may take no further upload now. */
+export type Turns = { readonly perApplication: number; readonly passed: readonly string[] }
+
+/**
+ * The next upload that nobody works on: of the application with the fewest uploads under way, among those of the one that had
+ * its last turn longest ago, and of its uploads the oldest. So no application waits for the queue of another. Workers of all
+ * replicas take turns, or two could count the same.
+ */
+export async function claim(db: Db, { perApplication, passed }: Turns): Promise<Claimed | undefined> {
   const worker = randomUUID()
   return db.transaction(async (tx) => {
-    await takeTurns(tx, applicationId)
-    const [row] = await tx.query<{
-      id: string
-      ownerId: number | null
-      fileName: string
-      options: UploadFormFields
-      replaces: ReplacedSource | null
-      attempt: number
-    }>(sql`
+    await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads claim', 0))`)
+    const [row] = await tx.query<Omit<Claimed, 'worker'>>(sql`
       UPDATE svc.uploads SET status = 'processing', worker = ${worker}::uuid, attempts = attempts + 1,
         heard_at = clock_timestamp(), started_at = coalesce(started_at, ${now}), ${touched}
       WHERE id = (
-        SELECT id FROM svc.uploads
-        WHERE application_id = ${applicationId}::uuid AND (${isDue} OR ${isLeft}) AND attempts < ${maxAttempts}
-        ORDER BY created_at, id LIMIT 1)
-      AND (SELECT count(*) FROM svc.uploads
-           WHERE application_id = ${applicationId}::uuid AND status = 'processing' AND NOT ${isLeft}) < ${limit}
-      RETURNING id, owner_id AS "ownerId", file_name AS "fileName", options, replaces, attempts AS attempt`)
-    return row && { ...row, applicationId, worker }
+        SELECT next.id
+        FROM (SELECT DISTINCT ON (application_id) application_id, id, created_at FROM svc.uploads
+              WHERE (${isDue} OR ${isLeft}) AND attempts < ${maxAttempts} AND application_id <> ALL(${passed}::uuid[])
+              ORDER BY application_id, created_at, id) AS next
+        CROSS JOIN LATERAL (SELECT count(*) AS running FROM svc.uploads u
+              WHERE u.application_id = next.application_id AND status = 'processing' AND NOT ${isLeft}) AS busy
+        CROSS JOIN LATERAL (SELECT max(u.started_at) AS at FROM svc.uploads u
+              WHERE u.application_id = next.application_id) AS turn
+        WHERE busy.running < ${perApplication}
+        ORDER BY busy.running, turn.at NULLS FIRST, next.created_at, next.id LIMIT 1)
+      RETURNING id, application_id AS "applicationId", owner_id AS "ownerId", file_name AS "fileName", options, replaces,
+        attempts AS attempt`)
+    return row && { ...row, worker }
   })
 }
 

@@ -4,7 +4,8 @@ import { tidy } from './janitor.ts'
 import { createReaders } from './reader-process.ts'
 import { type LoadingParts, uploadDirectory } from './run-upload.ts'
 import { attempt, removeTables, stopStatements } from './upload-attempt.ts'
-import { claim, forgetWorkers, giveUp, optionsOf, waiting } from './upload-state.ts'
+import { createUploadSlots } from './upload-slots.ts'
+import { forgetWorkers, giveUp, optionsOf, waiting } from './upload-state.ts'
 
 /** What uploads need of jobs. */
 export type UploadJobs = {
@@ -20,7 +21,7 @@ export type UploadJobs = {
   ): Promise<string | undefined>
 }
 
-/** Some upload of the application is to be taken on: the oldest that waits. */
+/** There is an upload of the application to be taken on. Whoever has time for it takes the one whose turn it is. */
 export type UploadJob = { readonly applicationId: string }
 
 export type UploadsOptions = LoadingParts & {
@@ -53,10 +54,13 @@ const tidyMs = 3_600_000
 
 export function createUploads(options: UploadsOptions): Uploads {
   const { db, jobs, perApplication, directory, onError } = options
-  const running = new Map<string, { controller: AbortController; ended: Promise<void> }>()
   const readers = createReaders(join(directory, 'cache'), { stalled: options.stalledMs })
   let isClosing = false
   const attempts = { ...options, takeReader: readers.take, isClosing: () => isClosing }
+  const slots = createUploadSlots(db, { slots: concurrency, perApplication }, (upload, signal, abort) =>
+    attempt(attempts, upload, signal, abort),
+  )
+  const { running } = slots
 
   const order = async (applicationId: string, key: string, startAfterSeconds?: number): Promise<void> => {
     const later = startAfterSeconds === undefined ? {} : { startAfterSeconds }
@@ -65,14 +69,11 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   async function work(applicationId: string, signal: AbortSignal): Promise<void> {
     if (isClosing) return
-    const upload = await claim(db, applicationId, perApplication)
+    const upload = await slots.take(signal)
     if (!upload) return
-    const controller = new AbortController()
-    const ended = attempt(attempts, upload, AbortSignal.any([signal, controller.signal]), (reason) =>
-      controller.abort(reason),
-    )
-    running.set(upload.id, { controller, ended })
-    await ended.finally(() => running.delete(upload.id))
+    // The one that was meant has no job any more.
+    if (upload.applicationId !== applicationId) void look()
+    await running.get(upload.id)?.ended
     if (!isClosing) await sweep()
   }
 
