@@ -125,6 +125,23 @@ const settings = Type.Object({
     default: 100,
     description: 'How many uploads of an application may be unfinished; further ones are refused',
   }),
+  UPLOADS_ARRIVING: Type.Integer({
+    minimum: 1,
+    default: 256,
+    description: 'How many files may arrive at once at a replica, over all applications; further ones are refused',
+  }),
+  UPLOAD_MIN_RATE: Type.Integer({
+    minimum: 0,
+    default: 1_024,
+    description: 'A file that arrives with fewer bytes a second, over 15 seconds, is refused; 0: any rate will do',
+  }),
+  UPLOAD_DEADLINE_SECONDS: seconds('A file that has not arrived after so long is refused', 1_800, 86_400),
+  STORAGE_PER_APPLICATION: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Bytes of tables and files that an application may keep; unset: no limit',
+    }),
+  ),
   UPLOAD_STALLED_SECONDS: seconds('A file whose reading makes no progress for so long fails', 120, 86_400),
   UPLOAD_WORK_SECONDS: seconds('The longest that an upload is worked on, from reading to publishing', 3_600, 86_400),
   UPLOAD_GDAL: Type.Enum(['wasm', 'native'], {

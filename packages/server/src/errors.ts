@@ -17,6 +17,7 @@ const table = {
   conflict: [409, 'Conflict'],
   precondition_failed: [412, 'The resource has changed'],
   too_large: [413, 'Too large'],
+  storage_quota: [413, 'The application has no space left'],
   too_many_rows: [413, 'Too many rows'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'Unsupported media type'],

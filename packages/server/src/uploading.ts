@@ -13,7 +13,9 @@ import type { Jobs } from './jobs/jobs.ts'
 import { cleanAttribution } from './tiles/attribution.ts'
 import { mapOf } from './tiles/detect.ts'
 import type { Tiling } from './tiling.ts'
+import { createArrivals } from './uploads/arriving-uploads.ts'
 import type { LoadingParts } from './uploads/run-upload.ts'
+import { createStorageQuota } from './uploads/storage-quota.ts'
 import type { UploadOperationsOptions } from './uploads/upload-operations.ts'
 import { createUploads, type Uploads } from './uploads/uploads.ts'
 
@@ -23,6 +25,10 @@ type UploadSettings = Pick<
   | 'UPLOAD_MAX_BYTES'
   | 'UPLOADS_PER_APPLICATION'
   | 'UPLOADS_WAITING_PER_APPLICATION'
+  | 'UPLOADS_ARRIVING'
+  | 'UPLOAD_MIN_RATE'
+  | 'UPLOAD_DEADLINE_SECONDS'
+  | 'STORAGE_PER_APPLICATION'
   | 'UPLOAD_STALLED_SECONDS'
   | 'UPLOAD_WORK_SECONDS'
   | 'UPLOAD_GDAL'
@@ -40,7 +46,7 @@ export type UploadingOptions = {
 
 /** Uploads, and what they need of the rest. */
 export type Uploading = Uploads &
-  Pick<UploadOperationsOptions, 'findReplaced' | 'sharersOf' | 'directory' | 'maxBytes' | 'maxWaiting'>
+  Pick<UploadOperationsOptions, 'findReplaced' | 'sharersOf' | 'directory' | 'maxBytes' | 'pace' | 'arrive' | 'storage'>
 
 /** Datasets of the same database, or of the same schema of the platform's, that name the table of the replaced one. */
 const sharersOf =
@@ -56,8 +62,10 @@ const sharersOf =
 
 export function createUploading(options: UploadingOptions): Uploading {
   const { db, connections, sources, tiling, config } = options
+  const storage = createStorageQuota(config.DATA_DIR, config.STORAGE_PER_APPLICATION)
   const parts: LoadingParts = {
     db,
+    storage,
     directory: config.DATA_DIR,
     allowNativeGdal: config.UPLOAD_GDAL === 'native',
     async target(applicationId, databaseId) {
@@ -98,6 +106,12 @@ export function createUploading(options: UploadingOptions): Uploading {
     onError: options.onError,
   })
   const { findReplaced, directory } = parts
-  const limits = { maxBytes: config.UPLOAD_MAX_BYTES, maxWaiting: config.UPLOADS_WAITING_PER_APPLICATION }
+  const maxWaiting = config.UPLOADS_WAITING_PER_APPLICATION
+  const limits = {
+    maxBytes: config.UPLOAD_MAX_BYTES,
+    pace: { bytesPerSecond: config.UPLOAD_MIN_RATE, deadlineMs: config.UPLOAD_DEADLINE_SECONDS * 1000 },
+    arrive: createArrivals(db, { maxWaiting, maxArriving: config.UPLOADS_ARRIVING, storage }),
+    storage,
+  }
   return { ...uploads, findReplaced, sharersOf: sharersOf(db), directory, ...limits }
 }

@@ -5,9 +5,11 @@ import { json, raw, sql } from '../db/sql.ts'
 import { touched } from '../resource/store.ts'
 import { cleanName, freeName } from './column-names.ts'
 import { demandSameDestination, demandSameSource } from './replaced-table.ts'
+import type { LoadingParts } from './run-upload.ts'
 import { putInPlace, type Staged, type TableName } from './staging.ts'
+import type { StorageQuota } from './storage-quota.ts'
 import type { Result } from './upload.ts'
-import { codeOf, UploadFault } from './upload-fault.ts'
+import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
 import { type Claimed, complete, type LayerWarning } from './upload-state.ts'
 
 /** What a map of a source is like. */
@@ -33,7 +35,7 @@ const tries = 10
 
 /** Everything appears at once: tables, datasets, tile sources and the end of the upload. */
 export async function publish(
-  db: Db,
+  { db, storage }: Pick<LoadingParts, 'db' | 'storage'>,
   upload: Claimed,
   tables: readonly Publishable[],
   warnings: readonly LayerWarning[],
@@ -52,8 +54,14 @@ export async function publish(
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
       await complete(tx, upload, results, warnings)
       for (const table of tables) await publishTable(tx, upload, table)
+      if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, storage, upload)
     }),
   )
+}
+
+/** With the new tables in place and the old ones gone: a small file may have become a large table. */
+async function demandStorage(tx: Queryable, storage: StorageQuota, { applicationId, id }: Claimed): Promise<void> {
+  if ((await storage.left(tx, applicationId, id)) < 0) throw storageExceeded(storage.bytes)
 }
 
 /** Readers that take long hold the old table: they are waited for, but nobody is kept waiting behind us for long. */
@@ -154,7 +162,7 @@ const touchedTileSource = raw("revision = t.revision + 1, updated_at = date_trun
 
 /** A file of tiles that is served as it is. */
 export async function publishArchive(
-  db: Db,
+  { db, storage }: Pick<LoadingParts, 'db' | 'storage'>,
   upload: Claimed,
   layer: string,
   source: string,
@@ -164,5 +172,6 @@ export async function publishArchive(
   await db.transaction(async (tx) => {
     await complete(tx, upload, [{ layer, datasetId: null, tileSourceId: id, featureCount: null }], [])
     await putTileSource(tx, upload, id, 'tilelive', source, map)
+    await demandStorage(tx, storage, upload)
   })
 }

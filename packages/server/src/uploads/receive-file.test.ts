@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError } from '../errors.ts'
 import { formOf, type UploadApp, uploadApp } from '../testing/uploads.ts'
 import { receiveForm } from './receive-file.ts'
 
@@ -154,7 +155,10 @@ test('a file is kept as it was sent, however it is cut on its way', async (t) =>
   const directory = await mkdtemp(join(tmpdir(), 'graticule-receive-'))
   const path = join(directory, 'form', 'source')
   const server = createServer(async (request, response) => {
-    const { file } = await receiveForm(request, path, 1e8, () => undefined)
+    const { file } = await receiveForm(request, path, {
+      ...{ maxBytes: 1e8, tooLarge: new ApiError('too_large', ''), onWhole: () => undefined },
+      pace: { bytesPerSecond: 0, deadlineMs: 60_000 },
+    })
     response.end(String(file.size))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')

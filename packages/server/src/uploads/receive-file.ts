@@ -14,10 +14,28 @@ export type ReceivedForm = {
 
 const fieldBytes = 64 * 1024
 const fieldCount = 20
-/** A client that sends nothing for so long has left. */
-const idleMs = 60_000
+/** What a form may have besides the file. */
+export const formBytes = fieldCount * fieldBytes
+/** How slow a client may be. */
+export type Pace = {
+  /** On average over each window; 0 for any. */
+  readonly bytesPerSecond: number
+  readonly windowMs?: number
+  readonly deadlineMs: number
+}
+
+const paceWindowMs = 15_000
 /** For so long the rest of a body that was refused is read, so that the client hears why. */
 const lingerMs = 10_000
+
+export type ReceiveOptions = {
+  readonly maxBytes: number
+  /** What a larger file is answered with. */
+  readonly tooLarge: ApiError
+  readonly pace: Pace
+  onBytes?(count: number): void
+  onWhole(): void
+}
 
 /**
  * Writes the file of a form down while it comes, in `path`; when anything is wrong, nothing is left there. `onWhole` is called when
@@ -26,11 +44,8 @@ const lingerMs = 10_000
 export async function receiveForm(
   request: IncomingMessage,
   path: string,
-  maxBytes: number,
-  onWhole: () => void,
+  { maxBytes, tooLarge, pace, onBytes, onWhole }: ReceiveOptions,
 ): Promise<ReceivedForm> {
-  const tooLarge = new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes + fieldCount * fieldBytes) throw tooLarge
   const form = readForm(request)
   /** What nobody else will look at. */
   const own = new WeakSet<ArrayBufferLike>()
@@ -57,7 +72,7 @@ export async function receiveForm(
       }
       form.on('error', (error) => reject(malformed(error)))
       form.on('finish', resolve)
-      feed(request, form, own, reject)
+      feed(request, form, own, { pace, onBytes, reject })
     })
     if (!file) throw invalid('body/file', 'A file is required.')
     return { fields, file: await file }
@@ -94,21 +109,34 @@ function feed(
   request: IncomingMessage,
   form: BusboyInstance,
   own: WeakSet<ArrayBufferLike>,
-  reject: (error: unknown) => void,
+  { pace, onBytes, reject }: Pick<ReceiveOptions, 'pace' | 'onBytes'> & { reject(error: unknown): void },
 ): void {
-  const timer = setTimeout(
-    () => reject(new ApiError('request_timeout', 'The file did not arrive in time.')),
-    idleMs,
-  ).unref()
+  const { bytesPerSecond, windowMs = paceWindowMs, deadlineMs } = pace
+  let received = 0
+  const late = (detail: string): void => reject(new ApiError('request_timeout', detail))
+  const deadline = setTimeout(() => late(`The file did not arrive within ${deadlineMs / 1000} s.`), deadlineMs)
+  const window = setInterval(() => {
+    // Less than one byte in a window is too slow at any rate.
+    if (received < Math.max(1, (bytesPerSecond * windowMs) / 1000)) {
+      late(`The file arrived with fewer than ${bytesPerSecond} bytes a second, the least that is waited for.`)
+    }
+    received = 0
+  }, windowMs)
   request.on('data', (chunk: Buffer) => {
-    timer.refresh()
+    received += chunk.length
+    onBytes?.(chunk.length)
     if (hasOwnMemory(chunk)) own.add(chunk.buffer)
   })
+  const stop = (): void => {
+    clearTimeout(deadline)
+    clearInterval(window)
+  }
   request.on('error', (error) => reject(malformed(error)))
   request.on('close', () => {
-    clearTimeout(timer)
+    stop()
     if (!request.complete) reject(malformed(new Error('The client has left')))
   })
+  request.once('end', stop)
   request.pipe(form)
 }
 

@@ -20,6 +20,7 @@ import {
   type Target,
   transform,
 } from './staging.ts'
+import type { StorageQuota } from './storage-quota.ts'
 import { planTable, rowsWanted } from './table-plan.ts'
 import { UploadFault } from './upload-fault.ts'
 import type { Claimed, LayerWarning } from './upload-state.ts'
@@ -33,6 +34,7 @@ export type LoadingParts = {
   /** DATA_DIR */
   readonly directory: string
   readonly allowNativeGdal: boolean
+  readonly storage: StorageQuota
   /** Where tables of this database are made; the default one when none is named. */
   target(applicationId: string, databaseId: string | undefined): Promise<Target>
   /** The dataset whose data are replaced. */
@@ -129,7 +131,7 @@ async function runArchive(parts: LoadingParts, upload: Claimed, kind: 'mbtiles' 
       throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
     })
     const attribution = parts.cleanAttribution(options.attribution ?? found.attribution ?? '')
-    await publishArchive(parts.db, upload, layerNameOf(upload.fileName), `${kind}://${name}`, { ...found, attribution })
+    await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, { ...found, attribution })
   } catch (error) {
     await rm(file, { force: true })
     throw error
@@ -145,7 +147,11 @@ async function runLayers(
   opened: Extract<Opened, { layers: string[] }>,
 ): Promise<void> {
   const replaced = await findReplaced(parts, upload)
-  const target = await parts.target(upload.applicationId, replaced?.databaseId)
+  const found = await parts.target(upload.applicationId, replaced?.databaseId)
+  const room = found.isOwn
+    ? await parts.storage.left(parts.db, upload.applicationId, upload.id)
+    : Number.POSITIVE_INFINITY
+  const target = { ...found, room }
   // Again when it is published: this only saves the work.
   if (replaced) {
     const ownSchema = target.isOwn ? target.schema : undefined
@@ -186,7 +192,7 @@ async function runLayers(
   })
   run.progress.at('publishing', 0)
   signal.throwIfAborted()
-  await publish(parts.db, upload, published, run.warnings, signal)
+  await publish(parts, upload, published, run.warnings, signal)
 }
 
 type OnProgress = (fraction: number) => void

@@ -1,4 +1,4 @@
-import type { Db, Queryable } from '../db/db.ts'
+import type { Db, Queryable, TupleBytes } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
 import { withNumber } from './lent-srid.ts'
@@ -6,7 +6,7 @@ import type { Rows } from './reader-process.ts'
 import type { Extent, Warning } from './readers/reader.ts'
 import { demandReplaceable } from './replaced-table.ts'
 import type { TablePlan } from './table-plan.ts'
-import { codeOf, UploadFault } from './upload-fault.ts'
+import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
 
 /** Where tables are made: the application's schema in the platform's database, or a database of its own. */
 export type Target = {
@@ -17,6 +17,8 @@ export type Target = {
   readonly isOwn: boolean
   /** Where the record of the database led when it was opened: [type, host, port, user, db] as JSON. */
   readonly destination: string
+  /** How many bytes may be put there; as many as come where it is not said. */
+  readonly room?: number
 }
 
 /** A table that nobody knows of yet. */
@@ -68,8 +70,20 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
 
 /** Answers the table with what is known of its rows. */
 export async function copyRows(staged: Staged, { rows, sent }: Rows): Promise<Staged> {
-  await staged.target.db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, rows)
+  const { db, room = Number.POSITIVE_INFINITY } = staged.target
+  const copied = Number.isFinite(room) ? bounded(rows, room) : rows
+  await db.copyInBinary(sql`COPY ${tableOf(staged)} FROM STDIN (FORMAT binary)`, copied)
   return { ...staged, doubtful: (await sent).doubtful }
+}
+
+/** Rows take about as many bytes in a table as on their way there. How many it is exactly is looked at when it is published. */
+async function* bounded(rows: Rows['rows'], room: number): AsyncGenerator<TupleBytes> {
+  let bytes = 0
+  for await (const piece of rows) {
+    bytes += piece.bytes.length
+    if (bytes > room) throw storageExceeded(room)
+    yield piece
+  }
 }
 
 /** Moves the coordinates where they belong. */

@@ -10,6 +10,7 @@ export type FaultCode =
   | 'not_replaceable'
   | 'invalid_coordinates'
   | 'work_timeout'
+  | 'storage_quota'
 
 /** What the upload's `error` says. */
 export type FaultDto = { code: FaultCode; message: string } & FaultPlace
@@ -26,6 +27,13 @@ export class UploadFault extends Error {
     this.place = place
   }
 }
+
+/** The data take more than the application may keep. */
+export const storageExceeded = (bytes: number): UploadFault =>
+  new UploadFault(
+    'storage_quota',
+    `With these data the application would keep more than ${bytes} bytes, its limit. Delete datasets first, or ask for more.`,
+  )
 
 /** The upload belongs to another worker by now, or to nobody. */
 export class UploadLost extends Error {

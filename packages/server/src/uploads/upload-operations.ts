@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
-import type { Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
@@ -11,21 +10,26 @@ import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
 import { outputSchema } from '../resource/schemas.ts'
 import { getEntity, getText, removeEntity, type Store, touched } from '../resource/store.ts'
+import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
-import { dismissBody, receiveForm } from './receive-file.ts'
+import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
 import { demandReplaceable, type Replaced, type ReplacedSource } from './replaced-table.ts'
 import { sourceFile, uploadDirectory } from './run-upload.ts'
+import type { StorageQuota } from './storage-quota.ts'
 import type { UploadFormFields } from './upload.ts'
 import { UploadFault } from './upload-fault.ts'
-import { countUnfinished, now, takeTurns } from './upload-state.ts'
+import { now } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
   store: Store
   /** DATA_DIR */
   directory: string
   maxBytes: number
-  /** How many of an application may be unfinished. */
-  maxWaiting: number
+  /** How slow a client may be. */
+  pace: Pace
+  /** A file begins to arrive, if there is room for it. */
+  arrive: Arrive
+  storage: StorageQuota
   findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
   /** The other datasets of the application whose table it is as well. */
   sharersOf(applicationId: string, id: string, replaced: Replaced): Promise<{ id: string; ownerId: number | null }[]>
@@ -63,18 +67,29 @@ function create(options: UploadOperationsOptions): Operation {
     failures: [404, 408, 429],
     async handle({ request, caller, scope }) {
       const id = randomUUID()
+      let arrival: Arrival | undefined
       try {
         demandAnyId(scope)
-        // Before the file comes, which may take long, and again when its record is written.
-        await demandRoom(store.db, caller.applicationId, options.maxWaiting)
-        const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), maxBytes, options.expect)
+        const declared = Number(request.raw.headers['content-length'] ?? 0)
+        if (declared > maxBytes + formBytes) throw tooLarge(maxBytes)
+        arrival = await options.arrive(caller.applicationId, id, Math.max(0, declared - formBytes))
+        const isQuota = arrival.room < maxBytes
+        const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), {
+          maxBytes: Math.min(maxBytes, arrival.room),
+          tooLarge: isQuota ? quotaExceeded(options.storage) : tooLarge(maxBytes),
+          pace: options.pace,
+          onBytes: arrival.note,
+          onWhole: options.expect,
+        })
         const form = readFormFields(fields)
         const replaces = form.datasetId === undefined ? null : await checkReplaced(options, caller, form.datasetId)
-        await insert(options, caller, scope, id, file, form, replaces)
+        await insert(options, caller, scope, id, file, form, replaces, arrival)
       } catch (error) {
         dismissBody(request.raw)
         await rm(uploadDirectory(directory, id), { recursive: true, force: true })
         throw error
+      } finally {
+        await arrival?.end()
       }
       await options.begin({ id, applicationId: caller.applicationId })
       const { json: body, revision } = await getText(store, scope, id)
@@ -84,18 +99,18 @@ function create(options: UploadOperationsOptions): Operation {
 }
 
 async function insert(
-  { store: { db }, maxWaiting }: UploadOperationsOptions,
+  { store: { db } }: UploadOperationsOptions,
   { applicationId }: Caller,
   { ownerId }: Scope,
   id: string,
   { name, size }: { name: string; size: number },
   form: UploadFormFields,
   replaces: ReplacedSource | null,
+  arrival: Arrival,
 ): Promise<void> {
   const fileName = name.toWellFormed().replaceAll('\0', '').slice(0, 255) || 'upload'
   await db.transaction(async (tx) => {
-    await takeTurns(tx, applicationId)
-    await demandRoom(tx, applicationId, maxWaiting)
+    await arrival.settle(tx, size)
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size)
       VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
@@ -103,11 +118,7 @@ async function insert(
   })
 }
 
-async function demandRoom(db: Queryable, applicationId: string, maxWaiting: number): Promise<void> {
-  if ((await countUnfinished(db, applicationId)) < maxWaiting) return
-  const detail = `The application has ${maxWaiting} unfinished uploads, and may have no more; send this one when some have ended.`
-  throw new ApiError('busy', detail, { headers: { 'Retry-After': '10' } })
-}
+const tooLarge = (maxBytes: number): ApiError => new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
 
 /** The data of a dataset may be replaced by whoever may write it, and every other dataset that shows the same table. */
 async function checkReplaced(options: UploadOperationsOptions, caller: Caller, id: string): Promise<ReplacedSource> {

@@ -72,13 +72,6 @@ export async function claim(db: Db, { perApplication, passed }: Turns): Promise<
   })
 }
 
-export async function countUnfinished(db: Queryable, applicationId: string): Promise<number> {
-  const [row] = await db.query<{ count: number }>(sql`
-    SELECT count(*)::int4 AS count FROM svc.uploads
-    WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing')`)
-  return row?.count ?? 0
-}
-
 /** Those that were tried often enough end here; answers which they were. */
 export async function giveUp(db: Db): Promise<{ id: string; applicationId: string; options: UploadFormFields }[]> {
   const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and never came to an end.` }

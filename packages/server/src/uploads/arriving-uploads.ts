@@ -1,0 +1,105 @@
+import type { Db, Queryable } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { arrivalSeconds, type StorageQuota } from './storage-quota.ts'
+import { takeTurns } from './upload-state.ts'
+
+export type ArrivalLimits = {
+  /** How many uploads of an application may be unfinished, those that are still arriving among them. */
+  readonly maxWaiting: number
+  /** How many files may arrive at once in this process, over all applications. */
+  readonly maxArriving: number
+  readonly storage: StorageQuota
+}
+
+/** A file that is arriving. */
+export type Arrival = {
+  /** The most bytes that it may have. */
+  readonly room: number
+  /** So many bytes of it have come. */
+  note(bytes: number): void
+  /** In the transaction that records the upload: it has arrived. */
+  settle(tx: Queryable, size: number): Promise<void>
+  /** It is no longer arriving, whether it came or not. */
+  end(): Promise<void>
+}
+
+const renewMs = (arrivalSeconds * 1000) / 4
+
+/** Counts files from their first byte on, on every replica: else any number could arrive at once. */
+export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: ArrivalLimits) {
+  let arriving = 0
+
+  async function admit(tx: Queryable, applicationId: string, id: string, declared: number): Promise<number> {
+    await takeTurns(tx, applicationId)
+    await tx.query(sql`
+      DELETE FROM svc.arriving_uploads WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second'`)
+    const [row] = await tx.query<{ count: number }>(sql`
+      SELECT ((SELECT count(*) FROM svc.uploads
+               WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
+            + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
+    if ((row?.count ?? 0) >= maxWaiting) {
+      throw busy(
+        `The application has ${maxWaiting} unfinished uploads, and may have no more; send this one when some have ended.`,
+      )
+    }
+    const room = await storage.left(tx, applicationId, id)
+    if (declared > room || room <= 0) throw quotaExceeded(storage)
+    await tx.query(sql`
+      INSERT INTO svc.arriving_uploads (id, application_id, bytes) VALUES (${id}::uuid, ${applicationId}::uuid, ${declared})`)
+    return room
+  }
+
+  return async function arrive(applicationId: string, id: string, declared: number): Promise<Arrival> {
+    if (arriving >= maxArriving)
+      throw busy(`${maxArriving} files are arriving at this server, its limit. Try again later.`)
+    arriving++
+    let bytes = 0
+    let isSettled = false
+    const renew = sql`heard_at = clock_timestamp()`
+    // A database that cannot be reached for a moment is for the upload itself to notice.
+    const timer = setInterval(() => {
+      db.query(sql`
+        UPDATE svc.arriving_uploads SET ${renew}, bytes = greatest(bytes, ${bytes}) WHERE id = ${id}::uuid`).catch(
+        () => undefined,
+      )
+    }, renewMs)
+    const end = async (): Promise<void> => {
+      arriving--
+      clearInterval(timer)
+      // Should it fail, or the upload not be recorded after all, the row is no longer renewed.
+      if (!isSettled)
+        await db.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`).catch(() => undefined)
+    }
+    const room = await db
+      .transaction((tx) => admit(tx, applicationId, id, declared))
+      .catch(async (error) => {
+        arriving--
+        clearInterval(timer)
+        throw error
+      })
+    return {
+      room,
+      note: (more) => {
+        bytes += more
+      },
+      async settle(tx, size) {
+        await takeTurns(tx, applicationId)
+        if (size > (await storage.left(tx, applicationId, id))) throw quotaExceeded(storage)
+        await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)
+        isSettled = true
+      },
+      end,
+    }
+  }
+}
+
+export type Arrive = ReturnType<typeof createArrivals>
+
+const busy = (detail: string): ApiError => new ApiError('busy', detail, { headers: { 'Retry-After': '10' } })
+
+export const quotaExceeded = ({ bytes }: StorageQuota): ApiError =>
+  new ApiError(
+    'storage_quota',
+    `The application may store ${bytes} bytes, and this file is more than what is left. Delete datasets or uploads, or ask for more.`,
+  )
