@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { deflateRawSync, gzipSync } from 'node:zlib'
@@ -211,6 +212,31 @@ const cases: Record<
     bytes: () =>
       `{"type":"Feature","properties":{},"geometry":{"type":"LineString","coordinates":[${'[1.23456,2.34567],'.repeat(6_000_000)}[1,2]]}}`,
     codes: /feature_too_large/,
+  },
+  'a row that is larger than PostgreSQL takes': {
+    bytes: () => {
+      const row = (cell: (n: number) => string) => Array.from({ length: 900 }, (_, n) => cell(n)).join(',')
+      return `${row((n) => `column_${n}`)}\n${row(() => 'short')}\n${row((n) => `some text that takes its place ${n}`)}\n`
+    },
+    codes: /row_too_large/,
+  },
+  'a GeoPackage whose list of tables is an endless view': {
+    bytes: async () => {
+      const file = join(await mkdtemp(join(directory, 'g-')), 'a.gpkg')
+      {
+        using database = new DatabaseSync(file)
+        database.exec(`PRAGMA application_id = 0x47504B47;
+          CREATE VIEW gpkg_contents AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r)
+            SELECT x AS table_name, 'none' AS data_type FROM r`)
+      }
+      return readFile(file)
+    },
+    codes: /invalid_file/,
+  },
+  'a KML whose placemarks repeat long names of folders': {
+    bytes: () =>
+      `<kml xmlns="http://www.opengis.net/kml/2.2"><Folder><name>${'x'.repeat(1_000_000)}</name>${'<Placemark/>'.repeat(200_000)}`,
+    codes: /truncated|invalid_xml/,
   },
   'an MBTiles that is none': {
     bytes: () => Buffer.concat([Buffer.from('PMTiles\u0003'), Buffer.alloc(200)]),

@@ -53,9 +53,30 @@ export function faultOf(error: unknown): FaultDto | undefined {
   }
   if (error instanceof ApiError && error.status < 500) return { code: 'database_error', message: error.message }
   const code = codeOf(error)
+  const known = code === undefined ? undefined : databaseFaults[code]
+  if (known) return { ...known, ...placeOf(error) }
   if (code === undefined || passing.test(code)) return undefined
   const words = blamable.test(code) && error instanceof Error ? ` ${error.message}` : ''
   return { code: 'database_error', message: `The database refused the data.${words}` }
+}
+
+/** What the database says of data that are too large for it, or for its disk. Another try would not help. */
+const databaseFaults: Readonly<Record<string, { code: FaultCode; message: string }>> = {
+  '53100': { code: 'storage_full', message: 'The disk of the database is full. Try again when there is space.' },
+  '54000': {
+    code: 'row_too_large',
+    message:
+      'A row or an index entry is larger than PostgreSQL allows (8 kB for a row without its long texts): leave columns out.',
+  },
+  '54001': { code: 'row_too_large', message: 'A value is nested deeper than the database allows.' },
+  '54011': { code: 'too_many_columns', message: 'There are more columns than the database allows.' },
+}
+
+/** PostgreSQL says at which row it stopped; the first is 1, as features are counted. */
+function placeOf(error: unknown): FaultPlace {
+  const where = error instanceof Error && 'where' in error ? String(error.where) : ''
+  const line = /^COPY \S+, line (\d+)/.exec(where)?.[1]
+  return line === undefined ? {} : { feature: Number(line) }
 }
 
 /** The SQLSTATE of whatever was thrown. */

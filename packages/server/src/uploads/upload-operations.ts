@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
 import { json, sql } from '../db/sql.ts'
@@ -15,6 +14,7 @@ import { formSchema, readFormFields } from './form-fields.ts'
 import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
 import { demandReplaceable, type Replaced, type ReplacedSource } from './replaced-table.ts'
 import { sourceFile, uploadDirectory } from './run-upload.ts'
+import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import type { UploadFormFields } from './upload.ts'
 import { UploadFault } from './upload-fault.ts'
@@ -39,6 +39,8 @@ export type UploadOperationsOptions = {
   begin(upload: { id: string; applicationId: string }): Promise<void>
   /** It is no longer wanted. */
   stop(upload: { id: string; applicationId: string }): Promise<void>
+  /** Waits for changes of status. */
+  watch: StatusWatch
   isStopping(): boolean
 }
 
@@ -151,10 +153,9 @@ async function checkReplaced(options: UploadOperationsOptions, caller: Caller, i
 }
 
 const longestWaitSeconds = 60
-const lookMs = 200
 
 /** `Prefer: wait=20` answers when the status changes, or after that time. */
-function waitingGet({ store, isStopping }: UploadOperationsOptions, get: Operation): Operation {
+function waitingGet({ store, watch, isStopping }: UploadOperationsOptions, get: Operation): Operation {
   return {
     ...get,
     description: `With \`Prefer: wait=N\` it answers at the next change of status, or after N seconds (at most ${longestWaitSeconds}).`,
@@ -162,17 +163,29 @@ function waitingGet({ store, isStopping }: UploadOperationsOptions, get: Operati
       const seconds = waitOf(context.request)
       if (seconds === 0 || !('scope' in context)) return get.handle(context, input)
       const { scope } = context as { scope: Scope }
-      const statusOf = async () => (await getEntity(store, scope, input.params.id ?? '', ['status'])).entity.status
-      const first = await statusOf()
-      const end = performance.now() + seconds * 1000
-      const isOver = () => performance.now() >= end || isStopping() || context.request.raw.socket.destroyed
-      if (first === 'pending' || first === 'processing') {
-        while (!isOver() && (await statusOf()) === first) await sleep(lookMs)
+      const { entity } = await getEntity(store, scope, input.params.id ?? '', ['id', 'status'])
+      const isUnfinished = entity.status === 'pending' || entity.status === 'processing'
+      if (isUnfinished && !isStopping()) {
+        await whileConnected(context.request, (signal) =>
+          watch.changed(String(entity.id), String(entity.status), seconds * 1000, signal),
+        )
       }
       const answer = await get.handle(context, input)
       return { ...answer, headers: { ...answer.headers, 'preference-applied': `wait=${seconds}` } }
     },
   }
+}
+
+/** Works with a signal that ends when the client leaves, which it may have done already. */
+async function whileConnected(
+  { raw: { socket } }: FastifyRequest,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (socket.destroyed) return
+  const leaving = new AbortController()
+  const leave = (): void => leaving.abort()
+  socket.once('close', leave)
+  await work(leaving.signal).finally(() => socket.off('close', leave))
 }
 
 function waitOf({ headers }: FastifyRequest): number {
@@ -202,6 +215,7 @@ function remove(options: UploadOperationsOptions): Operation {
         await removeEntity(store, scope, id, 'any')
         return {}
       }
+      options.watch.tell(String(entity.id))
       await options.stop({ id: String(entity.id), applicationId: String(entity.applicationId) })
       return {}
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { tidy } from './janitor.ts'
 import { createReaders } from './reader-process.ts'
 import { type LoadingParts, uploadDirectory } from './run-upload.ts'
+import { createStatusWatch, type StatusWatch } from './status-watch.ts'
 import { attempt, removeTables, stopStatements } from './upload-attempt.ts'
 import { createUploadSlots } from './upload-slots.ts'
 import { forgetWorkers, giveUp, optionsOf, waiting } from './upload-state.ts'
@@ -14,11 +15,7 @@ export type UploadJobs = {
     options: { concurrency: number; expireSeconds: number },
     handler: (job: { data: UploadJob }, signal: AbortSignal) => Promise<void>,
   ): void
-  send(
-    queue: string,
-    data: UploadJob,
-    options: { singletonKey: string; startAfterSeconds?: number },
-  ): Promise<string | undefined>
+  send(queue: string, data: UploadJob, options: { singletonKey: string }): Promise<string | undefined>
 }
 
 /** There is an upload of the application to be taken on. Whoever has time for it takes the one whose turn it is. */
@@ -40,6 +37,8 @@ export type Uploads = {
   expect(): void
   begin(upload: { id: string; applicationId: string }): Promise<void>
   stop(upload: { id: string; applicationId: string }): Promise<void>
+  /** For clients that wait for a change of status. */
+  readonly watch: StatusWatch
   /** Looks after what others have left, from now on. */
   start(): Promise<void>
   close(): Promise<void>
@@ -52,36 +51,44 @@ const expireSeconds = 6 * 3600
 const sweepMs = 5_000
 const tidyMs = 3_600_000
 
+/** Ends uploads that were tried too often; answers which they were. */
+async function endPoisoned(options: UploadsOptions): Promise<string[]> {
+  const ended = await giveUp(options.db)
+  for (const upload of ended) {
+    await removeTables(options, upload)
+    await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
+  }
+  return ended.map(({ id }) => id)
+}
+
 export function createUploads(options: UploadsOptions): Uploads {
   const { db, jobs, perApplication, directory, onError } = options
   const readers = createReaders(join(directory, 'cache'), { stalled: options.stalledMs })
   let isClosing = false
   const attempts = { ...options, takeReader: readers.take, isClosing: () => isClosing }
+  const watch = createStatusWatch(db)
   const slots = createUploadSlots(db, { slots: concurrency, perApplication }, (upload, signal, abort) =>
     attempt(attempts, upload, signal, abort),
   )
   const { running } = slots
 
-  const order = async (applicationId: string, key: string, startAfterSeconds?: number): Promise<void> => {
-    const later = startAfterSeconds === undefined ? {} : { startAfterSeconds }
-    await jobs.send(queue, { applicationId }, { singletonKey: key, ...later })
+  const order = async (applicationId: string, key: string): Promise<void> => {
+    await jobs.send(queue, { applicationId }, { singletonKey: key })
   }
 
   async function work(applicationId: string, signal: AbortSignal): Promise<void> {
     if (isClosing) return
     const upload = await slots.take(signal)
     if (!upload) return
+    watch.tell(upload.id)
     // The one that was meant has no job any more.
     if (upload.applicationId !== applicationId) void look()
-    await running.get(upload.id)?.ended
+    await running.get(upload.id)?.ended.finally(() => watch.tell(upload.id))
     if (!isClosing) await sweep()
   }
 
   async function sweep(): Promise<void> {
-    for (const upload of await giveUp(db)) {
-      await removeTables(options, upload)
-      await rm(uploadDirectory(directory, upload.id), { recursive: true, force: true })
-    }
+    for (const id of await endPoisoned(options)) watch.tell(id)
     for (const { id, applicationId } of await waiting(db)) await order(applicationId, id)
   }
 
@@ -97,6 +104,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   jobs.work(queue, { concurrency, expireSeconds }, ({ data }, signal) => work(data.applicationId, signal))
 
   return {
+    watch,
     expect: readers.prepare,
     begin: ({ id, applicationId }) => order(applicationId, id).catch(onError),
     async stop({ id, applicationId }) {
@@ -114,6 +122,7 @@ export function createUploads(options: UploadsOptions): Uploads {
     },
     async close() {
       isClosing = true
+      watch.close()
       for (const timer of timers) clearInterval(timer)
       for (const { controller } of running.values()) controller.abort()
       await Promise.allSettled([readers.close(), ...[...running.values()].map(({ ended }) => ended)])
