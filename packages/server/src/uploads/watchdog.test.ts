@@ -43,7 +43,7 @@ test('a reader from which nothing is heard is ended, and the file is told to be 
 test('a reader whose rows nobody takes is not ended, however long that lasts', async () => {
   const file = join(directory, 'many.gpkg')
   manyRows(file, 300_000)
-  const reader = createReaders(cache(), { stalled: 400 }).take(new AbortController().signal)
+  const reader = createReaders(cache(), { stalled: 4_000 }).take(new AbortController().signal)
   await reader.open(file, options())
   const layer = await reader.scan('t', () => undefined)
   const columns = [{ kind: 'fid' }, { kind: 'field', field: 0, type: 'text' }] as const
@@ -51,7 +51,7 @@ test('a reader whose rows nobody takes is not ended, however long that lasts', a
   let bytes = 0
   for await (const { bytes: piece } of rows) {
     // Longer than it may be silent, while the pipe is full.
-    if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 1_000))
+    if (bytes === 0) await new Promise((resolve) => setTimeout(resolve, 6_000))
     bytes += piece.length
   }
   await sent
