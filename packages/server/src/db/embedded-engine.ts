@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { type messages, PGlite, protocol } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { postgis } from '@electric-sql/pglite-postgis'
-import type { SessionOptions } from './embedded-protocol.ts'
+import { createGuard, type Guard } from './embedded-guard.ts'
+import { type SessionOptions, temporaryDirectory } from './embedded-protocol.ts'
 import { type Cell, type Column, databaseError, type Fault, faultFields } from './values.ts'
 
-const { serialize } = protocol
+const { Parser, serialize } = protocol
 
 /** What a message to the database brought. The status is PostgreSQL's: idle, in a transaction, or in a failed one. */
 export type Result = {
@@ -21,34 +22,55 @@ export type Result = {
 export type Engine = {
   /** Runs a statement by the extended protocol; `name` makes it a prepared statement or uses the one of that name. */
   query(text: string, values: Cell[], prepared?: { name: string; parsed: boolean }): Promise<Result>
+  /**
+   * Runs the query of a cursor and hands over its rows while it runs; FETCH would collect them first. `onRow` must not throw:
+   * compiled code calls it.
+   */
+  drain(cursor: string, onRow: (row: Cell[]) => void): Promise<Result>
   script(text: string): Promise<Result>
   copy(text: string, data: Uint8Array): Promise<Result>
   close(): Promise<void>
+  readonly guard: Guard
 }
 
 /** The parts of the compiled PostgreSQL that PGlite's types leave out. */
 type Internals = {
   ___stack_pointer: { value: number }
   _PostgresMainLoopOnce(): void
-  FS: { filesystems: { NODEFS: { realPath(node: unknown): string; stream_ops: { fsync?(stream: Stream): number } } } }
+  _QueryCancelPending: number
+  _InterruptPending: number
+  FS: { filesystems: { NODEFS: { realPath(node: unknown): string; stream_ops: StreamOperations } } }
 }
 type Stream = { nfd?: number; node: unknown }
+type Transfer = (...parameters: unknown[]) => number
+type StreamOperations = { fsync?(stream: Stream): number; read: Transfer; write: Transfer }
 
 /**
  * PGlite switches fsync off, and its file system has none. With both put right (0.2 ms for each commit) an acknowledged
  * write survives a power cut and not only the end of the process.
  */
-function durableFiles(directory: string): NodeFS {
+function durableFiles(directory: string, guard: Guard): NodeFS {
   const files = new NodeFS(directory)
   const init = files.init.bind(files)
   files.init = async (database, options) => {
     const made = await init(database, options)
+    if (!made.emscriptenOpts.wasmMemory) throw new Error('PGlite gave its memory away to nobody')
+    guard.attach(made.emscriptenOpts.wasmMemory)
     made.emscriptenOpts.preRun?.push((module: unknown) => {
       const { NODEFS } = (module as Internals).FS.filesystems
       NODEFS.stream_ops.fsync = (stream) => {
         if (stream.nfd !== undefined) fsyncSync(stream.nfd)
         else syncDirectory(NODEFS.realPath(stream.node))
         return 0
+      }
+      const { read, write } = NODEFS.stream_ops
+      NODEFS.stream_ops.read = (...parameters) => {
+        guard.check()
+        return read(...parameters)
+      }
+      NODEFS.stream_ops.write = (...parameters) => {
+        guard.check()
+        return write(...parameters)
       }
     })
     return made
@@ -79,9 +101,10 @@ export async function openEngine(
   onBroken: (error: unknown) => never,
 ): Promise<Engine> {
   // Large sorts and results of a process that was killed; only a server with a postmaster removes them itself.
-  rmSync(join(directory, 'base/pgsql_tmp'), { recursive: true, force: true })
+  rmSync(join(directory, temporaryDirectory), { recursive: true, force: true })
+  const guard = createGuard()
   const database = await PGlite.create({
-    fs: durableFiles(directory),
+    fs: durableFiles(directory, guard),
     extensions: {
       postgis: {
         name: postgis.name,
@@ -100,12 +123,19 @@ export async function openEngine(
   endWhenBroken(internals, onBroken)
   const stackPointer = internals.___stack_pointer
   const idleStack = stackPointer.value
+  guard.open([internals._QueryCancelPending, internals._InterruptPending])
 
-  async function send(...parts: Uint8Array[]): Promise<Result> {
-    const answer = await database.execProtocolStream(Buffer.concat(parts), { syncToFs: false, throwOnError: false })
+  async function send(parts: Uint8Array[], onRow?: (row: Cell[]) => void): Promise<Result> {
+    const parser = new Parser()
+    const answer = createAnswer(onRow)
+    const onRawData = (bytes: Uint8Array): void => {
+      guard.check()
+      parser.parse(bytes, answer.add)
+    }
+    await database.execProtocolRawStream(Buffer.concat(parts), { syncToFs: false, onRawData })
     // PGlite does not unwind the C stack after an error: without this the 1800th failed statement is the last one.
     stackPointer.value = idleStack
-    return readAnswer(answer)
+    return answer.finish()
   }
 
   return {
@@ -114,13 +144,21 @@ export async function openEngine(
       const parse = prepared?.parsed ? [] : [serialize.parse({ text, name })]
       const bind = serialize.bind({ statement: name, values })
       // One message for all five steps: PGlite's own query() sends them one by one and takes five times as long.
-      return send(...parse, bind, serialize.describe({ type: 'P' }), serialize.execute(), serialize.sync())
+      return send([...parse, bind, ...describeAndExecute('')])
     },
-    script: (text) => send(serialize.query(text)),
-    copy: (text, data) => send(serialize.query(text), copyData(data), serialize.copyDone()),
+    drain: (cursor, onRow) => send(describeAndExecute(cursor), onRow),
+    script: (text) => send([serialize.query(text)]),
+    copy: (text, data) => send([serialize.query(text), copyData(data), serialize.copyDone()]),
     close: () => database.close(),
+    guard,
   }
 }
+
+const describeAndExecute = (portal: string): Uint8Array[] => [
+  serialize.describe({ type: 'P', name: portal }),
+  serialize.execute({ portal }),
+  serialize.sync(),
+]
 
 /** PGlite swallows every exception; after some it would go on with broken data, after others for ever. */
 function endWhenBroken(internals: Internals, onBroken: (error: unknown) => never): void {
@@ -145,22 +183,27 @@ function copyData(data: Uint8Array): Uint8Array {
   return message
 }
 
-function readAnswer(answer: messages.BackendMessage[]): Result {
+function createAnswer(onRow?: (row: Cell[]) => void) {
   const result: Result = { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I' }
+  const takeRow = onRow ?? ((row: Cell[]) => void result.rows.push(row))
   let ready = false
-  for (const message of answer) {
-    if (message.name === 'dataRow') result.rows.push((message as messages.DataRowMessage).fields)
-    else if (message.name === 'rowDescription') result.columns = columnsOf(message as messages.RowDescriptionMessage)
-    else if (message.name === 'commandComplete') result.command = (message as messages.CommandCompleteMessage).text
-    else if (message.name === 'parseComplete') result.parsed = true
-    else if (message.name === 'error') result.fault ??= faultOf(message as unknown as messages.DatabaseError)
-    else if (message.name === 'readyForQuery') {
-      ready = true
-      result.status = (message as messages.ReadyForQueryMessage).status as Result['status']
-    }
+  return {
+    add(message: messages.BackendMessage): void {
+      if (message.name === 'dataRow') takeRow((message as messages.DataRowMessage).fields)
+      else if (message.name === 'rowDescription') result.columns = columnsOf(message as messages.RowDescriptionMessage)
+      else if (message.name === 'commandComplete') result.command = (message as messages.CommandCompleteMessage).text
+      else if (message.name === 'parseComplete') result.parsed = true
+      else if (message.name === 'error') result.fault ??= faultOf(message as unknown as messages.DatabaseError)
+      else if (message.name === 'readyForQuery') {
+        ready = true
+        result.status = (message as messages.ReadyForQueryMessage).status as Result['status']
+      }
+    },
+    finish(): Result {
+      if (!ready) throw new Error('The embedded database broke', { cause: result.fault && databaseError(result.fault) })
+      return result
+    },
   }
-  if (!ready) throw new Error('The embedded database broke', { cause: result.fault && databaseError(result.fault) })
-  return result
 }
 
 function columnsOf(description: messages.RowDescriptionMessage): Column[] {

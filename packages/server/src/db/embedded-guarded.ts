@@ -1,130 +1,157 @@
 import { untilAborted } from './cursor.ts'
-import { firstTransforms, isFirstTransform } from './database-error.ts'
-import type { Outcome } from './embedded-protocol.ts'
+import type { Db } from './db.ts'
+import { type EmbeddedLimits, limitError, type Stopped } from './embedded-limits.ts'
+import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
 import type { Session } from './embedded-session.ts'
-import {
-  type GuardedOptions,
-  type GuardedRows,
-  graceMs,
-  guardedBatchSize,
-  inOneBatch,
-  queryTimeout,
-  whenAborted,
-} from './guarded.ts'
-import { quoted, raw, type Sql, sql } from './sql.ts'
+import type { Sessions } from './embedded-sessions.ts'
+import { readSpool, type Spool, type Spools } from './embedded-spool.ts'
+import { type GuardedOptions, type GuardedRows, guardedBatchSize, whenAborted } from './guarded.ts'
+import type { Sql } from './sql.ts'
 import type { Turn } from './turn.ts'
-import { type Cell, encodeStatement } from './values.ts'
+import { type Cell, databaseError, encodeStatement } from './values.ts'
 
-let cursorsMade = 0
+type Services = { sessions: Sessions; turn: Turn; spools: Spools; limits: EmbeddedLimits }
+
+/** A statement that does not stop by itself at its deadline, because it never calls out, is stopped this much later. */
+const marginMs = 250
+/** For how long a query runs on when its reader has left: most have ended by then, and stopping one costs about as much. */
+const leftMs = 2_000
+
+type Begun = { outcome: GuardedOutcome; spool: Spool; release(): Promise<void> }
 
 /**
- * There is one session for all, so the query runs to its end under the role, into a cursor that outlives its
- * transaction and spills to disk; its rows are then fetched between the statements of others. A statement cannot be
- * cancelled: one that takes too long ends with the session, which starts anew.
+ * There is one session for all, so a query has it alone, runs to its end under the role and spools its rows; they are read
+ * when the session is with others already. A query that takes too long, and cannot be stopped otherwise, ends with the
+ * session, which starts anew: nobody else is using it then, and those who wait go on with the next one.
  */
-export async function guardedOnEmbedded(
-  session: Session,
-  turn: Turn,
-  statement: Sql,
-  options: GuardedOptions,
-): Promise<GuardedRows> {
-  const batchSize = options.batchSize ?? guardedBatchSize
-  const name = `graticule_guarded_${++cursorsMade}`
-  const run = (text: string, values: Cell[] = []): Promise<Outcome> =>
-    session.call({ kind: 'query', text, values, single: false, reused: false })
-  const fetch = (): Promise<Outcome> => turn.shared(() => run(`FETCH ${batchSize} FROM ${name}`))
-  let closing: Promise<unknown> | undefined
-  const close = (): Promise<unknown> => {
-    // A cursor that cannot be closed is gone already, with its session.
-    closing ??= turn.shared(() => run(`CLOSE ${name}`)).catch(() => undefined)
-    return closing
+export function createGuarded({ sessions, turn, spools, limits }: Services): Db['guarded'] {
+  /** How much of the disk the answers that each tenant is reading take. */
+  const held = new Map<string, number>()
+  let isRenewalDue = false
+
+  async function run(tenant: string, statement: Sql, options: GuardedOptions): Promise<Begun> {
+    const session = await sessions.current()
+    const spool = await spools.take()
+    const heldBytes = held.get(tenant) ?? 0
+    const fail = (stopped: Stopped, cause?: unknown) =>
+      limitError(stopped, limits, { timeoutMs: options.timeoutMs, heldBytes, cause })
+    try {
+      const query = commandOf(statement, options, limits, { spool: spool.file.fd, heldBytes })
+      const outcome = await inTime(session, query, options.signal, fail)
+      if (outcome.isInflated) renewWhenIdle()
+      if (outcome.stopped) throw fail(outcome.stopped)
+      if (outcome.fault) throw databaseError(outcome.fault)
+      return { outcome, spool, release: hold(tenant, spool, outcome.bytes) }
+    } catch (error) {
+      await spool.file.close()
+      throw error
+    }
   }
-  options.signal?.throwIfAborted()
-  // A plan has no cursor.
-  if (isExplain(statement))
-    return explained(await turn.exclusive(() => limited(session, guardedRun(run, statement, options), options)))
-  const declared = turn.exclusive(() => limited(session, declare(run, name, statement, options), options))
-  // The reader who leaves does not wait, but the others do: the statement has the session until it ends.
-  await untilAborted(declared, options.signal).catch((error) => {
-    void declared.then(close, () => undefined)
-    throw error
-  })
-  const first = await fetch().catch(async (error) => {
-    await close()
-    throw error
-  })
-  // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
-  whenAborted(options.signal, close)
-  return {
-    columns: first.columns,
-    batches: readOn(first, batchSize, fetch, close),
-    isWhole: first.rows.length < batchSize,
+
+  function hold(tenant: string, spool: Spool, bytes: number): () => Promise<void> {
+    held.set(tenant, (held.get(tenant) ?? 0) + bytes)
+    let released: Promise<void> | undefined
+    const release = (): Promise<void> => {
+      const left = (held.get(tenant) ?? 0) - bytes
+      if (left > 0) held.set(tenant, left)
+      else held.delete(tenant)
+      return bytes === 0 ? spools.giveBack(spool) : spool.file.close()
+    }
+    return () => {
+      released ??= release()
+      return released
+    }
+  }
+
+  /** Memory that was taken goes back only with the thread. */
+  function renewWhenIdle(): void {
+    if (isRenewalDue) return
+    isRenewalDue = true
+    turn.whenIdle(async () => {
+      isRenewalDue = false
+      await sessions.renew()
+    })
+  }
+
+  return async (statement, options) => {
+    const tenant = options.role ?? options.schema
+    const begun = turn.tenant(tenant, () => run(tenant, statement, options), options.signal)
+    const { outcome, spool, release } = await untilAborted(begun, options.signal).catch((error) => {
+      void begun.then(({ release }) => release()).catch(() => undefined)
+      throw error
+    })
+    // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
+    const isWhole = outcome.lengths.length === 0
+    if (isWhole) await release()
+    else whenAborted(options.signal, () => void release().catch(() => undefined))
+    return { columns: outcome.columns, batches: batchesOf(outcome, spool, release), isWhole } satisfies GuardedRows
   }
 }
 
-/** The only way to stop a statement is to end the session; what others were doing fails as `unavailable`. */
-async function limited<T>(session: Session, work: Promise<T>, { timeoutMs }: GuardedOptions): Promise<T> {
-  let isOver = false
-  const timer = setTimeout(() => {
-    isOver = true
-    void session.terminate()
-  }, timeoutMs + graceMs)
+function commandOf(
+  statement: Sql,
+  { role, schema, timeoutMs, batchSize = guardedBatchSize }: GuardedOptions,
+  { timeMs, memoryBytes, temporaryBytes, answerBytes }: EmbeddedLimits,
+  { spool, heldBytes }: { spool: number; heldBytes: number },
+): GuardedQuery {
+  return {
+    kind: 'guarded',
+    ...encodeStatement(statement),
+    role,
+    schema,
+    timeMs: Math.min(timeoutMs, timeMs),
+    memoryBytes,
+    temporaryBytes,
+    answerBytes: Math.max(0, answerBytes - heldBytes),
+    batchSize,
+    spool,
+    left: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  }
+}
+
+/** Ends the session when the query does not end in time, and waits for that end, so that the next one gets another. */
+async function inTime(
+  session: Session,
+  query: GuardedQuery,
+  signal: AbortSignal | undefined,
+  fail: (stopped: Stopped, cause?: unknown) => Error,
+): Promise<GuardedOutcome> {
+  let stopping: Error | undefined
+  let timer: NodeJS.Timeout | undefined
+  let hasBegun = false
+  const stopAfter = (ms: number, stopped: Stopped): void => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      stopping = fail(stopped)
+      void session.terminate(new Error('A query was stopped, and the embedded database restarted', { cause: stopping }))
+    }, ms)
+  }
+  const stopWatching = whenAborted(signal, () => {
+    Atomics.store(query.left, 0, 1)
+    if (hasBegun) stopAfter(leftMs, 'left')
+  })
   try {
-    return await work
+    return await session.guarded(query, () => {
+      hasBegun = true
+      stopAfter(query.timeMs + marginMs, 'time')
+    })
   } catch (error) {
-    throw isOver ? queryTimeout(error) : error
+    await session.ended
+    throw stopping ?? (session.stopped ? fail(session.stopped, error) : error)
   } finally {
     clearTimeout(timer)
+    stopWatching()
   }
 }
 
-type Run = (text: string, values?: Cell[]) => Promise<Outcome>
-
-const declare = (run: Run, name: string, statement: Sql, options: GuardedOptions): Promise<Outcome> =>
-  guardedRun(run, sql`${raw(`DECLARE ${name} NO SCROLL CURSOR WITH HOLD FOR `)}${statement}`, options)
-
-async function guardedRun(run: Run, statement: Sql, options: GuardedOptions): Promise<Outcome> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await runOnce(run, statement, options)
-    } catch (error) {
-      if (tries === firstTransforms || !isFirstTransform(error)) throw error
-    }
-  }
-}
-
-/** One statement in a read-only transaction, as the role. */
-async function runOnce(run: Run, statement: Sql, { role, schema }: GuardedOptions): Promise<Outcome> {
-  const { text, values } = encodeStatement(statement)
-  await run('BEGIN READ ONLY')
-  try {
-    await run(`SET LOCAL search_path = ${quoted(schema)}, public`)
-    if (role !== undefined) await run(`SET LOCAL ROLE ${quoted(role)}`)
-    const outcome = await run(text, values)
-    await run('COMMIT')
-    return outcome
-  } catch (error) {
-    await run('ROLLBACK').catch(() => undefined)
-    throw error
-  }
-}
-
-const isExplain = (statement: Sql): boolean => /^\s*EXPLAIN\b/i.test(encodeStatement(statement).text)
-
-const explained = ({ columns, rows }: Outcome): GuardedRows => ({ columns, batches: inOneBatch(rows), isWhole: true })
-
-async function* readOn(
-  first: Outcome,
-  batchSize: number,
-  fetch: () => Promise<Outcome>,
-  close: () => Promise<unknown>,
+async function* batchesOf(
+  { rows, lengths }: GuardedOutcome,
+  spool: Spool,
+  release: () => Promise<void>,
 ): AsyncGenerator<Cell[][], void, undefined> {
   try {
-    for (let batch = first; ; batch = await fetch()) {
-      if (batch.rows.length > 0) yield batch.rows
-      if (batch.rows.length < batchSize) return
-    }
+    yield* readSpool(rows, lengths, spool)
   } finally {
-    await close()
+    await release()
   }
 }

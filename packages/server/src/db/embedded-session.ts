@@ -1,9 +1,12 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { unavailable } from './database-error.ts'
+import type { Stopped } from './embedded-limits.ts'
 import {
   brokenId,
   type Command,
+  type GuardedOutcome,
+  type GuardedQuery,
   type Outcome,
   openedId,
   type Reply,
@@ -15,14 +18,26 @@ import { databaseError } from './values.ts'
 /** One life of the embedded database, in a thread of its own. What it was doing when it ends fails as `unavailable`. */
 export type Session = {
   call(command: Command): Promise<Outcome>
+  /** `onBegun` is called when the query begins: before, the thread may be busy with its own upkeep. */
+  guarded(query: GuardedQuery, onBegun: () => void): Promise<GuardedOutcome>
   /** Settles with the reason when the thread has ended. */
   readonly ended: Promise<unknown>
+  /** Why the thread broke, if a limit of the query it was running is the reason. */
+  readonly stopped: Stopped | undefined
   close(): Promise<void>
-  /** Ends the thread in the middle of whatever it does: the only way to stop a statement. */
-  terminate(): Promise<void>
+  /** Ends the thread in the middle of whatever it does: the only way to stop a statement that never calls out. */
+  terminate(reason: Error): Promise<void>
 }
 
-type Waiter = { resolve(outcome: Outcome): void; reject(error: unknown): void }
+type Waiter = {
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
+}
+type GuardedWaiter = {
+  resolve(outcome: GuardedOutcome): void
+  reject(error: unknown): void
+  onBegun(): void
+}
 
 /**
  * Compiled code uses the thread's stack besides the one that PostgreSQL watches. With Node's 4 MB it overflows first,
@@ -42,15 +57,18 @@ export async function startSession(options: SessionOptions): Promise<Session> {
     resourceLimits: { stackSizeMb },
   })
   const waiting = new Map<number, Waiter>()
+  const guarded = new Map<number, GuardedWaiter>()
   let nextId = openedId
   let over: { cause: unknown } | undefined
   let failure: unknown
+  let stopped: Stopped | undefined
   worker.on('message', (reply: Reply) => {
-    const waiter = waiting.get(reply.id)
-    waiting.delete(reply.id)
-    if (reply.id === brokenId && 'fault' in reply) failure = new Error(reply.fault.message)
-    else if ('fault' in reply) waiter?.reject(databaseError(reply.fault))
-    else waiter?.resolve(reply.outcome)
+    if ('begun' in reply) return guarded.get(reply.id)?.onBegun()
+    if ('guarded' in reply) return take(guarded, reply.id)?.resolve(reply.guarded)
+    if ('outcome' in reply) return take(waiting, reply.id)?.resolve(reply.outcome)
+    if (reply.id !== brokenId) return take(waiting, reply.id)?.reject(databaseError(reply.fault))
+    failure = new Error(reply.fault.message)
+    stopped = reply.stopped
   })
   worker.on('error', (error) => {
     failure = error
@@ -58,8 +76,9 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   const ended = new Promise<unknown>((resolve) => {
     worker.once('exit', () => {
       over = { cause: failure ?? new Error('The thread of the embedded database has ended') }
-      for (const { reject } of waiting.values()) reject(unavailable(over.cause))
+      for (const { reject } of [...waiting.values(), ...guarded.values()]) reject(unavailable(over.cause))
       waiting.clear()
+      guarded.clear()
       resolve(over.cause)
     })
   })
@@ -80,13 +99,29 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   await answerTo(openedId)
   return {
     call,
+    async guarded(query, onBegun) {
+      if (over) throw unavailable(over.cause)
+      const request: Request = { id: ++nextId, command: query }
+      worker.postMessage(request)
+      return await new Promise((resolve, reject) => guarded.set(request.id, { resolve, reject, onBegun }))
+    },
     ended,
+    get stopped() {
+      return stopped
+    },
     async close() {
       if (!over) await call({ kind: 'close' })
       await ended
     },
-    async terminate() {
+    async terminate(reason) {
+      failure = reason
       await worker.terminate()
     },
   }
+}
+
+function take<T>(map: Map<number, T>, id: number): T | undefined {
+  const value = map.get(id)
+  map.delete(id)
+  return value
 }

@@ -7,6 +7,8 @@ import type { Engine, Result } from './embedded-engine.ts'
 export type Upkeep = {
   afterStatement(result: Result): Promise<void>
   afterPieceOfCopy(): Promise<void>
+  /** Nothing has changed. */
+  afterReading(): void
   whenIdle(): Promise<void>
 }
 
@@ -51,6 +53,9 @@ export function createUpkeep(engine: Engine): Upkeep {
     async afterPieceOfCopy() {
       lastStatement = Date.now()
       await checkpointIfDue()
+    },
+    afterReading() {
+      lastStatement = Date.now()
     },
     async whenIdle() {
       if (!idle || Date.now() - lastStatement < idleAfterMs) return

@@ -4,12 +4,14 @@ import { openEngine, type Result } from './embedded-engine.ts'
 import {
   brokenId,
   type Command,
+  type GuardedQuery,
   openedId,
   type Query,
   type Reply,
   type Request,
   type SessionOptions,
 } from './embedded-protocol.ts'
+import { runGuarded } from './embedded-tenant-query.ts'
 import { createUpkeep } from './embedded-upkeep.ts'
 import { createStatementNames } from './statement-names.ts'
 
@@ -18,7 +20,8 @@ import { createStatementNames } from './statement-names.ts'
 const upkeepEveryMs = 30_000
 
 const engine = await openEngine(workerData as SessionOptions, (error) => {
-  parentPort?.postMessage({ id: brokenId, fault: { message: String(error) } } satisfies Reply)
+  const stopped = engine.guard.isRefusing ? ({ stopped: 'memory' } as const) : {}
+  parentPort?.postMessage({ id: brokenId, fault: { message: String(error) }, ...stopped } satisfies Reply)
   process.exit(1)
 })
 const upkeep = createUpkeep(engine)
@@ -61,7 +64,15 @@ async function run(command: Command): Promise<Result & { strayTransaction: boole
   return { ...result, strayTransaction }
 }
 
+async function answerGuarded(id: number, command: GuardedQuery): Promise<void> {
+  parentPort?.postMessage({ id, begun: true } satisfies Reply)
+  const guarded = await runGuarded(engine, command)
+  upkeep.afterReading()
+  parentPort?.postMessage({ id, guarded } satisfies Reply)
+}
+
 async function answer({ id, command }: Request): Promise<void> {
+  if (command.kind === 'guarded') return await answerGuarded(id, command)
   const { fault, columns, rows, command: tag, strayTransaction } = await run(command)
   const reply: Reply = fault ? { id, fault } : { id, outcome: { columns, rows, command: tag, strayTransaction } }
   parentPort?.postMessage(reply)

@@ -1,12 +1,14 @@
+import { join } from 'node:path'
 import { copyHeader, copyTrailer } from './copy-binary.ts'
 import { cursorRows, type RowsOptions } from './cursor.ts'
-import { unavailable } from './database-error.ts'
 import type { Db, Queryable, Row, TupleBytes } from './db.ts'
-import { slimBundle } from './embedded-bundle.ts'
-import { guardedOnEmbedded } from './embedded-guarded.ts'
+import { createGuarded } from './embedded-guarded.ts'
+import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
 import { lockDirectory } from './embedded-lock.ts'
-import type { Outcome } from './embedded-protocol.ts'
-import { type Session, startSession } from './embedded-session.ts'
+import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
+import type { Session } from './embedded-session.ts'
+import { createSessions } from './embedded-sessions.ts'
+import { createSpools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
 import type { Sql } from './sql.ts'
 import {
@@ -23,16 +25,20 @@ const copyPieceLength = 4 * 1024 * 1024
 /** A piece of this size keeps others waiting for some 50 ms. */
 const binaryPieceLength = 1024 * 1024
 
+export type EmbeddedOptions = { directory: string; onError(error: unknown): void; limits?: EmbeddedLimits }
+
 /** The platform's database inside this process: PGlite with PostGIS, in a thread, its files in `directory`. */
-export async function openEmbedded(options: { directory: string; onError(error: unknown): void }): Promise<Db> {
-  const { directory, onError } = options
+export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
+  const { directory, onError, limits = defaultLimits } = options
   await prepareDataDirectory(directory)
   const lock = lockDirectory(directory)
   const sessions = await createSessions(directory, onError).catch((error) => {
     lock.release()
     throw new Error(`The database in ${directory} cannot be opened`, { cause: error })
   })
-  const turn = createTurn()
+  const turn = createTurn({ maxWaiting: limits.waiting })
+  const spools = createSpools(join(directory, temporaryDirectory))
+  const guarded = createGuarded({ sessions, turn, spools, limits })
   const scope = createTransactionScope()
 
   /** One statement, between those of others, but never inside the transaction of another. */
@@ -82,53 +88,14 @@ export async function openEmbedded(options: { directory: string; onError(error: 
     transaction,
     async guarded(statement, guardedOptions) {
       scope.refuseInside()
-      return guardedOnEmbedded(await sessions.current(), turn, statement, guardedOptions)
+      return await guarded(statement, guardedOptions)
     },
     close() {
-      closing ??= turn.exclusive(() => sessions.close()).finally(() => lock.release())
+      closing ??= turn
+        .exclusive(() => Promise.all([sessions.close(), spools.close()]))
+        .finally(() => lock.release())
+        .then(() => undefined)
       return closing
-    },
-  }
-}
-
-type Sessions = { current(): Promise<Session>; close(): Promise<void> }
-
-/** Keeps one session running: when it ends unasked, the next one is started at once. */
-async function createSessions(directory: string, onError: (error: unknown) => void): Promise<Sessions> {
-  const bundle = await slimBundle()
-  let closed = false
-  let session: Promise<Session> | undefined
-
-  function current(): Promise<Session> {
-    if (closed) return Promise.reject(unavailable(new Error('The database is closed')))
-    session ??= start()
-    return session
-  }
-
-  async function start(): Promise<Session> {
-    try {
-      const started = await startSession({ directory, bundle })
-      void started.ended.then(restart)
-      return started
-    } catch (error) {
-      session = undefined
-      throw error
-    }
-  }
-
-  function restart(cause: unknown): void {
-    if (closed) return
-    session = undefined
-    onError(cause)
-    current().catch(onError)
-  }
-
-  await current()
-  return {
-    current,
-    async close() {
-      closed = true
-      await (await session?.catch(() => undefined))?.close()
     },
   }
 }
