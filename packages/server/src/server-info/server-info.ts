@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import type { Db } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import type { Storage } from './storage.ts'
+import { createHealth } from './health.ts'
 
 /** What is running: at `/config`, and under `svc` in every application's configuration. */
 export type ServerConfig = { version: { tag: string; hash: string; timestamp: number } }
@@ -16,6 +16,13 @@ const configSchema = Type.Object({
   }),
 })
 
+const healthSchema = Type.Object({
+  status: Type.String(),
+  database: Type.String({
+    description: '`ok`, or `busy` when it answered the last time and has not answered yet this time',
+  }),
+})
+
 /** `isStopping` tells load balancers to send nothing more. */
 export function serverInfoOperations(
   db: Db,
@@ -23,7 +30,7 @@ export function serverInfoOperations(
   isStopping: () => boolean,
   storage: Storage,
 ): Operation[] {
-  let pending: Promise<unknown> | undefined
+  const health = createHealth(db)
   return [
     operation({
       id: 'server.config',
@@ -40,23 +47,16 @@ export function serverInfoOperations(
       path: '/api/v1/healthcheck',
       summary: 'Is the server able to work?',
       description:
-        '200 while it and its database are, 503 otherwise; 503 `storage_full` while there is too little room for data.',
+        '200 while it and its database are, 503 otherwise; 503 `storage_full` while there is too little room for data. ' +
+        'It is answered at once, also while the database is busy: then `database` is `busy`.',
       access: 'public',
-      success: { status: 200, description: 'It is', schema: Type.Object({ status: Type.String() }) },
+      success: { status: 200, description: 'It is', schema: healthSchema },
       async handle() {
         if (isStopping())
           throw new ApiError('unavailable', 'The server is stopping.', { headers: { 'Retry-After': '2' } })
-        await Promise.all([probe(), storage.check()])
-        return { headers: { 'cache-control': 'no-store' }, body: { status: 'ok' } }
+        const [database] = await Promise.all([health.check(), storage.check()])
+        return { headers: { 'cache-control': 'no-store' }, body: { status: 'ok', database } }
       },
     }),
   ]
-
-  /** Many questions at once are one query: the check must not be a way to load the database. */
-  function probe(): Promise<unknown> {
-    pending ??= db.query(sql`SELECT 1`).finally(() => {
-      pending = undefined
-    })
-    return pending
-  }
 }
