@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from '../db/sql.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { runningQueries } from '../testing/running-queries.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 const onPostgres = { skip: isPostgres ? false : 'a statement of the embedded database cannot be cancelled' }
@@ -75,16 +75,7 @@ async function readAll(answer: IncomingMessage): Promise<{ text: string; isWhole
   }
 }
 
-/** How many queries of tenants the server is working on or holding open. */
-async function running(): Promise<number> {
-  const [row] = await app.db.query<{ n: number }>(
-    isPostgres
-      ? sql`SELECT count(*)::int AS n FROM pg_stat_activity
-            WHERE datname = current_database() AND usename LIKE 'app!_%' ESCAPE '!' AND state <> 'idle'`
-      : sql`SELECT count(*)::int AS n FROM pg_cursors WHERE name LIKE 'graticule!_guarded!_%' ESCAPE '!'`,
-  )
-  return Number(row?.n)
-}
+const running = (): Promise<number> => runningQueries(app.db)
 
 /** Until it is so, for two seconds. */
 // The embedded database does one thing at a time, and carries each to its end.

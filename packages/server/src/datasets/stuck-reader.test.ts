@@ -3,8 +3,8 @@ import { get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from '../db/sql.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { runningQueries } from '../testing/running-queries.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 const stuckMs = 1_000
@@ -48,16 +48,7 @@ async function statusOf(path: string): Promise<number | undefined> {
   return answer.statusCode
 }
 
-/** How many queries of tenants the server is working on or holding open. */
-async function running(): Promise<number> {
-  const [row] = await app.db.query<{ n: number }>(
-    isPostgres
-      ? sql`SELECT count(*)::int AS n FROM pg_stat_activity
-            WHERE datname = current_database() AND usename LIKE 'app!_%' ESCAPE '!' AND state <> 'idle'`
-      : sql`SELECT count(*)::int AS n FROM pg_cursors WHERE name LIKE 'graticule!_guarded!_%' ESCAPE '!'`,
-  )
-  return Number(row?.n)
-}
+const running = (): Promise<number> => runningQueries(app.db)
 
 async function until(isSo: () => Promise<boolean>, withinMs: number, what: string): Promise<void> {
   const start = performance.now()

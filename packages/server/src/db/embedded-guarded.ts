@@ -2,10 +2,9 @@ import { untilAborted } from './cursor.ts'
 import type { Db } from './db.ts'
 import { type EmbeddedLimits, limitError, type Stopped } from './embedded-limits.ts'
 import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
-import type { Session } from './embedded-session.ts'
 import type { Sessions } from './embedded-sessions.ts'
 import { readSpool, type Spool, type Spools } from './embedded-spool.ts'
-import { type GuardedOptions, type GuardedRows, guardedBatchSize, whenAborted } from './guarded.ts'
+import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, whenAborted } from './guarded.ts'
 import type { Sql } from './sql.ts'
 import type { Turn } from './turn.ts'
 import { type Cell, databaseError, encodeStatement } from './values.ts'
@@ -30,14 +29,13 @@ export function createGuarded({ sessions, turn, spools, limits }: Services): Db[
   let isRenewalDue = false
 
   async function run(tenant: string, statement: Sql, options: GuardedOptions): Promise<Begun> {
-    const session = await sessions.current()
     const spool = await spools.take()
     const heldBytes = held.get(tenant) ?? 0
     const fail = (stopped: Stopped, cause?: unknown) =>
       limitError(stopped, limits, { timeoutMs: options.timeoutMs, heldBytes, cause })
     try {
       const query = commandOf(statement, options, limits, { spool: spool.file.fd, heldBytes })
-      const outcome = await inTime(session, query, options.signal, fail)
+      const outcome = await inTime(sessions, query, options.signal, fail)
       if (outcome.isInflated) renewWhenIdle()
       if (outcome.stopped) throw fail(outcome.stopped)
       if (outcome.fault) throw databaseError(outcome.fault)
@@ -99,7 +97,8 @@ function commandOf(
     ...encodeStatement(statement),
     role,
     schema,
-    timeMs: Math.min(timeoutMs, timeMs),
+    // With the same grace as on PostgreSQL: the first use of PostGIS in a session alone takes 200 ms.
+    timeMs: Math.min(timeoutMs + graceMs, timeMs),
     memoryBytes,
     temporaryBytes,
     answerBytes: Math.max(0, answerBytes - heldBytes),
@@ -109,13 +108,14 @@ function commandOf(
   }
 }
 
-/** Ends the session when the query does not end in time, and waits for that end, so that the next one gets another. */
+/** Ends the session when the query does not end in time. */
 async function inTime(
-  session: Session,
+  sessions: Sessions,
   query: GuardedQuery,
   signal: AbortSignal | undefined,
   fail: (stopped: Stopped, cause?: unknown) => Error,
 ): Promise<GuardedOutcome> {
+  const session = await sessions.current()
   let stopping: Error | undefined
   let timer: NodeJS.Timeout | undefined
   let hasBegun = false
@@ -136,7 +136,9 @@ async function inTime(
       stopAfter(query.timeMs + marginMs, 'time')
     })
   } catch (error) {
+    // The one whose query ended the session waits for the next to start, so that nobody else's turn begins with that.
     await session.ended
+    await sessions.current().catch(() => undefined)
     throw stopping ?? (session.stopped ? fail(session.stopped, error) : error)
   } finally {
     clearTimeout(timer)

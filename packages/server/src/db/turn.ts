@@ -19,11 +19,13 @@ export type Turn = {
 /** After so much time of the platform's in a row a tenant's query goes first: an upload must not stop all queries. */
 const patienceMs = 1_000
 /**
- * A tenant that used more than this lately waits until the platform has asked nothing for `quietMs`: a request of another
- * tenant is several statements one after the other, and must not wait for a long query between each two of them.
+ * A tenant that used more than this lately has more patience, and waits until the platform has asked nothing for `quietMs`:
+ * a request of another tenant is several statements one after the other, and must not wait for a long query between each
+ * two of them.
  */
 const heavyMs = 2_000
-const quietMs = 50
+const heavyPatienceMs = 5_000
+const quietMs = 100
 
 type Job = { readonly isShared: boolean; readonly tenant: string | undefined; begin(): void }
 
@@ -122,12 +124,14 @@ function noteEnd(line: Line, job: Job, begunAt: number): void {
 function choose(line: Line): { job?: Job | undefined; waitMs?: number } {
   const { platform, tenants, idle, running } = line
   if (line.isTaken) return {}
-  const isOverdue = !tenants.isEmpty && performance.now() - line.passedOverSince > patienceMs
+  const { tenant, usedMs } = tenants.peek()
+  const isHeavy = usedMs > heavyMs
+  const passedOverMs = performance.now() - line.passedOverSince
+  const isOverdue = !tenants.isEmpty && passedOverMs > (isHeavy ? heavyPatienceMs : patienceMs)
   const [first] = platform
   if (first && !isOverdue) return first.isShared || running === 0 ? { job: platform.shift() } : {}
   if (running > 0) return {}
   if (tenants.isEmpty) return { job: idle.shift() }
-  const { tenant, usedMs } = tenants.peek()
-  const waitMs = isOverdue || usedMs < heavyMs ? 0 : line.platformEndedAt + quietMs - performance.now()
+  const waitMs = isHeavy && !isOverdue ? line.platformEndedAt + quietMs - performance.now() : 0
   return waitMs > 0 ? { waitMs } : { job: tenants.take(tenant) }
 }

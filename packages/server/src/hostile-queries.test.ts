@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
+
+/** Minutes of work that only the end of the database's thread can stop. */
+const few = '(VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10))'
+const endless = `SELECT count(*) AS n FROM ${Array.from({ length: 10 }, (_, index) => `${few} t${index}`).join(', ')}`
+
+/** Of the embedded database: for a query, for starting anew on a busy machine. */
+const queryMs = 10_000
+const restartMs = 8_000
+
+const onEmbedded = { skip: process.env.TEST_DATABASE_URL ? 'PostgreSQL has a session for each' : false }
+
+describe('while one tenant keeps the embedded database busy', onEmbedded, () => {
+  let app: TestApp
+  let greedy: Tenant
+  let modest: Tenant
+  let base: string
+  let small: string
+
+  before(async () => {
+    app = await testApp()
+    await app.http.listen({ port: 0, host: '127.0.0.1' })
+    base = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}/api/v1`
+    greedy = await app.tenant('greedy')
+    modest = await app.tenant('modest')
+    small = await create(modest, 'SELECT 1 AS one')
+    assert.equal((await ask(modest, small)).status, 200)
+  })
+  after(() => app.close())
+
+  async function create({ developer }: Tenant, source: string): Promise<string> {
+    const { body, status, text } = await app.call('POST', '/api/v1/datasets', {
+      key: developer,
+      body: { type: 'sql', name: 'a', source, metadata: {} },
+    })
+    assert.equal(status, 201, text)
+    return body.id
+  }
+
+  const ask = ({ developer }: Tenant, id: string, query = '', signal?: AbortSignal): Promise<Response> =>
+    fetch(`${base}/datasets/${id}/query?${query}`, {
+      headers: { 'x-api-key': developer },
+      ...(signal && { signal }),
+    })
+
+  const jsonOf = async (answer: Response): Promise<Record<string, unknown>> =>
+    (await answer.json()) as Record<string, unknown>
+
+  /** The times of healthchecks, one after the other, until told to stop. */
+  function watchHealth() {
+    const times: number[] = []
+    const seen = new Set<string>()
+    let isOver = false
+    const watching = (async () => {
+      while (!isOver) {
+        const start = performance.now()
+        const answer = await fetch(`${base}/healthcheck`)
+        assert.equal(answer.status, 200, await answer.clone().text())
+        seen.add(String((await jsonOf(answer)).database))
+        times.push(performance.now() - start)
+        await sleep(20)
+      }
+    })()
+    return async () => {
+      isOver = true
+      await watching
+      times.sort((a, b) => a - b)
+      return { seen, p99: times[Math.floor(times.length * 0.99)] ?? 0, count: times.length }
+    }
+  }
+
+  test('others are answered after one query at most, and the healthcheck at once', async () => {
+    const id = await create(greedy, endless)
+    const leaving = new AbortController()
+    const health = watchHealth()
+    const first = ask(greedy, id, 'timeout=300000')
+    await sleep(200)
+    const attacks = Array.from({ length: 20 }, () =>
+      ask(greedy, id, 'timeout=300000', leaving.signal).catch(() => null),
+    )
+    await sleep(200)
+    const start = performance.now()
+    const answer = await ask(modest, small)
+    const took = performance.now() - start
+    assert.deepEqual([answer.status, await answer.json()], [200, [{ one: 1 }]])
+    assert.ok(took < queryMs + restartMs, `the small query took ${Math.round(took)} ms`)
+    const refused = await first
+    assert.equal(refused.status, 504)
+    assert.match(String((await jsonOf(refused)).detail), /longer than 10 s, the limit of the embedded database/)
+    leaving.abort()
+    await Promise.all(attacks)
+    const { seen, p99, count } = await health()
+    assert.ok(seen.has('busy'))
+    // 100 ms on a machine that does nothing else; tests run beside each other.
+    assert.ok(p99 < 1_000, `p99 of ${count} healthchecks: ${p99} ms`)
+    const again = performance.now()
+    assert.equal((await ask(modest, small)).status, 200)
+    assert.ok(performance.now() - again < restartMs, 'those who left are not carried out')
+  })
+
+  const tooMuch: [string, RegExp, string][] = [
+    [
+      'memory',
+      /256 MB of memory/,
+      `SELECT array_agg(repeat('x', 1000)) AS a FROM ${few} a, ${few} b, ${few} c, ${few} d, ${few} e, ${few} f`,
+    ],
+    [
+      'temporary files',
+      /256 MB of temporary files/,
+      `SELECT md5(t::text) AS m FROM (SELECT repeat('x', 1000) || a.column1 || b.column1 || c.column1 AS t FROM ${few} a, ${few} b, ${few} c, ${few} d, ${few} e, ${few} f ORDER BY 1) s`,
+    ],
+    [
+      'answer',
+      /answer is larger than 256 MB/,
+      `SELECT repeat('x', 100000) AS t FROM ${few} a, ${few} b, ${few} c, ${few} d`,
+    ],
+  ]
+  for (const [what, message, source] of tooMuch) {
+    test(`a query with too much ${what} is 413 and says what to do`, async () => {
+      const answer = await ask(greedy, await create(greedy, source))
+      const { code, detail } = await jsonOf(answer)
+      // On a machine that is busy otherwise the time may be over before.
+      if (answer.status === 504) return assert.equal(code, 'query_timeout')
+      assert.deepEqual([answer.status, code], [413, 'too_large'])
+      assert.match(String(detail), message)
+      assert.match(String(detail), /PostgreSQL/)
+      assert.equal((await ask(modest, small)).status, 200)
+    })
+  }
+})
