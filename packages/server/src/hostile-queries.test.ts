@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
+import { until } from './testing/until.ts'
 
 /** Minutes of work that only the end of the database's thread can stop. */
 const few = '(VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10))'
 const endless = `SELECT count(*) AS n FROM ${Array.from({ length: 10 }, (_, index) => `${few} t${index}`).join(', ')}`
 
-/** Of the embedded database: for a query, for starting anew on a busy machine. */
-const queryMs = 10_000
-const restartMs = 8_000
+/** For starting anew, on a busy machine. */
+const restartMs = 9_000
 
 const onEmbedded = { skip: process.env.TEST_DATABASE_URL ? 'PostgreSQL has a session for each' : false }
 
@@ -65,36 +65,38 @@ describe('while one tenant keeps the embedded database busy', onEmbedded, () => 
         await sleep(20)
       }
     })()
-    return async () => {
+    const end = async () => {
       isOver = true
       await watching
       times.sort((a, b) => a - b)
-      return { seen, p99: times[Math.floor(times.length * 0.99)] ?? 0, count: times.length }
+      return { p99: times[Math.floor(times.length * 0.99)] ?? 0, count: times.length }
     }
+    return { seen, end }
   }
 
-  test('others are answered after one query at most, and the healthcheck at once', async () => {
+  test('others are answered after one query at most, and the healthcheck at once', async (t) => {
     const id = await create(greedy, endless)
     const leaving = new AbortController()
     const health = watchHealth()
+    t.after(() => leaving.abort())
+    t.after(() => health.end())
     const first = ask(greedy, id, 'timeout=300000')
-    await sleep(200)
+    await until(async () => health.seen.has('busy'))
     const attacks = Array.from({ length: 20 }, () =>
       ask(greedy, id, 'timeout=300000', leaving.signal).catch(() => null),
     )
     await sleep(200)
-    const start = performance.now()
+    let stopped = 0
+    for (const attack of [first, ...attacks]) void attack.then(() => stopped++)
     const answer = await ask(modest, small)
-    const took = performance.now() - start
     assert.deepEqual([answer.status, await answer.json()], [200, [{ one: 1 }]])
-    assert.ok(took < queryMs + restartMs, `the small query took ${Math.round(took)} ms`)
+    assert.ok(stopped <= 1, `${stopped} queries of the other tenant went before`)
     const refused = await first
     assert.equal(refused.status, 504)
     assert.match(String((await jsonOf(refused)).detail), /longer than 10 s, the limit of the embedded database/)
     leaving.abort()
     await Promise.all(attacks)
-    const { seen, p99, count } = await health()
-    assert.ok(seen.has('busy'))
+    const { p99, count } = await health.end()
     // 100 ms on a machine that does nothing else; tests run beside each other.
     assert.ok(p99 < 1_000, `p99 of ${count} healthchecks: ${p99} ms`)
     const again = performance.now()

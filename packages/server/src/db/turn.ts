@@ -25,7 +25,7 @@ const patienceMs = 1_000
  */
 const heavyMs = 2_000
 const heavyPatienceMs = 5_000
-const quietMs = 100
+const quietMs = 250
 
 type Job = { readonly isShared: boolean; readonly tenant: string | undefined; begin(): void }
 
