@@ -45,6 +45,9 @@ type GuardedWaiter = {
  */
 const stackSizeMb = 32
 
+/** Rows become garbage as soon as they are handed over; with Node's own size 100 MB of it would pile up. */
+const maxYoungGenerationSizeMb = 24
+
 /** Beside this file: TypeScript when the sources run, JavaScript once they are compiled. */
 const workerFile = new URL(`./embedded-worker${extname(import.meta.url)}`, import.meta.url)
 
@@ -54,7 +57,7 @@ export async function startSession(options: SessionOptions): Promise<Session> {
     workerData: options,
     // The flags of the process, such as those of a test run, are not meant for this thread.
     execArgv: [],
-    resourceLimits: { stackSizeMb },
+    resourceLimits: { stackSizeMb, maxYoungGenerationSizeMb },
   })
   const waiting = new Map<number, Waiter>()
   const guarded = new Map<number, GuardedWaiter>()
