@@ -12,6 +12,7 @@ import { openPostgres } from './db/postgres.ts'
 import { setUp } from './first-start.ts'
 import { type TestDatabase, testDatabase } from './testing/database.ts'
 import { about } from './testing/harness.ts'
+import { until } from './testing/until.ts'
 
 const master = '0b6f0f44-6c3c-4c8e-9d43-1f2f6a5f7a10'
 
@@ -76,6 +77,8 @@ test('a lost database is 503 with Retry-After; the process lives and works again
   assert.equal((await get('/api/v1/applications')).statusCode, 200)
 
   await door.shut()
+  // The healthcheck does not wait for the database: until that has failed it says what it knew before.
+  await until(async () => (await get('/api/v1/healthcheck')).statusCode === 503)
   for (const url of ['/api/v1/applications', '/api/v1/healthcheck', '/api/v1/appconfig']) {
     const reply = await get(url)
     assert.equal(reply.statusCode, 503, url)

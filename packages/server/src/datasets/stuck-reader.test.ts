@@ -7,7 +7,8 @@ import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { runningQueries } from '../testing/running-queries.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
-const stuckMs = 1_000
+// The embedded database runs the whole query before it is known that there is no place for its reader.
+const stuckMs = isPostgres ? 1_000 : 3_000
 const rowCount = 30_000
 
 let app: TestApp
@@ -90,7 +91,7 @@ test('a slow reader is not cut off, however long it takes', async () => {
   assert.equal(answer.statusCode, 200)
   answer.pause()
   let length = 0
-  for (const end = performance.now() + stuckMs * 4; performance.now() < end; await wait(50)) {
+  for (const end = performance.now() + stuckMs * 4; performance.now() < end; await wait(stuckMs / 20)) {
     length += answer.read()?.length ?? 0
   }
   assert.equal(await running(), 1, 'the answer was all in buffers')
