@@ -18,7 +18,7 @@ import {
 let app: TestApp
 let tenant: Tenant
 before(async () => {
-  app = await testApp({ EGRESS_ALLOW: 'private' })
+  app = await testApp()
   tenant = await app.tenant('rogue')
 })
 after(() => app?.close())

@@ -30,7 +30,7 @@ describe('a server whose words are mutated', { skip }, () => {
   let replay: Rogue
 
   before(async () => {
-    app = await testApp({ EGRESS_ALLOW: 'private' })
+    app = await testApp()
     const url = new URL(app.url ?? '')
     administrator = new pg.Client({ connectionString: url.href })
     await administrator.connect()

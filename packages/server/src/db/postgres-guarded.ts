@@ -39,7 +39,11 @@ export async function guardedOnPostgres(
   const begin = prologue(options, isShort)
   const { lease } = await pool.lease(
     true,
-    (leased) => inTime(leased.client.query(begin), options, () => leased.giveBack(true)),
+    (leased) => {
+      // Whoever left while waiting has nothing begun: a cancel request can overtake the statement that it is for.
+      options.signal?.throwIfAborted()
+      return inTime(leased.client.query(begin), options, () => leased.giveBack(true))
+    },
     options.signal,
   )
   let isStopped = false
@@ -50,6 +54,7 @@ export async function guardedOnPostgres(
     lease.giveBack(true)
   }
   try {
+    options.signal?.throwIfAborted()
     if (isShort) {
       const batch = await inTime(readAll(lease, text, values), withGrace(options), stop)
       rollBack(lease)
@@ -75,7 +80,8 @@ async function answerAtOnce(
   options: GuardedOptions,
 ): Promise<GuardedRows> {
   const attempt = async (): Promise<GuardedRows> => {
-    const read = (leased: Lease): Promise<Batch> => {
+    const read = async (leased: Lease): Promise<Batch> => {
+      options.signal?.throwIfAborted()
       const stop = (): void => {
         cancelStatement(leased.client)
         leased.giveBack(true)

@@ -2,8 +2,8 @@ import Type from 'typebox'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
-import type { Storage } from './storage.ts'
 import { createHealth } from './health.ts'
+import type { Storage } from './storage.ts'
 
 /** What is running: at `/config`, and under `svc` in every application's configuration. */
 export type ServerConfig = { version: { tag: string; hash: string; timestamp: number } }

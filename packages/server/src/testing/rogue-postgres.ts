@@ -20,7 +20,7 @@ export function lying(code: string, length: number, body: Uint8Array | string = 
 }
 
 export const authenticationOk = message('R', Buffer.alloc(4))
-export const backendKey = message('K', Buffer.alloc(8, 1))
+const backendKey = message('K', Buffer.alloc(8, 1))
 export const ready = message('Z', 'I')
 export const loggedIn = Buffer.concat([authenticationOk, backendKey, ready])
 export const complete = (command = 'SET'): Buffer => Buffer.concat([message('C', `${command}\0`), ready])

@@ -1,3 +1,5 @@
+import { isForeignServerFault } from '../db/database-error.ts'
+import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
 import { type FaultPlace, ReadFault, type UploadErrorCode } from './readers/reader.ts'
 
@@ -53,10 +55,12 @@ export function faultOf(error: unknown): FaultDto | undefined {
   }
   if (error instanceof ApiError && error.status < 500) return { code: 'database_error', message: error.message }
   const code = codeOf(error)
+  if (isForeignServerFault(error)) return { code: 'database_error', message: error.message }
   const known = code === undefined ? undefined : databaseFaults[code]
   if (known) return { ...known, ...placeOf(error) }
   if (code === undefined || passing.test(code)) return undefined
-  const words = blamable.test(code) && error instanceof Error ? ` ${error.message}` : ''
+  const words =
+    blamable.test(code) && error instanceof Error ? ` ${publicDatabaseMessage({ message: error.message, code })}` : ''
   return { code: 'database_error', message: `The database refused the data.${words}` }
 }
 

@@ -166,26 +166,13 @@ function waitingGet({ store, watch, isStopping }: UploadOperationsOptions, get: 
       const { entity } = await getEntity(store, scope, input.params.id ?? '', ['id', 'status'])
       const isUnfinished = entity.status === 'pending' || entity.status === 'processing'
       if (isUnfinished && !isStopping()) {
-        await whileConnected(context.request, (signal) =>
-          watch.changed(String(entity.id), String(entity.status), seconds * 1000, signal),
-        )
+        await watch.changed(String(entity.id), String(entity.status), seconds * 1000, context.signal)
+        context.signal.throwIfAborted()
       }
       const answer = await get.handle(context, input)
       return { ...answer, headers: { ...answer.headers, 'preference-applied': `wait=${seconds}` } }
     },
   }
-}
-
-/** Works with a signal that ends when the client leaves, which it may have done already. */
-async function whileConnected(
-  { raw: { socket } }: FastifyRequest,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  if (socket.destroyed) return
-  const leaving = new AbortController()
-  const leave = (): void => leaving.abort()
-  socket.once('close', leave)
-  await work(leaving.signal).finally(() => socket.off('close', leave))
 }
 
 function waitOf({ headers }: FastifyRequest): number {

@@ -10,7 +10,7 @@ import { backendCode, checkMessage, isKnown, must } from './backend-messages.ts'
 import { createFrontendTracker } from './frontend-tracker.ts'
 import { createMessageFramer, type MessageFramer } from './message-framer.ts'
 
-export const wireLimits = {
+const wireLimits = {
   /** One row of an answer. */
   rowBytes: 32 << 20,
   /** Any other message. */

@@ -18,7 +18,7 @@ export type MessageRules = {
   admit(code: number, bytes: Buffer, start: number, end: number): boolean
 }
 
-export const headerBytes = 5
+const headerBytes = 5
 /** Of messages that have begun to arrive, over all connections of this thread. */
 const maxHeldBytes = 256 << 20
 let heldBytes = 0
