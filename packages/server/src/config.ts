@@ -46,7 +46,7 @@ const settings = Type.Object({
   TILE_CONNECTIONS: Type.Integer({
     minimum: 1,
     maximum: 5_000,
-    default: 8,
+    default: 16,
     description: 'Connections to PostgreSQL for tiles, of all threads together',
   }),
   DATA_DIR: Type.String({

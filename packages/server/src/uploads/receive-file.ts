@@ -113,15 +113,18 @@ function feed(
 ): void {
   const { bytesPerSecond, windowMs = paceWindowMs, deadlineMs } = pace
   let received = 0
-  const late = (detail: string): void => reject(new ApiError('request_timeout', detail))
-  const deadline = setTimeout(() => late(`The file did not arrive within ${deadlineMs / 1000} s.`), deadlineMs)
+  const late = (detail: string): void => {
+    stop()
+    reject(new ApiError('request_timeout', detail))
+  }
+  const deadline = setTimeout(() => late(`The file did not arrive within ${deadlineMs / 1000} s.`), deadlineMs).unref()
   const window = setInterval(() => {
     // Less than one byte in a window is too slow at any rate.
     if (received < Math.max(1, (bytesPerSecond * windowMs) / 1000)) {
       late(`The file arrived with fewer than ${bytesPerSecond} bytes a second, the least that is waited for.`)
     }
     received = 0
-  }, windowMs)
+  }, windowMs).unref()
   request.on('data', (chunk: Buffer) => {
     received += chunk.length
     onBytes?.(chunk.length)

@@ -16,7 +16,7 @@ export type StorageQuota = {
 /** An arriving file that its replica has not renewed for so long is taken for gone. */
 export const arrivalSeconds = 60
 
-/** Without a quota nothing is measured. With one, 1 000 tables take about 10 ms, once or twice for each upload. */
+/** Without a quota nothing is measured; with one, it is measured a few times for each upload. */
 export function createStorageQuota(directory: string, quota: number | undefined): StorageQuota {
   const bytes = quota ?? Number.POSITIVE_INFINITY
   return {
