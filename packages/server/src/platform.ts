@@ -28,11 +28,12 @@ export async function openPlatform(
   { isEmpty = false } = {},
 ): Promise<Platform> {
   const { DATABASE_URL: url, DATA_DIR: directory } = config
-  await closeToOthers(directory, onError)
   const db = url
     ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
     : await openEmbedded({ directory: join(directory, 'database'), onError })
   try {
+    // Not before: a new embedded database is a copy of a template, with the modes that the template has.
+    await closeToOthers(directory, onError)
     const applied = await migrate(db)
     const secrets = await loadSecrets(db, directory, config.SECRET_KEY)
     const beginning = { install: installStyles, ...(isEmpty ? {} : { fill: loadSample }) }
