@@ -8,6 +8,7 @@ import { sql } from './db/sql.ts'
 import { connectWorker, type Job } from './testing/agent-worker.ts'
 import { openStream } from './testing/event-client.ts'
 import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
+import { runningQueries } from './testing/running-queries.ts'
 import { until } from './testing/until.ts'
 
 /** What is open on the strength of a credential ends with it. */
@@ -93,16 +94,7 @@ async function expectCut(headers: Headers, revoke: () => Promise<unknown>, from:
   assert.equal(await reader.isWhole(), false, 'half an answer looked whole')
 }
 
-/** Answers of tenants that the database is working on or holding open. */
-async function running(): Promise<number> {
-  const [row] = await app.db.query<{ n: number }>(
-    isPostgres
-      ? sql`SELECT count(*)::int AS n FROM pg_stat_activity
-            WHERE datname = current_database() AND usename LIKE 'app!_%' ESCAPE '!' AND state <> 'idle'`
-      : sql`SELECT count(*)::int AS n FROM pg_cursors WHERE name LIKE 'graticule!_guarded!_%' ESCAPE '!'`,
-  )
-  return Number(row?.n)
-}
+const running = (): Promise<number> => runningQueries(app.db)
 
 const newKey = (rest: object = {}) => app.key(tenant.id, everything, rest)
 const deleteKey = (key: string) => app.call('DELETE', `/api/v1/apikeys/${key}`)
