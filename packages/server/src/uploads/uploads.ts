@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tidy } from './janitor.ts'
@@ -72,19 +73,25 @@ export function createUploads(options: UploadsOptions): Uploads {
   )
   const { running } = slots
 
-  const order = async (applicationId: string, key: string): Promise<void> => {
-    await jobs.send(queue, { applicationId }, { singletonKey: key })
-  }
+  const order = (applicationId: string, key: string): Promise<unknown> =>
+    jobs.send(queue, { applicationId }, { singletonKey: key })
 
-  async function work(applicationId: string, signal: AbortSignal): Promise<void> {
+  async function work(signal: AbortSignal): Promise<void> {
     if (isClosing) return
     const upload = await slots.take(signal)
     if (!upload) return
     watch.tell(upload.id)
-    // The one that was meant has no job any more.
-    if (upload.applicationId !== applicationId) void look()
     await running.get(upload.id)?.ended.finally(() => watch.tell(upload.id))
-    if (!isClosing) await sweep()
+    if (!isClosing) await passOn()
+  }
+
+  /**
+   * A slot is free again: whoever waits for it gets a job, whose key is its own. The key of the upload may still be that of
+   * a job which took on another upload, such as the one that ends here.
+   */
+  async function passOn(): Promise<void> {
+    const [next] = await waiting(db)
+    if (next) await order(next.applicationId, randomUUID())
   }
 
   async function sweep(): Promise<void> {
@@ -101,12 +108,12 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   const timers: NodeJS.Timeout[] = []
-  jobs.work(queue, { concurrency, expireSeconds }, ({ data }, signal) => work(data.applicationId, signal))
+  jobs.work(queue, { concurrency, expireSeconds }, (_, signal) => work(signal))
 
   return {
     watch,
     expect: readers.prepare,
-    begin: ({ id, applicationId }) => order(applicationId, id).catch(onError),
+    begin: async ({ id, applicationId }) => void (await order(applicationId, id).catch(onError)),
     async stop({ id, applicationId }) {
       const here = running.get(id)
       here?.controller.abort()
