@@ -99,12 +99,11 @@ export function createUploads(options: UploadsOptions): Uploads {
     for (const { id, applicationId } of await waiting(db)) await order(applicationId, id)
   }
 
-  let isSweeping = false
+  let sweeping: Promise<void> | undefined
   async function look(): Promise<void> {
-    if (isSweeping) return
-    isSweeping = true
-    await sweep().catch(onError)
-    isSweeping = false
+    sweeping ??= sweep().catch(onError)
+    await sweeping
+    sweeping = undefined
   }
 
   const timers: NodeJS.Timeout[] = []
