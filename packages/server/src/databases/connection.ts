@@ -184,8 +184,9 @@ async function connectPostgres(
     settings: settingsOf(schema),
     async select(statement, { atMost, ...options }) {
       const { batches, ...rest } = await select(statement, { ...options, isOurs: false }).catch(notOurs)
-      const most = atMost ?? (options.isStream ? Number.POSITIVE_INFINITY : maxCollectedRows)
-      return { ...rest, batches: bounded(batches, most) }
+      const mostRows = atMost ?? Number.POSITIVE_INFINITY
+      const mostBytes = options.isStream ? Number.POSITIVE_INFINITY : maxCollectedBytes
+      return { ...rest, batches: bounded(batches, mostRows, mostBytes) }
     },
     load: (table, lines) => loadTable(db, schema, table, lines).catch(explain).catch(notOurs),
   }
@@ -193,15 +194,21 @@ async function connectPostgres(
 }
 
 /** Of an answer that is not streamed to a client: a foreign server may send rows without end, whatever was asked. */
-const maxCollectedRows = 100_000
+const maxCollectedBytes = 16 << 20
 
-async function* bounded(batches: AsyncIterable<Cell[][]>, atMost: number): AsyncGenerator<Cell[][]> {
+async function* bounded(
+  batches: AsyncIterable<Cell[][]>,
+  mostRows: number,
+  mostBytes: number,
+): AsyncGenerator<Cell[][]> {
   let rows = 0
+  let bytes = 0
   try {
     for await (const batch of batches) {
       rows += batch.length
-      if (rows > atMost) {
-        throw new ApiError('upstream_failed', `The database server sent more than the ${atMost} rows asked for.`)
+      if (mostBytes < Number.POSITIVE_INFINITY) bytes += lengthOf(batch)
+      if (rows > mostRows || bytes > mostBytes) {
+        throw new ApiError('upstream_failed', 'The database server sent more rows than were asked for.')
       }
       yield batch
     }
@@ -209,6 +216,9 @@ async function* bounded(batches: AsyncIterable<Cell[][]>, atMost: number): Async
     notOurs(error)
   }
 }
+
+const lengthOf = (batch: Cell[][]): number =>
+  batch.reduce((sum, cells) => sum + cells.reduce((all, cell) => all + (cell?.length ?? 0), 0), 0)
 
 /** All connections that an application may have are in use. */
 function whenFull({ held }: PoolFull): ApiError {

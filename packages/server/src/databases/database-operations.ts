@@ -75,7 +75,7 @@ function notTold(error: unknown): string {
 }
 
 async function single(connection: Pick<Connection, 'select'>, signal: AbortSignal, text: string): Promise<string> {
-  const { batches } = await connection.select(raw(text), { timeoutMs: testTimeoutMs, signal })
+  const { batches } = await connection.select(raw(text), { timeoutMs: testTimeoutMs, signal, atMost: 1 })
   let value = ''
   for await (const [row] of batches) value = row?.[0] ?? ''
   return value

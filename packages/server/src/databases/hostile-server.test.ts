@@ -160,6 +160,20 @@ describe('a hostile database server', () => {
     await rogue.close()
   })
 
+  test('that is no PostgreSQL server is told from one that is not there by no word', async () => {
+    const texts = new Set<string>()
+    for (const bytes of [wrongLogins['nothing that is PostgreSQL'], emptyRow, unendingError, undefined]) {
+      const rogue = await startRogue(bytes ? logsInWith(bytes) : (socket) => () => socket.destroy())
+      const body = { name: 'a', type: 'sql', source: 'SELECT 1 AS one', databaseId: await register(rogue.port) }
+      if (!bytes) await rogue.close()
+      const reply = await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body })
+      assert.equal(reply.status, 502, reply.text)
+      texts.add(reply.body.detail)
+      if (bytes) await rogue.close()
+    }
+    assert.deepEqual([...texts], ['The database cannot be reached.'])
+  })
+
   test('that never stops sending rows fills no memory', async () => {
     const endless: Talk = (socket) => {
       const rows = Buffer.concat(Array.from({ length: 1_000 }, () => row('x'.repeat(1_000))))

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Place } from './connection-pool.ts'
-import { foreignServerFault, isConnectionFailure } from './database-error.ts'
+import { isForeignServerFault } from './database-error.ts'
 import { relayedSocket } from './wire/relay.ts'
 
 /** A server by its address, or by its parts when they come from somebody else: a connection string can name files. */
@@ -65,12 +65,14 @@ export async function connectClient(
   client.on('error', () => {})
   const timer = setTimeout(() => streamOf(client).destroy(new Error('timeout expired')), connectMs)
   try {
-    await client.connect()
+    await client.connect().catch((error) => {
+      throw isForeign ? foreignLoginError(error) : error
+    })
     await prepare(client)
     return client
   } catch (error) {
     streamOf(client).destroy()
-    throw isForeign ? foreignLoginError(error) : error
+    throw error
   } finally {
     clearTimeout(timer)
   }
@@ -83,11 +85,14 @@ function foreignConfig(
   return { host, port, user, database, password: () => password, ssl: false, stream: () => openSocket(ssl) }
 }
 
-/** What has no code was said by pg about a server that cannot log us in as it should. */
+/**
+ * What is no PostgreSQL server counts as one that cannot be reached: which words it says instead is not the tenant's to
+ * learn, for the address may be anybody's. The server's own refusals have a code, and what is wrong with TLS has words.
+ */
 function foreignLoginError(error: unknown): unknown {
-  if (!(error instanceof Error) || 'code' in error || isConnectionFailure(error)) return error
-  if (/SSL/.test(error.message)) return error
-  return Object.assign(foreignServerFault('The login at the database server failed.'), { cause: error })
+  if (!(error instanceof Error) || /SSL/.test(error.message)) return error
+  if ('code' in error && !isForeignServerFault(error)) return error
+  return new Error('Connection terminated before the login was complete', { cause: error })
 }
 
 export const streamOf = (client: pg.Client): Duplex =>
