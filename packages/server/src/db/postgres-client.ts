@@ -52,7 +52,7 @@ export async function connectClient(
   server: Server,
   name: string,
   prepare: (client: pg.Client) => Promise<unknown>,
-  openSocket: typeof relayedSocket = relayedSocket,
+  openSocket: (tls: ConnectionOptions | false) => Duplex = relayedSocket,
 ): Promise<pg.Client> {
   const isForeign = !('url' in server)
   const client = new pg.Client({

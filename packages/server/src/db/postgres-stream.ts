@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { columnsOf } from './postgres-statements.ts'
 import { createMessageReader, messageCode, readRow } from './raw-reader.ts'
 import type { Cell, Column } from './values.ts'
-import type { LongAnswers } from './wire/guarded-socket.ts'
+import type { DriverSocket } from './wire/driver-socket.ts'
 
 /** `isLast`: nothing comes after these rows, and the connection is free again. */
 export type StreamedBatch = { readonly rows: Cell[][]; readonly columns: Column[]; readonly isLast: boolean }
@@ -31,7 +31,7 @@ export function streamRows(client: pg.Client, text: string, values: Cell[], batc
     submit(connection: DriverConnection): void {
       socket = connection.stream
       // The rows are taken off as they are read, so there may be any number of them.
-      ;(socket as Duplex & Partial<LongAnswers>).allowLongAnswer?.()
+      ;(socket as Duplex & Partial<Pick<DriverSocket, 'allowLongAnswer'>>).allowLongAnswer?.()
       takeRowsOff(socket, kept)
       socket.cork()
       connection.parse({ name: '', text, types: [] }, true)

@@ -4,7 +4,8 @@ import { publicError } from './database-error.ts'
 import { cancelStatement, connectClient, type Server, sessionSettings, streamOf } from './postgres-client.ts'
 import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
-import { GuardedSocket, type LongAnswers } from './wire/guarded-socket.ts'
+import type { DriverSocket } from './wire/driver-socket.ts'
+import { GuardedSocket } from './wire/guarded-socket.ts'
 
 /** One column's values lie in `bytes` from `at[2i]` to `at[2i + 1]`; a start below 0 is NULL. Both are gone after the call. */
 export type RowSink = (bytes: Buffer, at: Int32Array) => void
@@ -55,7 +56,7 @@ export async function connectRaw(server: Server, settings: string): Promise<RawC
   }
   client.on('error', fail)
   // From here on the socket is ours: the login was the driver's work.
-  const stream = streamOf(client) as Duplex & Partial<LongAnswers>
+  const stream = streamOf(client) as Duplex & Partial<Pick<DriverSocket, 'allowLongAnswer'>>
   stream.removeAllListeners('data')
   stream.on('close', () => fail(new Error('Connection terminated')))
   const read = createMessageReader((code, bytes, start, end) => {

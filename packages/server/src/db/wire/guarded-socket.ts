@@ -3,13 +3,10 @@
  * and what the server says passes the guard of backend-guard.ts, so that pg sees only well-formed messages.
  */
 import { connect, type Socket } from 'node:net'
-import { Duplex } from 'node:stream'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { foreignServerFault } from '../database-error.ts'
 import { type BackendGuard, createBackendGuard } from './backend-guard.ts'
-
-/** What streamRows and the tile threads use of a connection to a foreign server. */
-export type LongAnswers = { allowLongAnswer(): void }
+import { DriverSocket } from './driver-socket.ts'
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 const sslAccepted = 'S'.charCodeAt(0)
@@ -21,15 +18,9 @@ const lingerMs = 1_000
 /** While a statement runs. A query has its own timeout; an index that is built on a large table says nothing for long. */
 const silenceMs = 15 * 60_000
 
-export class GuardedSocket extends Duplex implements LongAnswers {
-  readonly #tls: ConnectionOptions | false
+export class GuardedSocket extends DriverSocket {
   readonly #guard: BackendGuard = createBackendGuard()
   #socket: Socket | undefined
-
-  constructor(tls: ConnectionOptions | false) {
-    super({ allowHalfOpen: false })
-    this.#tls = tls
-  }
 
   connect(port: number, host: string): this {
     const socket = connect({ port, host, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })
@@ -45,8 +36,8 @@ export class GuardedSocket extends Duplex implements LongAnswers {
     this.once('close', () => clearTimeout(timer))
     socket.once('error', fail)
     socket.once('connect', () => {
-      if (this.#tls === false) isConnected(socket)
-      else this.#negotiate(socket, this.#tls, host, isConnected)
+      if (this.tls === false) isConnected(socket)
+      else this.#negotiate(socket, this.tls, host, isConnected)
     })
     return this
   }
@@ -99,10 +90,6 @@ export class GuardedSocket extends Duplex implements LongAnswers {
     this.#socket?.write(chunk, done)
   }
 
-  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'utf8', done)
-  }
-
   override _final(done: () => void): void {
     this.#socket?.end()
     setTimeout(() => this.destroy(), lingerMs).unref()
@@ -113,15 +100,6 @@ export class GuardedSocket extends Duplex implements LongAnswers {
     this.#guard.close()
     this.#socket?.destroy()
     done(error)
-  }
-
-  /** pg asks for these; they are set from the beginning. */
-  setNoDelay(): this {
-    return this
-  }
-
-  setKeepAlive(): this {
-    return this
   }
 
   ref(): this {

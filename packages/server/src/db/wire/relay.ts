@@ -3,12 +3,11 @@
  * byte; the main thread gets the messages that passed. A watchdog ends the thread when it stands still, and the next
  * connection starts a new one.
  */
-import { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { createHeartbeat, watchThread } from '../../thread-watchdog.ts'
 import { foreignServerFault } from '../database-error.ts'
-import type { LongAnswers } from './guarded-socket.ts'
+import { DriverSocket } from './driver-socket.ts'
 import type { FromRelay, ToRelay } from './relay-protocol.ts'
 
 /** Checking a chunk takes milliseconds. */
@@ -19,7 +18,7 @@ type Thread = { readonly worker: Worker; readonly sockets: Set<RelayedSocket> }
 let current: Thread | undefined
 
 /** The socket of a connection to a foreign server, for pg's `stream`. */
-export function relayedSocket(tls: ConnectionOptions | false): Duplex {
+export function relayedSocket(tls: ConnectionOptions | false): DriverSocket {
   current ??= startThread(() => {
     current = undefined
   })
@@ -50,21 +49,19 @@ function startThread(onGone: () => void): Thread {
   return thread
 }
 
-class RelayedSocket extends Duplex implements LongAnswers {
+class RelayedSocket extends DriverSocket {
   readonly #port: MessagePort
-  readonly #tls: ConnectionOptions | false
   #written: ((error?: Error | null) => void) | undefined
   #taken = 0
 
   constructor(port: MessagePort, tls: ConnectionOptions | false) {
-    super({ allowHalfOpen: false })
+    super(tls)
     this.#port = port
-    this.#tls = tls
     port.on('message', (message: FromRelay) => this.#receive(message))
   }
 
   connect(port: number, host: string): this {
-    this.#tell({ kind: 'connect', port, host, tls: this.#tls })
+    this.#tell({ kind: 'connect', port, host, tls: this.tls })
     return this
   }
 
@@ -102,10 +99,6 @@ class RelayedSocket extends Duplex implements LongAnswers {
     this.#port.postMessage({ kind: 'bytes', bytes: copy } satisfies ToRelay, [copy.buffer])
   }
 
-  override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
-    this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'utf8', done)
-  }
-
   override _final(done: () => void): void {
     this.#tell({ kind: 'end' })
     done()
@@ -115,15 +108,6 @@ class RelayedSocket extends Duplex implements LongAnswers {
     this.#tell({ kind: 'destroy' })
     this.#port.close()
     done(error)
-  }
-
-  /** pg asks for these; the thread sets them. */
-  setNoDelay(): this {
-    return this
-  }
-
-  setKeepAlive(): this {
-    return this
   }
 
   ref(): this {
