@@ -49,12 +49,16 @@ test('one application that queues fifty slow files does not keep the small file 
   const other = await uploads.app.tenant('other')
   const sent: string[] = []
   for (let n = 0; n < 50; n++) sent.push((await uploads.send({ name: 'slow.csv', bytes: slow })).body.id)
+  const pending = async () => (await uploads.call('GET', '/api/v1/uploads?filter[status]=pending')).body.length
+  const before = await pending()
+  assert.ok(before >= 4, `${before} wait`)
   const begun = performance.now()
   const done = await uploads.upload({ name: 'small.csv', bytes: 'a,lon,lat\n1,2,3\n' }, {}, other.developer)
   const seconds = (performance.now() - begun) / 1000
   t.diagnostic(`done after ${seconds.toFixed(1)} s`)
-  const waiting = (await uploads.call('GET', '/api/v1/uploads?filter[status]=pending')).body.length
+  const waiting = await pending()
   assert.equal(done.status, 'completed', JSON.stringify(done.error))
-  assert.ok(waiting > 25, `${waiting} of the fifty still wait`)
+  // In the order of arrival none of them would.
+  assert.ok(waiting >= before / 2, `${waiting} of ${before} still wait`)
   for (const id of sent) await uploads.call('DELETE', `/api/v1/uploads/${id}`)
 })
