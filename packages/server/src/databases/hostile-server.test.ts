@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { openPostgres } from '../db/postgres.ts'
+import { sql } from '../db/sql.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import {
   authenticationOk,
@@ -288,6 +290,37 @@ describe('a hostile database server', () => {
     assert.equal(body.ok, false)
     assert.ok(ms < 3_000, `${ms} ms`)
   })
+
+  for (const [what, answer] of Object.entries({
+    rows: Buffer.concat([columns, row('x'), complete('COPY 1')]),
+    'a suspended portal': Buffer.concat([message('s'), complete('COPY 1')]),
+    'an empty query': Buffer.concat([message('I'), complete('COPY 1')]),
+    'a request for data, and an end before they came': Buffer.concat([message('G', '\0\0\0'), complete('COPY x')]),
+  })) {
+    test(`that answers a COPY with ${what} does not end the process`, async () => {
+      const rogue = await startRogue((socket) => ({ code, body }) => {
+        if (code === '') socket.write(loggedIn)
+        else if (code === 'Q') socket.write(body.toString().startsWith('COPY') ? answer : complete())
+        else if (code === 'S') socket.write(complete())
+      })
+      const server = {
+        host: '127.0.0.1',
+        port: rogue.port,
+        user: 'u',
+        password: 'p',
+        database: 'd',
+        ssl: false,
+      } as const
+      const db = openPostgres({ ...server, owner: 'o', definition: 'd', poolSize: 1, onError: () => {} })
+      const lines = async function* () {
+        yield '1\n'
+      }
+      await db.copyIn(sql`COPY t FROM STDIN`, lines()).catch(() => undefined)
+      await db.close()
+      await rogue.close()
+      assert.equal((await app.call('GET', '/api/v1/healthcheck')).status, 200)
+    })
+  }
 
   test('leaves no connection behind, however often it breaks the protocol', async () => {
     const rogue: Rogue = await startRogue(answersOnce(emptyRow))

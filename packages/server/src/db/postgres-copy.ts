@@ -47,6 +47,11 @@ function copyIn(client: pg.Client, statement: Sql, chunks: AsyncIterable<Uint8Ar
           if (!isOver) stream.write(copyFail)
         }
       },
+      // A foreign server may say anything.
+      handleRowDescription() {},
+      handleDataRow() {},
+      handleEmptyQuery() {},
+      handlePortalSuspended() {},
       handleCommandComplete: (message: { text: string }) => {
         rows = Number(/^COPY (\d+)$/.exec(message.text)?.[1] ?? 0)
       },

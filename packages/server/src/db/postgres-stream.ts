@@ -45,6 +45,9 @@ export function streamRows(client: pg.Client, text: string, values: Cell[], batc
     handleCommandComplete(): void {},
     handleEmptyQuery(): void {},
     handleReadyForQuery(): void {},
+    // A foreign server may say anything.
+    handleDataRow(): void {},
+    handlePortalSuspended(): void {},
     handleError: kept.fail,
   }
   client.query(statement as unknown as pg.Submittable)

@@ -71,6 +71,7 @@ export function createBackendGuard(): BackendGuard {
     const isLogin = code === authentication || code === backendKeyData
     must(isLogin ? !hasLoggedIn : hasLoggedIn && frontend.isWaiting, 'a message at the wrong time')
     if (code === copyInResponse) must(frontend.isCopying, 'a request for data that nobody offered')
+    if (code === rowDescription || code === dataRow) must(!frontend.isCopying, 'rows in answer to a COPY')
   }
 
   const framer = createMessageFramer({
