@@ -128,6 +128,16 @@ const wrongLogins: Record<string, Buffer> = {
 const answersOnce = (bytes: Uint8Array): Talk => sayAlways(loggedIn, bytes)
 const logsInWith = (bytes: Uint8Array): Talk => sayAlways(bytes, ready)
 
+const answersCopy =
+  (answer: Uint8Array): Talk =>
+  (socket) =>
+  ({ code, body }) => {
+    const isCopy = code === 'Q' && body.toString().startsWith('COPY')
+    if (code === '') socket.write(loggedIn)
+    else if (isCopy) socket.write(answer)
+    else if (code === 'Q' || code === 'S') socket.write(complete())
+  }
+
 describe('a hostile database server', () => {
   for (const [what, bytes] of Object.entries(wrongAnswers)) {
     test(`that answers a statement with ${what} neither ends nor holds up the process`, async () => {
@@ -298,11 +308,7 @@ describe('a hostile database server', () => {
     'a request for data, and an end before they came': Buffer.concat([message('G', '\0\0\0'), complete('COPY x')]),
   })) {
     test(`that answers a COPY with ${what} does not end the process`, async () => {
-      const rogue = await startRogue((socket) => ({ code, body }) => {
-        if (code === '') socket.write(loggedIn)
-        else if (code === 'Q') socket.write(body.toString().startsWith('COPY') ? answer : complete())
-        else if (code === 'S') socket.write(complete())
-      })
+      const rogue = await startRogue(answersCopy(answer))
       const server = {
         host: '127.0.0.1',
         port: rogue.port,
