@@ -1,5 +1,5 @@
 import type { Secrets } from '../access/secrets.ts'
-import type { PoolFull } from '../db/connection-pool.ts'
+import { PoolFull } from '../db/connection-pool.ts'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
 import type { Db, Row } from '../db/db.ts'
 import { openPostgres } from '../db/postgres.ts'
@@ -221,12 +221,13 @@ const lengthOf = (batch: Cell[][]): number =>
   batch.reduce((sum, cells) => sum + cells.reduce((all, cell) => all + (cell?.length ?? 0), 0), 0)
 
 /** All connections that an application may have are in use. */
-function whenFull({ held }: PoolFull): ApiError {
+function whenFull(full: PoolFull): ApiError {
+  const { held } = full
   const detail =
     held === 0
       ? 'The server has no database connection left. Try again in a moment.'
       : `This application already runs ${held} queries, its limit. Try again in a moment.`
-  return new ApiError(held === 0 ? 'unavailable' : 'busy', detail, { headers: { 'Retry-After': '1' } })
+  return new ApiError(held === 0 ? 'unavailable' : 'busy', detail, { cause: full, headers: { 'Retry-After': '1' } })
 }
 
 /** For connections that are used outside of a guarded query. */
@@ -246,7 +247,7 @@ function selectOn(db: Db, schema: string, role?: string): Pick<Connection, 'sche
 
 /** Whatever somebody else's server does is no fault of this one. */
 function notOurs(error: unknown): never {
-  if (error instanceof ApiError && (error.code !== 'unavailable' || error.headers['Retry-After'] === '1')) throw error
+  if (error instanceof ApiError && (error.code !== 'unavailable' || error.cause instanceof PoolFull)) throw error
   if (isForeignServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
   if (!(error instanceof Error)) throw error
   const detail = error instanceof ApiError ? 'The database cannot be reached.' : 'The database server failed.'
