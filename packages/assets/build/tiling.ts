@@ -3,11 +3,11 @@ import type { Feature } from 'geojson'
 import GeoJSONVT from 'geojson-vt'
 import { zxyToTileId } from 'pmtiles'
 import type { NumberedTile } from './pmtiles-writer.ts'
+import { cleanFeature, type TileFeature } from './tile-geometry.ts'
 
 /** The same things at a range of zoom levels. A feature is left out below its property `min_zoom`. */
 export type Band = { layer: string; from: number; to: number; features: Feature[]; tolerance?: number }
 
-type TileFeature = { type: 1 | 2 | 3; geometry: unknown; tags: Record<string, unknown>; id?: number }
 type Tile = { z: number; x: number; y: number; layers: Record<string, { features: TileFeature[] }> }
 
 const extent = 4096
@@ -30,12 +30,13 @@ function addBand(tiles: Map<number, Tile>, { layer, from, to, features, toleranc
     if (z < from || z > to) continue
     const cut = index.getTile(z, x, y) as { features: TileFeature[] } | null
     const visible = (cut?.features ?? []).filter(({ tags }) => Number(tags?.min_zoom ?? 0) <= Math.max(z, deepest(z)))
-    if (visible.length === 0) continue
+    const clean = visible.flatMap((feature) => cleanFeature(feature) ?? [])
+    if (clean.length === 0) continue
     const id = zxyToTileId(z, x, y)
     const tile = tiles.get(id) ?? { z, x, y, layers: {} }
     tiles.set(id, tile)
     const there = tile.layers[layer]?.features ?? []
-    tile.layers[layer] = { features: [...there, ...visible] }
+    tile.layers[layer] = { features: [...there, ...clean] }
   }
 }
 
