@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { isUuid } from './access/authenticate.ts'
+import { isUuid } from './access/credentials.ts'
 import { createDataVersions } from './data-versions.ts'
 import type { Connections } from './databases/connection.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'

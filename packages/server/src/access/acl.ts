@@ -48,6 +48,8 @@ export type Caller = {
   readonly allowedOrigins: readonly string[] | null
   /** The user whose access token came with the request, or in place of a key. */
   readonly bearer: Bearer | null
+  /** The invocation whose tool token stands in place of a key; it ends with the invocation. */
+  readonly toolsOf?: { readonly invocationId: string; readonly agentId: string }
 }
 
 /**

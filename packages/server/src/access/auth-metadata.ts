@@ -3,7 +3,7 @@ import type { Db } from '../db/db.ts'
 import { ident, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Caller, denied, includesPower, type Power, type Scope } from './acl.ts'
-import { isUuid } from './authenticate.ts'
+import { isUuid } from './credentials.ts'
 import { credentialHash } from './secrets.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { isUuid } from './authenticate.ts'
+import { isUuid } from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
 import type { Tokens, VerifiedToken } from './tokens.ts'
 

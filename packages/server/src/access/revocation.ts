@@ -5,7 +5,7 @@ import type { Caller } from './acl.ts'
 
 /**
  * Ends what is open on the strength of a credential that no longer lives: a deleted or expired key, a disabled user, an
- * ended session, a deleted application. Each replica asks the database for all of its own in one query, so that nothing
+ * ended session, a deleted application, an invocation that is over. Each replica asks the database for all of its own in one query, so that nothing
  * has to be sent between replicas.
  */
 export type Revocation = {
@@ -104,7 +104,8 @@ const unconfirmed = (forMs: number): ApiError =>
 /** Which of the callers would be refused now, and why. */
 async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller: Caller) => ApiError | undefined> {
   if (callers.length === 0) return () => undefined
-  const keys = new Set(callers.map(({ keyHash }) => keyHash))
+  const keys = new Set(callers.flatMap(({ keyHash, toolsOf }) => (toolsOf ? [] : [keyHash])))
+  const tools = callers.flatMap(({ toolsOf }) => toolsOf ?? [])
   const sessions = new Set(callers.flatMap(({ bearer }) => (bearer ? [bearer.sessionId] : [])))
   const applications = new Set(callers.flatMap((caller) => chosenApplication(caller) ?? []))
   const rows = await db.query<{ name: string }>(sql`
@@ -118,10 +119,18 @@ async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller:
     WHERE s.family = ANY(${[...sessions]}::uuid[]) GROUP BY s.family
     HAVING bool_and(s.revoked_at IS NULL) AND bool_or(s.expires_at > clock_timestamp())
     UNION ALL
-    SELECT id::text FROM svc.applications WHERE id = ANY(${[...applications]}::uuid[])`)
+    SELECT id::text FROM svc.applications WHERE id = ANY(${[...applications]}::uuid[])
+    UNION ALL
+    SELECT 'tools of ' || t.id FROM unnest(${tools.map(({ invocationId }) => invocationId)}::uuid[],
+      ${tools.map(({ agentId }) => agentId)}::uuid[]) AS t (id, agent)
+    JOIN svc.agents a ON a.id = t.agent
+    WHERE NOT EXISTS (SELECT FROM svc.agent_invocations i WHERE i.id = t.id AND i.status <> 'running')`)
   const live = new Set(rows.map(({ name }) => name))
   return (caller) => {
     const application = chosenApplication(caller)
+    if (caller.toolsOf && !live.has(caller.keyHash)) {
+      return new ApiError('unauthorized', 'The invocation of the tool token is over.')
+    }
     if (!live.has(caller.keyHash)) return new ApiError('key_revoked', 'The API key was deleted, or is no longer valid.')
     if (caller.bearer && !live.has(caller.bearer.sessionId)) {
       return new ApiError('unauthorized', 'The session has ended, or its user was disabled.')

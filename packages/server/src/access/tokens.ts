@@ -1,5 +1,5 @@
 import { jwtVerify, SignJWT } from 'jose'
-import { isUuid } from './authenticate.ts'
+import { isUuid } from './credentials.ts'
 import type { Secrets } from './secrets.ts'
 import { type TokenKeys, tokenAlgorithm } from './token-keys.ts'
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type Caller, scopeOf } from '../access/acl.ts'
-import { isUuid } from '../access/authenticate.ts'
+import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
-import { keyParameter } from '../access/authenticate.ts'
+import { keyParameter } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'

@@ -1,4 +1,4 @@
-import { keyHeaders } from '../access/authenticate.ts'
+import { keyHeaders } from '../access/credentials.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
 

@@ -1,5 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
-import { keyHeaders, keyParameter } from '../access/authenticate.ts'
+import { keyHeaders, keyParameter } from '../access/credentials.ts'
 import type { Operation } from './operation.ts'
 import { problemSchema, problemType } from './problem.ts'
 
@@ -33,7 +33,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
         headerApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[0] },
         headerSvcApiKey: { type: 'apiKey', in: 'header', name: keyHeaders[1] },
         queryApiKey: { type: 'apiKey', in: 'query', name: keyParameter },
-        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token, or an API key' },
       },
       responses: Object.fromEntries(
         Object.entries(failures).map(([status, text]) => [`Problem${status}`, problem(text)]),

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scope } from '../access/acl.ts'
-import { type Authority, authenticate } from '../access/authenticate.ts'
+import { type Authority, authenticate, type ReadToolToken } from '../access/authenticate.ts'
 import type { Bearer } from '../access/bearers.ts'
 import { isRevoked } from '../access/revocation.ts'
 import { ApiError, invalid } from '../errors.ts'
@@ -65,6 +65,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   repairsText?: boolean
   /** Needs an access token too: the operation is about the user who asks. */
   bearer?: boolean
+  /** Admits the tool token of an invocation in place of a key. */
+  readToolToken?: ReadToolToken
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
   /** The successful answer. */
@@ -192,7 +194,8 @@ export function bearerOf({ bearer }: Caller): Bearer {
 async function admitRequest(operation: Operation, request: FastifyRequest, authority: Authority): Promise<Admitted> {
   const tree = parseQueryString(queryOf(request.raw.url ?? ''))
   if (operation.access === 'public') return { tree }
-  const caller = await authenticate({ rawHeaders: request.raw.rawHeaders, query: tree }, authority)
+  const credentials = { rawHeaders: request.raw.rawHeaders, query: tree }
+  const caller = await authenticate(credentials, authority, operation.readToolToken)
   const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
   return scope ? { caller, tree, scope } : { caller, tree }
 }

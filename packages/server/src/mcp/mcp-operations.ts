@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Caller, denied, scopeOf } from '../access/acl.ts'
-import { toolTokenPrefix } from '../access/authenticate.ts'
+import { toolTokenPrefix } from '../access/credentials.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { createCaller } from './call-operation.ts'
 import { columnsOperation } from './dataset.ts'
@@ -30,10 +30,11 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
       path: '/api/v1/mcp',
       summary: 'Use datasets as tools (Model Context Protocol)',
       description:
-        'Streamable HTTP without sessions. The tools only read, and reach what the key reaches; a worker adds the bearer token of its invocation, which then decides alone.',
+        'Streamable HTTP without sessions. The tools only read, and reach what the key reaches; the bearer token of an invocation decides alone, with a key of its application or without one.',
       // The protocol wants Origin checked, lest a page that rebinds its name reaches a server by being near it. Here
       // nearness grants nothing, only a key in hand: so the key's allowedOrigins, checked with it, say which pages may.
       access: 'key',
+      readToolToken: async (token) => (await dependencies.readToken(token))?.caller,
       // One message, not many: a thousand queries are a thousand requests.
       body: Type.Object({}, { additionalProperties: true, examples: [example] }),
       success: { status: 200, description: 'A JSON-RPC answer', schema: Type.Unknown() },

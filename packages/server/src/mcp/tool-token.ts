@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { type Caller, type Grant, type Permissions, resolveGrant } from '../access/acl.ts'
-import { toolTokenPrefix } from '../access/authenticate.ts'
+import { toolTokenPrefix } from '../access/credentials.ts'
 import type { Secrets } from '../access/secrets.ts'
 
 /** What a worker may do with the tools, for one invocation. */
@@ -79,6 +79,7 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
           keyExpiresAt: expiresAt,
           allowedOrigins: null,
           bearer: null,
+          toolsOf: { invocationId, agentId },
         },
       }
     },

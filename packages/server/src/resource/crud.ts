@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type Caller, demandAnyId, type Scope } from '../access/acl.ts'
-import { isUuid } from '../access/authenticate.ts'
+import { isUuid } from '../access/credentials.ts'
 import { invalid } from '../errors.ts'
 import { type Answer, type Operation, operation } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'

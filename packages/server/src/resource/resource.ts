@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { AclClass, Scope } from '../access/acl.ts'
-import { isUuid } from '../access/authenticate.ts'
+import { isUuid } from '../access/credentials.ts'
 import type { Row } from '../db/db.ts'
 import type { Sql, SqlValue } from '../db/sql.ts'
 import type { AttributeType } from '../query/attribute.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { isUuid } from '../access/authenticate.ts'
+import { isUuid } from '../access/credentials.ts'
 import { invalid } from '../errors.ts'
 import type { UploadFormFields } from './upload.ts'
 

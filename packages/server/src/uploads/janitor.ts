@@ -1,6 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isUuid } from '../access/authenticate.ts'
+import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { ident, sql } from '../db/sql.ts'
 import { takeBackNumbers } from './lent-srid.ts'

@@ -1,0 +1,94 @@
+import { denied } from './acl.ts'
+
+/** Headers that carry an API key and nothing else. */
+export const keyHeaders = ['x-api-key', 'x-svc-api-key'] as const
+/** The query parameter that carries an API key. */
+export const keyParameter = 'api-key'
+/** Tool tokens stand beside a key, or alone where an operation reads them; they say nothing of who asks. */
+export const toolTokenPrefix = 'tools.'
+const authorizationHeaders = ['authorization', 'authentication'] as const
+
+/** What of a request can hold a credential. Raw headers tell a header sent twice from one whose value has a comma. */
+export type Credentials = {
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[]
+  readonly query: Readonly<Record<string, unknown>>
+}
+
+/** The same, once read. */
+export type Presented = {
+  /** Each API key that was sent, wherever it was. One that is no text cannot be valid. */
+  readonly keys: readonly unknown[]
+  /** Each `Bearer` value that is neither a key nor a tool token; an empty text is one that cannot be read. */
+  readonly accessTokens: readonly string[]
+  readonly toolTokens: readonly string[]
+  readonly headers: ReadonlyMap<string, readonly string[]>
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export const isUuid = (text: string): boolean => uuid.test(text)
+
+/** Sorts what a request carries: a key may come in headers of its own, in the query, as Bearer or in Basic. */
+export function readCredentials({ rawHeaders, query }: Credentials): Presented {
+  const headers = readHeaders(rawHeaders)
+  const { [keyParameter]: asked } = query
+  const keys: unknown[] = asked === undefined ? [] : [asked].flat()
+  for (const name of keyHeaders) for (const value of headers.get(name) ?? none) keys.push(value)
+  const presented = { keys, accessTokens: [] as string[], toolTokens: [] as string[], headers }
+  for (const name of authorizationHeaders) for (const value of headers.get(name) ?? none) sort(value, presented)
+  return presented
+}
+
+type Sorted = { keys: unknown[]; accessTokens: string[]; toolTokens: string[] }
+
+/** Many tools can send nothing but `Authorization`: a bearer that has the form of a key is one. */
+function sort(value: string, { keys, accessTokens, toolTokens }: Sorted): void {
+  if (/^basic\b/i.test(value)) {
+    const key = basicKey(value)
+    // Anything else is meant for a proxy in front.
+    if (isUuid(key)) keys.push(key)
+  } else if (/^bearer\b/i.test(value)) {
+    const token = /^bearer +([\w.~+/-]+=*)$/i.exec(value)?.[1] ?? ''
+    if (isUuid(token)) keys.push(token)
+    else if (value.slice('bearer '.length).startsWith(toolTokenPrefix)) toolTokens.push(token)
+    else accessTokens.push(token)
+  }
+}
+
+/** The password, or the user name where the password is empty. */
+function basicKey(value: string): string {
+  const text = Buffer.from(value.slice('basic '.length).trim(), 'base64').toString()
+  const colon = text.indexOf(':')
+  return colon === -1 ? text : text.slice(colon + 1) || text.slice(0, colon)
+}
+
+/** The same credential may come in several places; two different ones are a confusion that nobody should profit from. */
+export function onlyOne<T>(values: readonly T[], what: string): T | undefined {
+  const [one] = values
+  if (values.some((other) => other !== one)) throw denied(`The request carries different ${what}.`)
+  return one
+}
+
+const wanted: ReadonlySet<string> = new Set([
+  ...keyHeaders,
+  ...authorizationHeaders,
+  ...['x-application-id', 'origin', 'referer'],
+])
+
+/** The headers that matter here, with each value they come with. */
+function readHeaders(rawHeaders: readonly string[]): Presented['headers'] {
+  const found = new Map<string, string[]>()
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    if (!wanted.has(name)) continue
+    const values = found.get(name)
+    if (values) values.push(rawHeaders[index + 1] ?? '')
+    else found.set(name, [rawHeaders[index + 1] ?? ''])
+  }
+  return found
+}
+
+const none: readonly string[] = []
+
+export const valuesOf = ({ headers }: Pick<Presented, 'headers'>, name: string): readonly string[] =>
+  headers.get(name) ?? none
