@@ -3,13 +3,14 @@ import { keyHeaders } from '../access/credentials.ts'
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
 
 const exposedHeaders = [
-  ...['ETag', 'Link', 'Location', 'RateLimit', 'Retry-After', 'X-Invocation-Id', 'X-Request-Id'],
-  ...['X-Tile-Features', 'X-Total-Count'],
+  ...['Content-Disposition', 'ETag', 'Link', 'Location', 'Mcp-Session-Id', 'RateLimit', 'Retry-After'],
+  ...['WWW-Authenticate', 'X-Invocation-Id', 'X-Request-Id', 'X-Tile-Features', 'X-Total-Count'],
 ]
 const allowedHeaders = [
   ...keyHeaders,
   ...['Accept', 'Authentication', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
-  ...['Last-Event-ID', 'Prefer', 'Range', 'X-Application-Id', 'X-Request-Id'],
+  ...['Last-Event-ID', 'Mcp-Protocol-Version', 'Mcp-Session-Id', 'Prefer', 'Range', 'Traceparent', 'Tracestate'],
+  ...['X-Application-Id', 'X-Request-Id'],
 ]
 
 /**

@@ -213,14 +213,15 @@ describe('headers', () => {
       'authorization',
       'authentication',
       'content-type',
-      'if-match',
       'x-application-id',
+      ...['idempotency-key', 'if-match', 'if-none-match', 'last-event-id', 'prefer', 'traceparent'],
+      ...['mcp-protocol-version', 'mcp-session-id'],
     ]) {
       assert.ok(allowed.split(', ').includes(name), name)
     }
     const { headers } = await app.call('GET', styles, { key: null, headers: { origin: 'https://a.example' } })
     assert.equal(headers['access-control-allow-origin'], '*')
-    for (const name of ['X-Total-Count', 'Link', 'ETag', 'X-Request-Id', 'Retry-After']) {
+    for (const name of ['X-Total-Count', 'Link', 'ETag', 'X-Request-Id', 'Retry-After', 'Mcp-Session-Id']) {
       assert.ok(String(headers['access-control-expose-headers']).includes(name), name)
     }
   })
