@@ -116,13 +116,29 @@ describe('with the right key', () => {
   }
 })
 
+describe('with a query parameter that it does not have', () => {
+  for (const operation of operations) {
+    test(`${operation.id} is refused, and changes nothing`, async () => {
+      const id = await make(operation, own)
+      const before = await look(operation, id)
+      const key = operation.access === 'public' ? null : isForMaster(operation) ? app.master : own.developer
+      const reply = await send(operation, address(operation, id), key, 'keepDatta=true')
+      assert.equal(reply.status, 400, reply.text)
+      assert.match(reply.body.errors[0].path, /keepDatta/)
+      assert.equal(await look(operation, id), before)
+    })
+  }
+})
+
 test('no list shows a record of another tenant', async () => {
   const lists = guarded.filter(
     (operation) => (operation.id.endsWith('.list') && !isForMaster(operation)) || operation.id === 'appconfig.get',
   )
   assert.ok(lists.length >= 4)
   for (const operation of lists) {
-    const id = await make({ ...operation, path: `${operation.path}/{id}` }, foreign)
+    const made = await make({ ...operation, path: `${operation.path}/{id}` }, foreign)
+    // A configuration has the id of its application.
+    const id = made === 'theme' ? foreign.id : made
     const url = `${operation.path}?limit=10000&sort=createdAt`
     const seen = await app.call('GET', url, { key: own.developer })
     assert.equal(seen.status, 200, operation.id)
@@ -172,12 +188,13 @@ function homeOf({ path }: Operation): string {
   return { '/tiles': '/api/v1/tilesources', '/maps': '/api/v1/styles' }[base] ?? base
 }
 
-async function send(operation: Operation, url: string, key: string | null): Promise<Reply> {
-  if (operation.multipart) return app.call(operation.method, url, { key, ...form })
+async function send(operation: Operation, url: string, key: string | null, query = ''): Promise<Reply> {
+  const asked = (address: string) => (query ? `${address}${address.includes('?') ? '&' : '?'}${query}` : address)
+  if (operation.multipart) return app.call(operation.method, asked(url), { key, ...form })
   const [example] = ((operation.body as { examples?: unknown[] } | undefined)?.examples ?? []) as unknown[]
   const occasion = await occasionFor(app, operation, own)
   const body = occasion.body ?? withOwnAddress(example)
-  return app.call(operation.method, occasion.url ?? url, { key, body, headers: occasion.headers ?? {} })
+  return app.call(operation.method, asked(occasion.url ?? url), { key, body, headers: occasion.headers ?? {} })
 }
 
 /** No two users of an application have the same. */

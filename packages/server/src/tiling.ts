@@ -8,7 +8,7 @@ import { type AttributeDto, attributesOf } from './datasets/attribute-dto.ts'
 import { type FoundDataset, findDataset } from './datasets/find-dataset.ts'
 import { tableName } from './datasets/introspect.ts'
 import { readParameters } from './datasets/parameters.ts'
-import { type Sources, sourceParameters } from './datasets/sources.ts'
+import { ownParameters, type Sources, sourceParameters } from './datasets/sources.ts'
 import type { Db } from './db/db.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { Fetch } from './tiles/archives/archive.ts'
@@ -84,6 +84,7 @@ export function createTiling(options: TilingOptions): Tiling {
     find,
     open: (dataset, given) => sources.open({ ...dataset, attributes: dataset.dtos }, given),
     check: checkGiven,
+    parameters: (dataset) => ownParameters(dataset as TileDataset & FoundDataset),
     version,
     overview: overviews.find,
   }

@@ -1,19 +1,17 @@
 import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
-import { keyParameter } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
-import type { QueryTree } from '../http/query-string.ts'
+import { refuseUnknown } from '../http/query-string.ts'
 import type { Attributes } from '../query/attribute.ts'
 import { parsePlan, type Query } from '../query/plan.ts'
 import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
 import { attributesOf } from './attribute-dto.ts'
-import { readDeclarations } from './parameters.ts'
-import { type Dataset, type Sources, sourceParameters } from './sources.ts'
+import { type Dataset, ownParameters, type Sources } from './sources.ts'
 import { streamAnswer } from './stream-answer.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
@@ -82,6 +80,7 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
   const common = {
     path: `${resource.path}/{id}/query`,
     access: { class: 'datasets', level: 'execute' },
+    ownParameters: true,
     success: { status: 200, description: 'The rows, or the plan', schema: Type.Unknown() },
     failures: [413, 429, 502, 504],
   } as const
@@ -132,7 +131,7 @@ type Asked = {
 async function answer({ known, sources, slots }: Services, context: Context, id: string, asked: Asked) {
   const { parameters, query, schema } = asked
   const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
-  refuseStrangers(context.tree, (name) => Object.hasOwn(schema.properties, name) || own.has(name))
+  refuseUnknown(context.tree, (name) => Object.hasOwn(schema.properties, name) || own.has(name))
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   if (parameters.srid !== undefined && formatName === 'geojson') throw invalid('srid', 'GeoJSON is always in 4326.')
   const plan = parsePlan(query, attributes, asked.filter)
@@ -149,17 +148,6 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
     begin: (signal) => source.rows(shown, shape, { timeoutMs, signal }),
     format: { name: formatName, filename: parameters.filename, dataset, plan },
   })
-}
-
-/** What the source reads, and what is declared though it does not. */
-const ownParameters = (dataset: Dataset): ReadonlySet<string> =>
-  new Set([...sourceParameters(dataset), ...readDeclarations(dataset.metadata.parameters).keys()])
-
-/** What nobody reads was meant to do something: a filter that is dropped answers more than was asked for. */
-function refuseStrangers(tree: QueryTree, isKnown: (name: string) => boolean): void {
-  const stranger = Object.keys(tree).find((name) => name !== keyParameter && !isKnown(name))
-  if (stranger === undefined) return
-  throw invalid(stranger, 'There is no such parameter, neither of queries nor of this dataset.')
 }
 
 /** Write-only, so it is not part of the record; only a web service needs it. */

@@ -96,6 +96,10 @@ export function sourceParameters({ type, source, metadata }: Pick<Dataset, 'type
   return type === 'lambda' ? [...readDeclarations(metadata.parameters).keys()] : []
 }
 
+/** The parameters of a dataset itself: what its source reads, and what is declared though it does not. */
+export const ownParameters = (dataset: Pick<Dataset, 'type' | 'source' | 'metadata'>): ReadonlySet<string> =>
+  new Set([...sourceParameters(dataset), ...readDeclarations(dataset.metadata.parameters).keys()])
+
 const placeOf =
   (places: Places, { applicationId, databaseId }: Dataset): Place =>
   () =>

@@ -7,7 +7,7 @@ import { type Authority, authenticate, type ReadToolToken } from '../access/auth
 import type { Bearer } from '../access/bearers.ts'
 import { isRevoked } from '../access/revocation.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { parseQueryString, type QueryTree, queryOf, readQuery } from './query-string.ts'
+import { parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
 import { openRequestSignal, type RequestSignal } from './request-signal.ts'
 import { validator } from './validate.ts'
 
@@ -55,6 +55,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   description?: string
   access: A
   query?: Q
+  /** A record can have parameters of its own besides; the handler refuses those that neither has. */
+  ownParameters?: boolean
   body?: B
   bodyLimit?: number
   /** The form that is sent instead of a JSON body; the operation itself reads it from the request. */
@@ -114,6 +116,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     async handler(request, reply) {
       const admitted = request.getDecorator<Admitted>(admission)
       const { tree } = admitted
+      if (!operation.ownParameters) refuseUnknown(tree, (name) => isDeclared(operation, name))
       const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
       if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
       if (operation.multipart && !isForm(request)) throw notForm()
@@ -128,6 +131,10 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     },
   })
 }
+
+/** Is this one of the query parameters that the operation declares? */
+const isDeclared = ({ query }: Pick<Operation, 'query'>, name: string): boolean =>
+  query !== undefined && Object.hasOwn(query.properties, name)
 
 /** What a handler is given. A class, because a getter in an object literal costs every request two microseconds. */
 class Context {

@@ -1,4 +1,5 @@
 import type { TObject, TSchema } from 'typebox'
+import { keyParameter } from '../access/credentials.ts'
 import { type ApiError, invalid } from '../errors.ts'
 
 /** A decoded query string: deep-object brackets become nesting, repeated names become lists. No prototype. */
@@ -73,6 +74,12 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
 }
 
 const clash = (name: string): ApiError => invalid(name, 'The parameter is given both as a value and as an object.')
+
+/** Refuses what nobody reads: a parameter that is dropped was meant to change what is done. */
+export function refuseUnknown(tree: QueryTree, isKnown: (name: string) => boolean): void {
+  const stranger = Object.keys(tree).find((name) => name !== keyParameter && !isKnown(name))
+  if (stranger !== undefined) throw invalid(stranger, 'There is no such parameter here.')
+}
 
 /** The declared parameters, each as its schema says; the others are left alone. */
 export function readQuery(schema: TObject, tree: QueryTree): Record<string, unknown> {

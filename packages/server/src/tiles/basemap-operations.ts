@@ -7,10 +7,11 @@ import { serveTile } from './serve-tile.ts'
 import type { ServedTiles } from './served-tiles.ts'
 import { described } from './tile-answer.ts'
 import { tileJson } from './tile-json.ts'
-import { readTile } from './tile-request.ts'
+import { cacheParameters, readTile } from './tile-request.ts'
 
 /** The application that the base map belongs to: none. */
 export const nobody = ''
+const cacheQuery = Type.Object(cacheParameters)
 const uri = 'pmtiles://basemap.pmtiles'
 
 export type BasemapDependencies = {
@@ -49,6 +50,7 @@ export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDepen
       path: '/tiles/basemap/{z}/{x}/{y}.{ext}',
       summary: 'Get a tile of the base map',
       access: 'public',
+      query: cacheQuery,
       success: {
         status: 200,
         description: 'The tile; 204 when there is nothing in it',
@@ -72,6 +74,7 @@ export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDepen
       path: '/tiles/basemap/index.json',
       summary: 'Get the TileJSON of the base map',
       access: 'public',
+      query: cacheQuery,
       success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown(), headers: ['ETag'] },
       failures: [304],
       // Its tiles' addresses hold their version, so it is asked for again each time.

@@ -44,6 +44,8 @@ export type TileDatasets = {
   open(dataset: TileDataset, given: Readonly<Record<string, unknown>>): Promise<TileData>
   /** Throws a 400 for parameters of the dataset that are wrong or missing. */
   check(dataset: TileDataset, given: Readonly<Record<string, unknown>>): void
+  /** The names of the dataset's own parameters. */
+  parameters(dataset: TileDataset): ReadonlySet<string>
   /** Changes with the data. */
   version(dataset: TileDataset): Promise<string>
   /** For the low zooms of large tables that are ours. */
@@ -60,6 +62,8 @@ export type Known = {
   readonly version: string
   readonly name: string
   readonly dataset?: TileDataset & { readonly geometry: Attribute; readonly geometryType: string }
+  /** The names of the dataset's own parameters. */
+  readonly parameters?: ReadonlySet<string>
   readonly overview?: Overview
   readonly archive?: ArchiveInfo
 }
@@ -116,7 +120,8 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
     const dataVersion = await data.version(dataset)
     const overview = isWanted ? await data.overview?.(dataset) : undefined
     const version = digest(revision, dataset.revision, dataVersion, overview?.version ?? '')
-    return { source, version, name: dataset.name, dataset: drawn, ...(overview && { overview }) }
+    const parameters = data.parameters(dataset)
+    return { source, version, name: dataset.name, dataset: drawn, parameters, ...(overview && { overview }) }
   }
 
   return {

@@ -10,9 +10,17 @@ import type { Known, KnownSources } from './known-sources.ts'
 import { previewStyle } from './preview-style.ts'
 import { serveTile } from './serve-tile.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
-import { described } from './tile-answer.ts'
+import { described as describedAs } from './tile-answer.ts'
 import { isVector, type Links, tileJson } from './tile-json.ts'
-import { type Extension, readExtension, readTile, restOf } from './tile-request.ts'
+import {
+  cacheParameters,
+  type Extension,
+  readExtension,
+  readQuestion,
+  readTile,
+  restOf,
+  type TileParameters,
+} from './tile-request.ts'
 
 export type TileDependencies = DatasetTileServices & {
   known: KnownSources
@@ -23,13 +31,18 @@ export type TileDependencies = DatasetTileServices & {
 
 const access = { class: 'tiles', level: 'execute' } as const
 
-const tileQuery = Type.Object({
-  explain: Type.Optional(Type.Boolean({ description: 'Answer how the tile is made, instead of the tile' })),
+const described = {
   attributes: Type.Optional(
     Type.Array(Type.String({ maxLength: 1_000 }), { description: 'The attributes that the features have' }),
   ),
   filter: Type.Optional(Type.Object({}, { description: 'Conditions on attributes' })),
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'At most so many features' })),
+  ...cacheParameters,
+}
+const describedQuery = Type.Object(described)
+const tileQuery = Type.Object({
+  explain: Type.Optional(Type.Boolean({ description: 'Answer how the tile is made, instead of the tile' })),
+  ...described,
 })
 
 export function tileOperations(dependencies: TileDependencies): Operation[] {
@@ -40,8 +53,9 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
     write: typeof tileJson | typeof previewStyle,
   ): Promise<Answer> => {
     const links: Links = { base: baseUrl(context.request), key: keyInAddress(context.tree) }
-    const body = write(await known.get(context.scope, id), links, restOf(context.request.raw.url ?? ''))
-    return described(context.request, body)
+    const source = await known.get(context.scope, id)
+    readQuestion(context.tree, describedQuery, source.parameters)
+    return describedAs(context.request, write(source, links, restOf(context.request.raw.url ?? '')))
   }
   return [
     operation({
@@ -53,6 +67,7 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
         'mvt and pbf are vector tiles, geojson the same features; png, jpg, webp and avif are images of an archive. Parameters of the dataset itself are given as query parameters too. X-Tile-Features says how many features are shown, and how many there would be without a limit; ~ stands before a total that is estimated.',
       access,
       query: tileQuery,
+      ownParameters: true,
       success: { status: 200, description: 'The tile; 204 when there is nothing in it', contentType: tileType },
       failures: [204, 304, 413, 429, 502, 503, 504],
       handle: (context, { params, query }) => answerTile(dependencies, context, params, query),
@@ -63,6 +78,8 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
       path: '/tiles/{id}/index.json',
       summary: 'Get the TileJSON of a tile source',
       access,
+      query: describedQuery,
+      ownParameters: true,
       success: { status: 200, description: 'TileJSON 3.0.0', schema: Type.Unknown(), headers: ['ETag'] },
       failures: [304, 502, 504],
       handle: (context, { params: { id = '' } }) => describe(context, id, tileJson),
@@ -73,6 +90,8 @@ export function tileOperations(dependencies: TileDependencies): Operation[] {
       path: '/tiles/{id}/style.json',
       summary: 'Get a style that shows a tile source',
       access,
+      query: describedQuery,
+      ownParameters: true,
       success: { status: 200, description: 'A MapLibre style', schema: Type.Unknown(), headers: ['ETag'] },
       failures: [304, 502, 504],
       handle: (context, { params: { id = '' } }) => describe(context, id, previewStyle),
@@ -92,7 +111,7 @@ async function answerTile(
   params: Readonly<Record<string, string>>,
   query: Static<typeof tileQuery>,
 ): Promise<Answer> {
-  const { request, scope, tree } = context
+  const { request, scope } = context
   const tile = readTile(params)
   const extension = readExtension(params.ext ?? '')
   const known = await dependencies.known.get(scope, params.id ?? '')
@@ -101,7 +120,9 @@ async function answerTile(
   if (tile.z < minZoom || tile.z > maxZoom) {
     throw new ApiError('not_found', `This source has tiles from zoom ${minZoom} to ${maxZoom}.`)
   }
-  const { explain, ...parameters } = query
+  const tree = readQuestion(context.tree, tileQuery, known.parameters)
+  const { explain, attributes, filter, limit } = query
+  const parameters = withoutAbsent({ attributes, filter, limit })
   if (!known.dataset && Object.keys(parameters).length > 0) {
     throw invalid(Object.keys(parameters)[0] ?? '', 'The tiles of an archive are as they are.')
   }
@@ -111,6 +132,10 @@ async function answerTile(
   }
   return serveTile(dependencies.served, known, asked, context)
 }
+
+/** Absent and undefined are the same to a caller, but not to whoever counts what was asked. */
+const withoutAbsent = (asked: object): TileParameters =>
+  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 

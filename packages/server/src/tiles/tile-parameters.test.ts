@@ -38,6 +38,22 @@ describe('a tile is asked for as a query is', () => {
     assert.equal(valuesOf(await tile('limit=100')).length, 20)
   })
 
+  test('what only caches read changes nothing, and what nobody reads is refused', async () => {
+    const { etag } = (await tile('')).headers
+    for (const query of ['v=3', '_=1700000000', 'v=3&_=4&tile-version=old']) {
+      const answer = await tile(query)
+      assert.deepEqual([answer.statusCode, answer.headers.etag], [200, etag], query)
+      assert.equal((await maps.get(`/tiles/${id}/index.json?${query}`)).statusCode, 200)
+    }
+    for (const query of ['fliter[id]=3', 'version=3', 'V=3']) {
+      for (const path of ['0/0/0.mvt', '9/0/0.mvt', 'index.json', 'style.json']) {
+        assert.equal((await maps.get(`/tiles/${id}/${path}?${query}`)).statusCode, 400, `${path} ${query}`)
+      }
+    }
+    assert.equal((await maps.get('/tiles/basemap/0/0/0.mvt?v=1&_=2')).statusCode, 200)
+    assert.equal((await maps.get('/tiles/basemap/0/0/0.mvt?filter[a]=1')).statusCode, 400)
+  })
+
   test('wrong parameters are the same errors', async () => {
     for (const query of [
       'filter[nope]=1',

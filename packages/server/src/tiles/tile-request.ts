@@ -1,5 +1,6 @@
+import Type, { type TObject } from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
-import { type QueryTree, queryOf } from '../http/query-string.ts'
+import { type QueryTree, queryOf, refuseUnknown } from '../http/query-string.ts'
 import type { Tile } from './mvt/projection.ts'
 
 export const extensions = ['mvt', 'pbf', 'geojson', 'png', 'jpg', 'jpeg', 'webp', 'avif'] as const
@@ -39,6 +40,25 @@ export function readExtension(text: string): Extension {
 
 /** The version of the data, in an address. No parameter of a dataset can have such a name. */
 export const versionParameter = 'tile-version'
+
+const text = (description: string) => Type.Optional(Type.String({ maxLength: 200, description }))
+
+/** Parameters that tell one address from another for caches, and change nothing of a tile. */
+export const cacheParameters = {
+  [versionParameter]: text('The version of the data, as the TileJSON says it: the tile may then be kept for an hour'),
+  v: text('Ignored: a version, for caches'),
+  _: text('Ignored: for caches'),
+}
+
+/** What the query says of the tile, without what is for caches. What neither the tile nor the dataset reads is 400. */
+export function readQuestion(tree: QueryTree, declared: TObject, own: ReadonlySet<string> = none): QueryTree {
+  refuseUnknown(tree, (name) => Object.hasOwn(declared.properties, name) || own.has(name))
+  const isForCaches = (name: string) => (name === 'v' || name === '_') && !own.has(name)
+  if (!Object.keys(tree).some(isForCaches)) return tree
+  return Object.fromEntries(Object.entries(tree).filter(([name]) => !isForCaches(name)))
+}
+
+const none: ReadonlySet<string> = new Set()
 
 /** Not part of what a tile is. */
 const apart = new Set(['api-key', 'explain', versionParameter])
