@@ -1,112 +1,142 @@
+import {
+  type AxisHeading,
+  isPairHeading,
+  orderInHeading,
+  type PairOrder,
+  readAxisHeading,
+} from './coordinate-headings.ts'
+import { isTellingPair, orderInCells, parsePair } from './coordinate-pair.ts'
+import { coordinateOf, isNothing, looksLikeGeometry, ordinateOf } from './csv-geometry-cell.ts'
 import type { Cell } from './csv-rows.ts'
-import type { LooseGeometry } from './wkb-geometry.ts'
-import { parseWkb } from './wkb-loose.ts'
-import { looksLikeWkt, parseWkt } from './wkt.ts'
+import { type Axis, type MeaningOfO, parseAngle } from './degrees.ts'
+import { geometryNotFound } from './geometry-not-found.ts'
+import type { Warning } from './reader.ts'
+import { type Columns, geometryNames, shareOf } from './table-columns.ts'
 
-/** Where the geometry of a table is: in a column of text, in two or three of numbers, or nowhere. */
+/** Where the geometry of a table is: in a column of text, in two or three of numbers, both in one, or nowhere. */
 export type GeometryPlace =
   | { kind: 'text'; column: number }
-  | { kind: 'xy'; x: number; y: number; z: number }
+  /** Geographic columns are called latitude and longitude; their cells may be degrees, minutes and seconds. */
+  | { kind: 'xy'; x: number; y: number; z: number; isGeographic: boolean; meaningOfO?: MeaningOfO }
+  | { kind: 'pair'; column: number; order: PairOrder; meaningOfO?: MeaningOfO }
   | { kind: 'none' }
 
-type Parsed = { geometry: LooseGeometry; srid?: number }
-
-const geometryNames =
-  /^(wkt|ewkt|wkb|ewkb|geom|geometry|geojson|the_geom|wkb_geometry|shape|_?wkt_?geom(etry)?|geom_?wkt)$/i
+export type FoundGeometry = { place: GeometryPlace; warnings: Warning[] }
 
 /** Names of x and y that belong together, the surest first; a z may come with them. */
-const pairs: readonly (readonly [RegExp, RegExp])[] = [
-  [/^(lon|lng|long|longitude)$/i, /^(lat|latitude)$/i],
+const plainPairs: readonly (readonly [RegExp, RegExp])[] = [
   [
-    /^(.*[ _-])?(lon|lng|long|longitude)([ _-]?(deg|dd|wgs ?84))?$/i,
-    /^(.*[ _-])?(lat|latitude)([ _-]?(deg|dd|wgs ?84))?$/i,
+    /^(x|x[ _-]?coord(inate)?|coord(inate)?[ _-]?x|point_?x)$/i,
+    /^(y|y[ _-]?coord(inate)?|coord(inate)?[ _-]?y|point_?y)$/i,
   ],
-  [/^(x|x_?coord(inate)?|coord(inate)?_?x|point_?x)$/i, /^(y|y_?coord(inate)?|coord(inate)?_?y|point_?y)$/i],
-  [/^(easting|east)s?$/i, /^(northing|north)s?$/i],
+  [/^(easting|east|rechtswert|ostwert)s?$/i, /^(northing|north|hochwert|nordwert)s?$/i],
 ]
 const zName = /^(z|z_?coord(inate)?|coord(inate)?_?z|point_?z)$/i
 
 /** Finds the geometry by the names of the columns and a sample of their cells. */
-export function findGeometry(names: readonly string[], sample: readonly (readonly Cell[])[]): GeometryPlace {
-  const cellsOf = (column: number) =>
-    sample.map((row) => row[column] ?? null).filter((cell) => cell !== null && cell !== '')
-  const shareOfGeometry = (column: number) => {
-    const cells = cellsOf(column)
-    return cells.filter((cell) => looksLikeGeometry(cell ?? '')).length / (cells.length || 1)
-  }
-  const columns = names.map((_, index) => index)
-  const named = columns.filter((column) => geometryNames.test(names[column]?.trim() ?? ''))
-  // A telling name forgives cells that are no geometry.
-  const column =
-    named.find((index) => shareOfGeometry(index) > 0.5) ?? columns.find((index) => shareOfGeometry(index) === 1)
-  if (column !== undefined) return { kind: 'text', column }
-  return findPair(names, (index) => {
-    const cells = cellsOf(index)
-    return cells.length > 0 && cells.filter((cell) => !Number.isNaN(ordinateOf(cell ?? ''))).length * 2 > cells.length
-  })
+export function findGeometry(names: readonly string[], sample: readonly (readonly Cell[])[]): FoundGeometry {
+  const cells = names.map((_, column) =>
+    sample.flatMap((row) => {
+      const cell = row[column] ?? ''
+      return isNothing(cell) ? [] : [cell]
+    }),
+  )
+  const columns: Columns = { names: names.map((name) => name.trim()), cells }
+  const place = findWritten(columns) ?? findAxes(columns) ?? findPlainPair(columns)
+  if (place) return { place, warnings: [] }
+  return findOneColumn(columns) ?? { place: { kind: 'none' }, warnings: geometryNotFound(columns) }
 }
 
-function findPair(names: readonly string[], isNumeric: (column: number) => boolean): GeometryPlace {
-  for (const [xName, yName] of pairs) {
-    const x = names.findIndex((name) => xName.test(name.trim()))
-    const y = names.findIndex((name) => yName.test(name.trim()))
+function findWritten({ names, cells }: Columns): GeometryPlace | undefined {
+  const shares = cells.map((column) => shareOf(column, looksLikeGeometry))
+  // A telling name forgives cells that are no geometry.
+  const named = shares.findIndex((share, column) => share > 0.5 && geometryNames.test(names[column] ?? ''))
+  const column = named >= 0 ? named : shares.indexOf(1)
+  return column >= 0 ? { kind: 'text', column } : undefined
+}
+
+type Candidate = AxisHeading & { column: number }
+
+/** Columns called latitude and longitude: first those called nothing else, then those with the same prefix, then any. */
+function findAxes(columns: Columns): GeometryPlace | undefined {
+  const { names, cells } = columns
+  const meaningOfO = readMeaningOfO(columns)
+  const candidates = names.flatMap((name, column): Candidate[] => {
+    const heading = readAxisHeading(name)
+    return heading && isAxis(cells[column] ?? [], heading, meaningOfO) ? [{ ...heading, column }] : []
+  })
+  const of = (axis: Axis) => candidates.filter((candidate) => candidate.axis === axis)
+  const pairs = of('longitude')
+    .flatMap((x) => of('latitude').map((y) => ({ x, y })))
+    .sort((left, right) => rankOf(left) - rankOf(right))
+  const [best] = pairs
+  if (!best) return undefined
+  const z = names.findIndex((name) => zName.test(name))
+  return { kind: 'xy', x: best.x.column, y: best.y.column, z, isGeographic: true, ...(meaningOfO && { meaningOfO }) }
+}
+
+function rankOf({ x, y }: { x: Candidate; y: Candidate }): number {
+  if (x.prefix === '' && y.prefix === '') return 0
+  return x.prefix === y.prefix ? 1 : 2
+}
+
+/** Most cells are coordinates; a heading that may mean any width or length needs degrees with decimals or signs. */
+function isAxis(cells: readonly string[], { axis, isSure }: AxisHeading, meaningOfO: MeaningOfO | undefined): boolean {
+  const isCoordinate = (cell: string) => !Number.isNaN(coordinateOf(cell, axis, meaningOfO))
+  const isTelling = (cell: string) =>
+    (/[.,]\d{3,}|[°º˚]/.test(cell) || parseAngle(cell, meaningOfO)?.axis === axis) &&
+    Math.abs(coordinateOf(cell, axis, meaningOfO)) <= (axis === 'latitude' ? 90 : 360)
+  return shareOf(cells, isSure ? isCoordinate : isTelling) > 0.5
+}
+
+function findPlainPair({ names, cells }: Columns): GeometryPlace | undefined {
+  const isNumeric = (column: number) => shareOf(cells[column] ?? [], (cell) => !Number.isNaN(ordinateOf(cell))) > 0.5
+  for (const [xName, yName] of plainPairs) {
+    const x = names.findIndex((name) => xName.test(name))
+    const y = names.findIndex((name) => yName.test(name))
     if (x >= 0 && y >= 0 && isNumeric(x) && isNumeric(y)) {
-      return { kind: 'xy', x, y, z: names.findIndex((name) => zName.test(name.trim())) }
+      return { kind: 'xy', x, y, z: names.findIndex((name) => zName.test(name)), isGeographic: false }
     }
   }
-  return { kind: 'none' }
+  return undefined
 }
 
-const hexWkb = /^0[01]([0-9a-f]{2}){8,}$/i
-
-function looksLikeGeometry(cell: string): boolean {
-  return looksLikeWkt(cell) || hexWkb.test(cell) || looksLikeJson(cell)
-}
-
-function looksLikeJson(cell: string): boolean {
-  return cell.startsWith('{') && /"(coordinates|geometries)"\s*:/.test(cell)
-}
-
-/** The geometry in a cell, whichever way it is written; undefined when it is none. */
-export function parseGeometryCell(cell: string): Parsed | undefined {
-  if (cell.startsWith('{')) return parseJson(cell)
-  if (/^0[01]/.test(cell)) return hexWkb.test(cell) ? parseWkb(Buffer.from(cell, 'hex')) : undefined
-  return parseWkt(cell)
-}
-
-function parseJson(cell: string): Parsed | undefined {
-  try {
-    const value: unknown = JSON.parse(cell)
-    const isGeometry = typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-    return isGeometry ? { geometry: value as LooseGeometry } : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
+/** Both coordinates in one column: most cells of one that is called so, or all of any, beyond doubt. */
+function findOneColumn(columns: Columns): FoundGeometry | undefined {
+  const { names, cells } = columns
+  const meaningOfO = readMeaningOfO(columns)
+  const share = (column: number) => shareOf(cells[column] ?? [], (cell) => parsePair(cell, meaningOfO) !== undefined)
+  const isTelling = (column: number) => shareOf(cells[column] ?? [], (cell) => isTellingPair(cell, meaningOfO)) === 1
+  const named = names.findIndex((name, column) => isPairHeading(name) && share(column) > 0.5)
+  const column = named >= 0 ? named : names.findIndex((_, index) => isTelling(index))
+  if (column < 0) return undefined
+  const name = names[column] ?? ''
+  const inCells = orderInCells(cells[column] ?? [], meaningOfO)
+  const order = inCells ?? orderInHeading(name) ?? 'latitude first'
+  const place: GeometryPlace = { kind: 'pair', column, order, ...(meaningOfO && { meaningOfO }) }
+  return {
+    place,
+    warnings: [orderWarning(name, order, inCells ? 'its values' : orderInHeading(name) && 'its heading')],
   }
 }
 
-const ordinate = /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?\s*$/i
-
-/** A coordinate in a cell, with a point or a comma; NaN when it is none. */
-function ordinateOf(cell: string): number {
-  const quick = Number(cell)
-  if (!Number.isNaN(quick)) return cell.trim() === '' ? Number.NaN : quick
-  return ordinate.test(cell) ? Number(cell.replace(',', '.')) : Number.NaN
+function orderWarning(name: string, order: PairOrder, source: string | undefined): Warning {
+  const words = order === 'latitude first' ? 'latitude, longitude' : 'longitude, latitude'
+  const reason = source ? `as ${source} tell${source === 'its heading' ? 's' : ''}` : 'as most people write them'
+  const message = `The coordinates in column "${name}" were read as ${words}, ${reason}. If that is wrong, call the column "${
+    order === 'latitude first' ? 'lon, lat' : 'lat, lon'
+  }" and send the file again.`
+  return { code: 'coordinate_order', message }
 }
 
-/** The point in two or three cells; null when they are empty. */
-export function pointOf(
-  row: readonly unknown[],
-  { x, y, z }: { x: number; y: number; z: number },
-): LooseGeometry | 'invalid' | null {
-  const [xCell, yCell] = [textOf(row[x]), textOf(row[y])]
-  if (xCell === '' && yCell === '') return null
-  const coordinates = [ordinateOf(xCell), ordinateOf(yCell)]
-  const height = z >= 0 ? ordinateOf(textOf(row[z])) : Number.NaN
-  if (!Number.isNaN(height)) coordinates.push(height)
-  return coordinates.every(Number.isFinite) ? { type: 'Point', coordinates } : 'invalid'
-}
-
-function textOf(cell: unknown): string {
-  return cell === null || cell === undefined ? '' : String(cell)
+/** An O beside a W is Ost, beside an E it is ouest or oeste; where neither is seen, the language of the headings tells. */
+function readMeaningOfO({ names, cells }: Columns): MeaningOfO | undefined {
+  const isSeen = (letter: string) => {
+    const pattern = new RegExp(`\\d[°'"′″’” ]*${letter}\\b|^${letter} ?\\d`, 'i')
+    return cells.some((column) => column.some((cell) => pattern.test(cell)))
+  }
+  if (!isSeen('O')) return undefined
+  if (isSeen('W')) return 'east'
+  if (isSeen('E') || names.some((name) => /^(latitud|longitud)/i.test(name))) return 'west'
+  return names.some((name) => /breite|l(ä|ae)nge|koordinate/i.test(name)) ? 'east' : undefined
 }

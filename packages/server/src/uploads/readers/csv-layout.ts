@@ -1,11 +1,17 @@
 import { open } from 'node:fs/promises'
 import { findGeometry, type GeometryPlace } from './csv-geometry.ts'
 import { type Cell, rowsOf } from './csv-rows.ts'
-import { maxFields, ReadFault } from './reader.ts'
+import { maxFields, ReadFault, type Warning } from './reader.ts'
 import { kind, kindsOfText } from './type-inference.ts'
 
 /** How a table lies in its rows. */
-export type TableLayout = { names: string[]; geometry: GeometryPlace; skippedRows: number }
+export type TableLayout = {
+  names: string[]
+  geometry: GeometryPlace
+  /** Titles and the heading: so many rows come before the first of the table. */
+  skippedRows: number
+  warnings: Warning[]
+}
 
 const sampleBytes = 256 * 1024
 const sampleRows = 200
@@ -24,14 +30,38 @@ export async function layoutOfFile(file: string): Promise<TableLayout & { delimi
 
 /** The names and the geometry of a table, from its first rows. */
 export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
-  const [header = []] = rows
-  const width = Math.max(...rows.slice(0, sampleRows).map((row) => row.length))
+  const titles = titleRows(rows)
+  const header = rows[titles] ?? []
+  const width = Math.max(...rows.slice(titles, titles + sampleRows).map((row) => row.length))
   if (header.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
-  const hasHeader = header.some((cell) => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0)
+  const hasHeader = header.some(isText)
   const cells = hasHeader ? header : Array.from({ length: Math.min(width, maxFields) }, () => null)
   const names = uniqueNames(cells)
-  const sample = rows.slice(hasHeader ? 1 : 0, sampleRows)
-  return { names, geometry: findGeometry(names, sample), skippedRows: hasHeader ? 1 : 0 }
+  const skippedRows = titles + (hasHeader ? 1 : 0)
+  const { place, warnings } = findGeometry(names, rows.slice(skippedRows, skippedRows + sampleRows))
+  return { names, geometry: place, skippedRows, warnings }
+}
+
+const isText = (cell: Cell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
+
+/** A title may stand above the heading, and a few lines of where the data come from. */
+const mostTitles = 20
+
+/** How many rows stand above the heading: they hold text, and fewer cells than half of what most rows hold. */
+function titleRows(rows: readonly (readonly Cell[])[]): number {
+  const filled = rows.slice(0, sampleRows).map((row) => row.filter((cell) => cell !== null && cell !== '').length)
+  const enough = Math.max(2, Math.ceil(mostFrequent(filled) / 2))
+  const heading = filled.findIndex((count) => count >= enough)
+  const isPlausible = heading > 0 && heading <= mostTitles && rows.slice(0, heading).every((row) => row.some(isText))
+  return isPlausible ? heading : 0
+}
+
+/** The number that occurs most often; of two, the larger. */
+function mostFrequent(numbers: readonly number[]): number {
+  const counts = new Map<number, number>()
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
+  const [best] = [...counts].sort(([a, countA], [b, countB]) => countB - countA || b - a)
+  return best?.[0] ?? 0
 }
 
 async function beginning(file: string): Promise<string> {
@@ -50,7 +80,7 @@ async function beginning(file: string): Promise<string> {
 function sniffDelimiter(text: string): string {
   const scores = delimiters.map((delimiter) => {
     const rows = safeRows(text, delimiter).slice(0, 50)
-    const width = rows[0]?.length ?? 1
+    const width = mostFrequent(rows.map((row) => row.length))
     const same = rows.filter((row) => row.length === width).length / (rows.length || 1)
     return { delimiter, score: width > 1 ? same * 1000 + Math.min(width, 100) : 0 }
   })

@@ -101,7 +101,7 @@ function formOf({ geometry }: TableLayout, type: FieldType, column: number): num
 
 /** A point is made of columns of numbers. */
 function hasNumbers(place: GeometryPlace, forms: Uint8Array): boolean {
-  if (place.kind !== 'xy') return true
+  if (place.kind !== 'xy') return place.kind !== 'pair'
   const { x, y, z } = place
   return [x, y, ...(z >= 0 ? [z] : [])].every(
     (column) => forms[column] === form.integer || forms[column] === form.number,

@@ -1,4 +1,5 @@
-import { type GeometryPlace, parseGeometryCell, pointOf } from './csv-geometry.ts'
+import type { GeometryPlace } from './csv-geometry.ts'
+import { geometryOfRow } from './csv-geometry-cell.ts'
 import { layoutOfFile, type TableLayout } from './csv-layout.ts'
 import { quickRows } from './csv-quick.ts'
 import { readRows, type TakeRows } from './csv-rows.ts'
@@ -60,7 +61,7 @@ export function createTableSource(
     },
     facts: () => ({
       ...(found.srid === undefined ? {} : { srid: found.srid }),
-      warnings: [...warnings, ...tooLongWarnings(found.tooLong)],
+      warnings: [...warnings, ...layout.warnings, ...tooLongWarnings(found.tooLong)],
     }),
   }
 }
@@ -78,13 +79,10 @@ function recordOf(
   // Most rows are their own values.
   const isWhole = columns.length === width && row.length <= width
   const values = isWhole ? row : columns.map((column) => row[column] ?? null)
-  if (place.kind === 'none') return { values, geometry: null }
-  if (place.kind === 'xy') return { values, geometry: pointOf(row, place) }
-  const cell = row[place.column] ?? ''
-  if (cell === '') return { values, geometry: null }
-  const parsed = parseGeometryCell(String(cell))
-  found.srid ??= parsed?.srid
-  return { values, geometry: parsed?.geometry ?? 'invalid' }
+  const read = geometryOfRow(row, place)
+  if ('fault' in read) return { values, geometry: 'invalid' }
+  found.srid ??= read.srid
+  return { values, geometry: read.geometry }
 }
 
 function tooLongWarnings(count: number): Warning[] {
