@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { isUuid } from '../access/credentials.ts'
 import { invalid } from '../errors.ts'
+import { encodingNamed, publicEncoding } from './readers/dbf-code-pages.ts'
 import type { UploadFormFields } from './upload.ts'
 
 const srid = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 998_999, description }))
@@ -9,6 +10,12 @@ const srid = (description: string) => Type.Optional(Type.Integer({ minimum: 1, m
 export const formSchema = Type.Object(
   {
     file: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    encoding: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Of the text in a Shapefile, CSV or JSON, whatever the file says; such as windows-1251',
+      }),
+    ),
     datasetId: Type.Optional(
       Type.String({ format: 'uuid', description: 'The dataset that gets these data instead of its own' }),
     ),
@@ -49,6 +56,7 @@ function readField(name: string, text: string): string | number {
     if (!isUuid(text)) throw invalid('body/datasetId', 'It must be a UUID.')
     return text.toLowerCase()
   }
+  if (name === 'encoding') return readEncoding(text)
   const bounds = lengths[name]
   if (!bounds) {
     const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
@@ -58,4 +66,14 @@ function readField(name: string, text: string): string | number {
   }
   if (text.length > bounds[1]) throw invalid(`body/${name}`, `It is longer than ${bounds[1]} characters.`)
   return text
+}
+
+const encodingExamples =
+  'UTF-8, windows-1252, windows-1250, windows-1251, ISO-8859-2, CP437, CP850, Shift_JIS, GBK, Big5'
+
+function readEncoding(text: string): string {
+  const encoding = encodingNamed(text)
+  if (encoding !== undefined) return publicEncoding(encoding)
+  const shown = JSON.stringify(text.slice(0, 40))
+  throw invalid('body/encoding', `${shown} is not a known encoding. Known are for example ${encodingExamples}.`)
 }

@@ -91,6 +91,7 @@ export async function runUpload(
       directory: work,
       allowNativeGdal: parts.allowNativeGdal,
       ...(upload.options.layer !== undefined && { layer: upload.options.layer }),
+      ...(upload.options.encoding !== undefined && { encoding: upload.options.encoding }),
     })
     if ('archive' in opened) await runArchive(parts, upload, opened.archive)
     else await runLayers(parts, upload, signal, run, reader, opened)

@@ -23,6 +23,7 @@ export type UploadFormFields = {
   readonly sourceSrid?: number
   readonly targetSrid?: number
   readonly layer?: string
+  readonly encoding?: string
 }
 
 /** What became of one layer. */

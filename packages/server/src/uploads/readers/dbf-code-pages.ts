@@ -93,14 +93,14 @@ export type DecodeText = (bytes: Uint8Array) => string
 
 /** The name of the encoding that a .cpg file or a .dbf header says; undefined when neither says one we know. */
 export function encodingOf(cpg: string | undefined, languageDriver: number): string | undefined {
-  const said = cpg === undefined ? undefined : labelOf(cpg)
+  const said = cpg === undefined ? undefined : encodingNamed(cpg)
   if (said !== undefined) return said
   const page = languageDrivers[languageDriver]
-  return page === undefined ? undefined : labelOf(page)
+  return page === undefined ? undefined : encodingNamed(page)
 }
 
 /** `1252`, `ANSI 1252`, `CP1252`, `OEM 437`, `ISO 8859-1`, `88591` and `UTF-8` are all seen in .cpg files. */
-function labelOf(said: string): string | undefined {
+export function encodingNamed(said: string): string | undefined {
   const name = said.trim().toLowerCase()
   const iso = /^(?:iso)?[ _-]?8859[ _-]?(\d{1,2})$/.exec(name)?.[1]
   if (iso) return known(`iso-8859-${iso}`)
@@ -118,7 +118,10 @@ function known(label: string): string | undefined {
   }
 }
 
-/** Reads text of an encoding that `encodingOf` gave. */
+/** What people call an encoding that `encodingNamed` gave. */
+export const publicEncoding = (encoding: string): string => (dosPages[encoding] ? `cp${encoding}` : encoding)
+
+/** Reads text of an encoding that `encodingNamed` gave. */
 export function decoderOf(encoding: string): DecodeText {
   const page = dosPages[encoding]
   if (page === undefined) {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomOf } from '../testing/mutations.ts'
 import { createRowWriter } from './copy-binary.ts'
-import { createDbfFindings, type Dbf, type DbfFindings, dbfFieldType, dbfText } from './dbf.ts'
+import { createDbfFindings, type Dbf, type DbfFindings, dbfFieldType } from './dbf.ts'
 import { takenColumn, takeOddValue, takeValue } from './dbf-quick.ts'
+import { createTextFindings, dbfText } from './dbf-text.ts'
 import { noteValue, writeDbfValue } from './dbf-values.ts'
 
-const text = dbfText('UTF-8', 0, true)
+const text = dbfText({ option: undefined, cpg: 'UTF-8', languageDriver: 0 }, [], createTextFindings())
 const writer = createRowWriter()
 
 function columnOf(letter: string, value: Buffer, decimals: number, findings: DbfFindings) {
@@ -24,19 +25,21 @@ function taken(letter: string, value: Buffer, decimals: number, before: DbfFindi
   const column = takenColumn(field, type, findings)
   writer.length = 0
   const isPlain = takeValue(writer, dbf, column, 0)
-  const isUtf8 = isPlain || takeOddValue(writer, dbf, column, 0, text)
-  return { isPlain, isUtf8, ...seen(writer.bytes.subarray(0, writer.length), findings, letter, decimals) }
+  const found = createTextFindings()
+  if (!isPlain) takeOddValue(writer, dbf, column, 0, text, found)
+  return { isPlain, found, ...seen(writer.bytes.subarray(0, writer.length), findings, letter, decimals) }
 }
 
 /** The same in two steps. */
 function looked(letter: string, value: Buffer, decimals: number, before: DbfFindings) {
   const findings = { ...before }
   const { dbf, field, type } = columnOf(letter, value, decimals, findings)
-  const isUtf8 = noteValue(dbf, field, 0, findings)
+  const found = createTextFindings()
+  noteValue(dbf, field, 0, findings, found)
   writer.length = 0
   if (dbfFieldType(field, findings) === type) writeDbfValue(writer, dbf, field, type, 0, text)
   else writer.length = writer.bytes.writeInt32BE(-1)
-  return { isUtf8, ...seen(writer.bytes.subarray(0, writer.length), findings, letter, decimals) }
+  return { found, ...seen(writer.bytes.subarray(0, writer.length), findings, letter, decimals) }
 }
 
 function seen(bytes: Buffer, findings: DbfFindings, letter: string, decimals: number) {

@@ -1,5 +1,6 @@
 import { ensure, type RowWriter, writeFloat8, writeInt4, writeInt8, writeNull } from './copy-binary.ts'
-import { type Dbf, type DbfField, type DbfFindings, type DbfText, dbfFieldType } from './dbf.ts'
+import { type Dbf, type DbfField, type DbfFindings, dbfFieldType } from './dbf.ts'
+import type { DbfText, TextFindings } from './dbf-text.ts'
 import { daysOfDate, noteValue, trimmedEnd, writeDbfValue } from './dbf-values.ts'
 import { maxDecimals, nearestDecimal, wholeLimit } from './plain-number.ts'
 import type { FieldType } from './reader.ts'
@@ -35,19 +36,19 @@ export function takeValue(writer: RowWriter, { window }: Dbf, column: TakenColum
   return column.take(writer, window, column, recordAt + offset, recordAt + offset + width)
 }
 
-/** Does the same with any other value. Answers whether text, if it is that, can be UTF-8. */
+/** Does the same with any other value. */
 export function takeOddValue(
   writer: RowWriter,
   dbf: Dbf,
   { field, type, findings, foundType }: TakenColumn,
   recordAt: number,
   text: DbfText,
-): boolean {
-  const isUtf8 = noteValue(dbf, field, recordAt, findings)
+  found: TextFindings,
+): void {
+  noteValue(dbf, field, recordAt, findings, found)
   // Then the column is something else, and the row of no use.
   if (dbfFieldType(field, findings) !== foundType) writeNull(writer)
   else writeDbfValue(writer, dbf, field, type, recordAt, text)
-  return isUtf8
 }
 
 const takeNone: Take = () => false

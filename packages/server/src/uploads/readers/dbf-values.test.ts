@@ -10,7 +10,12 @@ function written(text: string): number | null {
   const dbf = { window: { bytes } } as Dbf
   const field = { rawName: bytes, letter: 'N', offset: 0, width: bytes.length, decimals: 5, isBinary: false }
   const writer = createRowWriter()
-  writeDbfValue(writer, dbf, field, 'number', 0, { encoding: 'utf-8', isUtf8: true, decode: String })
+  writeDbfValue(writer, dbf, field, 'number', 0, {
+    encoding: 'utf-8',
+    isUtf8: true,
+    decode: String,
+    warnings: [],
+  })
   return writer.view.getInt32(0) < 0 ? null : writer.view.getFloat64(4)
 }
 

@@ -10,7 +10,8 @@ import {
   writeNull,
   writeText,
 } from './copy-binary.ts'
-import type { Dbf, DbfField, DbfFindings, DbfText } from './dbf.ts'
+import type { Dbf, DbfField, DbfFindings } from './dbf.ts'
+import { type DbfText, noteText, type TextFindings, withoutHalfCharacter } from './dbf-text.ts'
 import type { FieldType } from './reader.ts'
 import { daysIn } from './temporal.ts'
 
@@ -20,18 +21,24 @@ const eightSpaces = Buffer.from(' '.repeat(8)).readDoubleBE()
 const dayMicros = 86_400_000_000
 const julianDayOf2000 = 2_451_545
 
-/** Notes what the value says about its column. Answers whether text, if it is that, can be UTF-8. */
-export function noteValue(dbf: Dbf, field: DbfField, recordAt: number, findings: DbfFindings): boolean {
+/** Notes what the value says about its column, and about the text of all columns. */
+export function noteValue(
+  dbf: Dbf,
+  field: DbfField,
+  recordAt: number,
+  findings: DbfFindings,
+  text: TextFindings,
+): void {
   const { bytes } = dbf.window
   const start = recordAt + field.offset
   if (field.letter === 'N') {
     noteNumber(bytes, start, start + field.width, findings)
-    return true
+    return
   }
-  if (field.isBinary) return true
+  if (field.isBinary) return
   const end = trimmedEnd(bytes, dbf.window.view, start, start + field.width)
   if (end === start) findings.isNull = true
-  return isPlain(bytes, start, end) || isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))
+  if (!isPlain(bytes, start, end)) noteText(text, bytes, start, end)
 }
 
 /** Whatever is not plainly a number is none: asterisks for instance, which stand for one that was too wide. */
@@ -76,15 +83,6 @@ function isPlain(bytes: Buffer, start: number, end: number): boolean {
     if (byte > 127 || byte === 0) return false
   }
   return true
-}
-
-/** Values are cut at so many bytes, be it in the middle of a character. */
-function withoutHalfCharacter(text: Buffer): Buffer {
-  let start = text.length - 1
-  while (start > 0 && start > text.length - 4 && ((text[start] as number) & 0xc0) === 0x80) start--
-  const lead = text[start] ?? 0
-  const size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
-  return start + size > text.length ? text.subarray(0, start) : text
 }
 
 /** Writes the value as a field of its column's type. */

@@ -1,5 +1,4 @@
 import { type ByteWindow, moveTo } from './byte-window.ts'
-import { type DecodeText, decoderOf, encodingOf } from './dbf-code-pages.ts'
 import { type FieldType, maxFields, ReadFault } from './reader.ts'
 
 /** A column of a .dbf: where in a record it stands. */
@@ -100,13 +99,4 @@ const fixedTypes: Readonly<Record<string, FieldType>> = {
   L: 'boolean',
   I: 'integer',
   T: 'timestamp',
-}
-
-/** How text is read: by what the files say, else as UTF-8 where all of it is that, else as Windows wrote it. */
-export type DbfText = { encoding: string; isUtf8: boolean; decode: DecodeText }
-
-export function dbfText(cpg: string | undefined, languageDriver: number, isAllUtf8: boolean): DbfText {
-  const said = encodingOf(cpg, languageDriver)
-  const encoding = said === 'utf-8' && !isAllUtf8 ? 'windows-1252' : (said ?? (isAllUtf8 ? 'utf-8' : 'windows-1252'))
-  return { encoding, isUtf8: encoding === 'utf-8', decode: decoderOf(encoding) }
 }

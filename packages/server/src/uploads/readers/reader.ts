@@ -129,6 +129,8 @@ export type OpenOptions = {
   signal: AbortSignal
   layer?: string
   allowNativeGdal: boolean
+  /** Of the text in the file, whatever the file says; formats that are always in Unicode do not ask for it. */
+  encoding?: string
   /** So many more bytes were unpacked or converted: whoever waits knows that something goes on. */
   onAdvance?: (bytes: number) => void
 }

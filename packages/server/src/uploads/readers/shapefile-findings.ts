@@ -1,4 +1,5 @@
-import { createDbfFindings, type Dbf, type DbfFindings, type DbfText, dbfFieldType } from './dbf.ts'
+import { createDbfFindings, type Dbf, type DbfFindings, dbfFieldType } from './dbf.ts'
+import { createTextFindings, type DbfText, type TextFindings } from './dbf-text.ts'
 import { noteValue } from './dbf-values.ts'
 import { createGeometrySummary, type GeometrySummary } from './flat-geometry.ts'
 import type { ScannedField } from './reader.ts'
@@ -8,7 +9,7 @@ import type { ShapefileRecords } from './shapefile-records.ts'
 export type ShapefileFindings = {
   readonly columns: DbfFindings[]
   readonly summary: GeometrySummary
-  isAllUtf8: boolean
+  readonly text: TextFindings
   /** A value was looked at closely, which may have changed what is known of its column. */
   isNews: boolean
   missingRows: number
@@ -24,7 +25,7 @@ export function createFindings(dbf: Dbf | undefined, before?: ShapefileFindings)
     ...(before?.columns[index] ?? createDbfFindings()),
     isNull: false,
   }))
-  return { columns, summary, isAllUtf8: true, isNews: false, missingRows: 0, featureCount: 0 }
+  return { columns, summary, text: createTextFindings(), isNews: false, missingRows: 0, featureCount: 0 }
 }
 
 /** Takes the row of the record into account. */
@@ -38,7 +39,7 @@ export function noteField({ dbf, rowAt }: ShapefileRecords, index: number, found
   const [field, findings] = [dbf?.fields[index], found.columns[index]]
   if (!dbf || !field || !findings || rowAt < 0) return
   found.isNews = true
-  if (!noteValue(dbf, field, rowAt, findings)) found.isAllUtf8 = false
+  noteValue(dbf, field, rowAt, findings, found.text)
 }
 
 export function fieldsOf(

@@ -1,6 +1,6 @@
 import { beginRow, createRowWriter, type RowWriter, takeChunk, writeInt8, writeNull } from './copy-binary.ts'
-import type { DbfText } from './dbf.ts'
 import { type TakenColumn, takenColumn, takeOddValue, takeValue } from './dbf-quick.ts'
+import type { DbfText } from './dbf-text.ts'
 import { createFlatGeometry, type FlatGeometry, summarise } from './flat-geometry.ts'
 import { mended } from './flat-geometry-mend.ts'
 import { type GeometryShape, writeGeometry } from './flat-geometry-write.ts'
@@ -160,7 +160,7 @@ function writeValue(
   if (!dbf || rowAt < 0) writeNull(writer)
   else if (!takeValue(writer, dbf, column, rowAt)) {
     found.isNews = true
-    if (!takeOddValue(writer, dbf, column, rowAt, text)) found.isAllUtf8 = false
+    takeOddValue(writer, dbf, column, rowAt, text, found.text)
   }
 }
 

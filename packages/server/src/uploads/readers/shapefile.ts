@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { ByteWindow } from './byte-window.ts'
-import { type DbfText, dbfText } from './dbf.ts'
+import { type DbfText, dbfText } from './dbf-text.ts'
 import { geometryFindings } from './flat-geometry.ts'
 import {
   type Loaded,
@@ -22,7 +22,10 @@ export async function openShapefile(file: string, { fileName }: OpenOptions): Pr
 }
 
 /** Shapefiles whose parts were found in an archive: one layer each. */
-export async function openShapefiles(layers: readonly ShapefileParts[]): Promise<Reader> {
+export async function openShapefiles(
+  layers: readonly ShapefileParts[],
+  { encoding }: Pick<OpenOptions, 'encoding'> = {},
+): Promise<Reader> {
   const known = new Map<string, Known>()
   const knownOf = (name: string): Known => {
     const found = known.get(name)
@@ -37,7 +40,7 @@ export async function openShapefiles(layers: readonly ShapefileParts[]): Promise
   const lookAt = async (name: string, options: PassOptions, enough: number): Promise<ScannedLayer> => {
     const parts = partsOf(name)
     const found = await withRecords(parts, async (records) =>
-      knownBy(parts, records, await lookAtRecords(records, options, enough)),
+      knownBy(parts, records, await lookAtRecords(records, options, enough), encoding),
     )
     known.set(name, found)
     return found.layer
@@ -57,7 +60,7 @@ export async function openShapefiles(layers: readonly ShapefileParts[]): Promise
       return rowsOf(parts, async function* (records): AsyncGenerator<Buffer, Loaded> {
         const guessed = knownOf(name)
         const { found, isAsGuessed } = yield* loadRecords(records, columns, guessed, options)
-        const all = await knownBy(parts, records, found)
+        const all = await knownBy(parts, records, found, encoding)
         known.set(name, all)
         return { layer: all.layer, isAsGuessed: isAsGuessed && all.text.encoding === guessed.text.encoding }
       })
@@ -103,11 +106,16 @@ async function causeOf(error: unknown, opened: readonly ByteWindow[]): Promise<u
   return error
 }
 
-async function knownBy(parts: ShapefileParts, records: ShapefileRecords, found: ShapefileFindings): Promise<Known> {
+async function knownBy(
+  parts: ShapefileParts,
+  records: ShapefileRecords,
+  found: ShapefileFindings,
+  option: string | undefined,
+): Promise<Known> {
   const { dbf } = records
   const { summary, featureCount, missingRows } = found
   const cpg = parts.cpg === undefined ? undefined : await readFile(parts.cpg, 'latin1')
-  const text = dbfText(cpg, dbf?.languageDriver ?? 0, found.isAllUtf8)
+  const text = dbfText({ option, cpg, languageDriver: dbf?.languageDriver ?? 0 }, dbf?.fields ?? [], found.text)
   const { warnings, ...geometries } = geometryFindings(summary, featureCount)
   const layer = {
     name: parts.name,
@@ -115,7 +123,7 @@ async function knownBy(parts: ShapefileParts, records: ShapefileRecords, found: 
     featureCount,
     ...geometries,
     ...(await referenceOf(parts)),
-    warnings: [...partWarnings(parts, dbf ? missingRows : 0), ...records.warnings, ...warnings],
+    warnings: [...partWarnings(parts, dbf ? missingRows : 0), ...records.warnings, ...text.warnings, ...warnings],
   }
   return { found, layer, text }
 }

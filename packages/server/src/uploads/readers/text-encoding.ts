@@ -3,54 +3,91 @@ import { createReadStream, createWriteStream, readSync } from 'node:fs'
 import { mkdtemp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { decoderOf, encodingNamed, publicEncoding } from './dbf-code-pages.ts'
+import { detectEncoding } from './detect-encoding.ts'
 import { type OpenOptions, ReadFault, type Warning } from './reader.ts'
-
-type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
+import { createWordSample, isFull, noteWords, sampledBytes } from './word-sample.ts'
 
 /** The same text in UTF-8: the file itself, or a copy in the directory when it was in another encoding. */
 export async function inUtf8(
   file: string,
-  { directory, signal, onAdvance }: Pick<OpenOptions, 'directory' | 'signal' | 'onAdvance'>,
+  {
+    directory,
+    signal,
+    onAdvance,
+    encoding: said,
+  }: Pick<OpenOptions, 'directory' | 'signal' | 'onAdvance' | 'encoding'>,
 ): Promise<{ file: string; warnings: Warning[] }> {
-  const encoding = await encodingOf(file, signal)
+  const chosen = said === undefined ? undefined : encodingNamed(said)
+  const encoding = await encodingOf(file, signal, chosen)
   if (encoding === 'utf-8') return { file, warnings: [] }
   const copy = join(await mkdtemp(join(directory, 'utf-8-')), 'text')
   await pipeline(createReadStream(file), (bytes) => decoded(bytes, encoding, onAdvance), createWriteStream(copy), {
     signal,
   })
-  return { file: copy, warnings: [{ code: 'transcoded', message: `The text was read as ${encoding}.` }] }
+  if (chosen !== undefined) return { file: copy, warnings: [] }
+  const message = `The text was read as ${publicEncoding(encoding)}. If that is wrong, send it again with the field encoding.`
+  return { file: copy, warnings: [{ code: 'transcoded', message }] }
 }
 
 async function* decoded(
   bytes: AsyncIterable<Buffer>,
-  encoding: TextEncoding,
+  encoding: string,
   onAdvance: OpenOptions['onAdvance'],
 ): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true })
+  const decode = streamDecoderOf(encoding)
   try {
     for await (const chunk of bytes) {
       onAdvance?.(chunk.length)
-      yield decoder.decode(chunk, { stream: true })
+      yield decode(chunk)
     }
-    yield decoder.decode()
+    yield decode()
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw new ReadFault('unsupported_encoding', `The text is not valid ${encoding}.`, {}, error)
+    throw new ReadFault('unsupported_encoding', `The text is not valid ${publicEncoding(encoding)}.`, {}, error)
   }
 }
 
-/** By its mark, else UTF-8 when all of it is, else the encoding of Western Windows, which takes any bytes. */
-async function encodingOf(file: string, signal: AbortSignal): Promise<TextEncoding> {
+function streamDecoderOf(encoding: string): (chunk?: Buffer) => string {
+  if (!/^\d+$/.test(encoding)) {
+    const decoder = new TextDecoder(encoding, { fatal: isStrict(encoding) })
+    return (chunk) => (chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode())
+  }
+  // The code pages of DOS have one byte a character.
+  const decode = decoderOf(encoding)
+  return (chunk) => (chunk ? decode(chunk) : '')
+}
+
+/** In the others a few bytes that stand for nothing are no reason to refuse the file. */
+const isStrict = (encoding: string): boolean => encoding.startsWith('utf-')
+
+/** As the client says, else by its mark, else UTF-8 when all of it is, else by the language of its words. */
+async function encodingOf(file: string, signal: AbortSignal, chosen: string | undefined): Promise<string> {
   const handle = await open(file)
   try {
     const { buffer } = await handle.read(Buffer.alloc(2), 0, 2, 0)
     const mark = buffer.toString('hex')
     if (mark === 'fffe') return 'utf-16le'
     if (mark === 'feff') return 'utf-16be'
-    return isAllUtf8(handle.fd, signal) ? 'utf-8' : 'windows-1252'
+    if (chosen !== undefined && chosen !== 'utf-8') return chosen
+    if (isAllUtf8(handle.fd, signal)) return 'utf-8'
+    if (chosen) throw new ReadFault('unsupported_encoding', 'The text is not valid UTF-8; say another encoding.')
+    return detectEncoding(wordsIn(handle.fd, signal))
   } finally {
     await handle.close()
   }
+}
+
+function wordsIn(file: number, signal: AbortSignal): Buffer {
+  const sample = createWordSample()
+  const bytes = Buffer.allocUnsafeSlow(256 * 1024)
+  for (let position = 0; !isFull(sample); position += bytes.length) {
+    signal.throwIfAborted()
+    const bytesRead = readSync(file, bytes, 0, bytes.length, position)
+    if (bytesRead === 0) break
+    noteWords(sample, bytes, 0, bytesRead)
+  }
+  return sampledBytes(sample)
 }
 
 /** Through one piece of memory, over and over. */

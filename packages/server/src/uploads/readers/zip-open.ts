@@ -16,7 +16,7 @@ export async function openZip(file: string, options: OpenOptions, openFile: Open
   if (names.includes('content.xml') && names.includes('mimetype')) {
     return (await import('./gdal.ts')).openByGdal(file, 'ods', options)
   }
-  if (names.some((name) => largePart.test(name))) return openShapefiles(await shapefilesOf(packed, options))
+  if (names.some((name) => largePart.test(name))) return openShapefiles(await shapefilesOf(packed, options), options)
   const files = await unpackFiles(packed, options.directory, options)
   const database = files.filter(({ name }) => /\.gdb\/[^/]+$/i.test(name) || /(^|\/)a[0-9a-f]{8}\.gdb\w+$/i.test(name))
   if (database.length) return openDatabase(database, options)
