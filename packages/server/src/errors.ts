@@ -86,7 +86,46 @@ export class ApiError extends Error {
 
 /** A 400 with one fault: the commonest error there is. */
 export function invalid(path: string, message: string, code: ErrorCode = 'invalid_request'): ApiError {
-  return new ApiError(code, path ? `${path}: ${message}` : message, { faults: [{ path, code: 'invalid', message }] })
+  return faulty([{ path, code: 'invalid', message }], code)
+}
+
+const maxFaults = 100
+
+/** A 400 with all the faults that were found: the detail names the first and says how many there are. */
+export function faulty(all: readonly Fault[], code: ErrorCode = 'invalid_request'): ApiError {
+  const faults = all.slice(0, maxFaults)
+  const [first] = faults
+  const detail = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'The request is not valid.')
+  if (faults.length < 2) return new ApiError(code, detail, { faults })
+  const number = all.length > maxFaults ? `more than ${maxFaults}` : faults.length
+  return new ApiError(code, `${detail.replace(/\.$/, '')}. The request has ${number} faults: see "errors".`, { faults })
+}
+
+/** Keeps the faults that checks find one after the other, so that a client hears of all of them at once. */
+export class FaultCollector {
+  readonly #faults: Fault[] = []
+  #code: ErrorCode | undefined
+
+  /**
+   * What the check returns, or nothing when it finds a fault. An error that names no place is thrown on; a place that is
+   * at fault already is left at that.
+   */
+  attempt<T>(check: () => T): T | undefined {
+    try {
+      return check()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.faults.length === 0) throw error
+      this.#code ??= error.code
+      const known = new Set(this.#faults.map(({ path }) => path))
+      this.#faults.push(...error.faults.filter(({ path }) => !known.has(path)))
+      return undefined
+    }
+  }
+
+  /** Throws when there is a fault. */
+  finish(): void {
+    if (this.#faults.length > 0) throw faulty(this.#faults, this.#code)
+  }
 }
 
 /** A reason not to start that whoever runs the server can mend: shown without a stack. */

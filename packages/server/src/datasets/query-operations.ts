@@ -131,7 +131,7 @@ type Asked = {
 async function answer({ known, sources, slots }: Services, context: Context, id: string, asked: Asked) {
   const { parameters, query, schema } = asked
   const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
-  refuseUnknown(context.tree, (name) => Object.hasOwn(schema.properties, name) || own.has(name))
+  refuseUnknown(context.tree, schema, own)
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   if (parameters.srid !== undefined && formatName === 'geojson') throw invalid('srid', 'GeoJSON is always in 4326.')
   const plan = parsePlan(query, attributes, asked.filter)

@@ -36,14 +36,14 @@ type Part = { value: object; path: string; depth: number; areColumns: boolean }
 
 /** Walks without recursion: the depth is the sender's choice. */
 function inspect(root: unknown, columnsIn: string | undefined): void {
-  checkScalar(root, '')
+  checkScalar(root, 'body')
   if (!isObject(root)) return
   let keys = 0
-  const pending: Part[] = [{ value: root, path: '', depth: 0, areColumns: false }]
+  const pending: Part[] = [{ value: root, path: 'body', depth: 0, areColumns: false }]
   for (let part = pending.pop(); part; part = pending.pop()) {
-    if (part.depth >= maxDepth) throw invalid('', `The body nests deeper than ${maxDepth} levels.`)
+    if (part.depth >= maxDepth) throw invalid('body', `must not nest deeper than ${maxDepth} levels`)
     if (!Array.isArray(part.value)) keys += checkKeys(part.value, part)
-    if (keys > maxKeys) throw invalid('', `The body has more than ${maxKeys} keys.`)
+    if (keys > maxKeys) throw invalid('body', `must not have more than ${maxKeys} keys`)
     inspectWithin(part, columnsIn, pending)
   }
 }
@@ -65,7 +65,7 @@ function checkKeys(value: object, { path, areColumns }: Part): number {
   const keys = Object.keys(value)
   for (const key of keys) {
     if (isPollutingKey(key)) {
-      if (!areColumns || key === '__proto__') throw invalid(`${path}/${key}`, 'This key is not allowed.')
+      if (!areColumns || key === '__proto__') throw invalid(`${path}/${key}`, 'is not allowed as a key')
       Object.setPrototypeOf(value, null)
     }
     checkText(key, path)
@@ -75,7 +75,7 @@ function checkKeys(value: object, { path, areColumns }: Part): number {
 
 function checkScalar(value: unknown, path: string): void {
   if (typeof value === 'string') checkText(value, path)
-  if (isTooLarge(value)) throw invalid(path, 'The number is too large.')
+  if (isTooLarge(value)) throw invalid(path, 'is too large a number')
 }
 
 /** `1e309` is JSON, but there is no such number here, and null would be stored in its place. */
@@ -83,6 +83,6 @@ const isTooLarge = (value: unknown): boolean => value === Infinity || value === 
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */
 function checkText(text: string, path: string): void {
-  if (text.includes('\0')) throw invalid(path, 'The text contains NUL.')
-  if (!text.isWellFormed()) throw invalid(path, 'The text is not valid Unicode.')
+  if (text.includes('\0')) throw invalid(path, 'must not contain NUL')
+  if (!text.isWellFormed()) throw invalid(path, 'must be valid Unicode: it contains half a surrogate pair')
 }

@@ -6,7 +6,7 @@ import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scop
 import { type Authority, authenticate, type ReadToolToken } from '../access/authenticate.ts'
 import type { Bearer } from '../access/bearers.ts'
 import { isRevoked } from '../access/revocation.ts'
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError, FaultCollector, invalid } from '../errors.ts'
 import { parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
 import { openRequestSignal, type RequestSignal } from './request-signal.ts'
 import { validator } from './validate.ts'
@@ -102,7 +102,7 @@ export const admission = 'admission'
 /** The life of a request: authenticate → authorize → read the input → handle → answer. */
 export function mount(app: FastifyInstance, operation: Operation, authority: Authority): void {
   const readBody = operation.body && validator(operation.body, 'body')
-  const validateQuery = operation.query && validator(operation.query, 'query')
+  const readInput = queryReader(operation)
 
   app.route({
     method: operation.method,
@@ -116,11 +116,11 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
     async handler(request, reply) {
       const admitted = request.getDecorator<Admitted>(admission)
       const { tree } = admitted
-      if (!operation.ownParameters) refuseUnknown(tree, (name) => isDeclared(operation, name))
-      const query = operation.query && validateQuery ? validateQuery(readQuery(operation.query, tree)) : {}
-      if (readBody && request.body === undefined) throw invalid('body', 'A JSON body is required.')
+      const faults = new FaultCollector()
+      const query = readInput(tree, faults)
       if (operation.multipart && !isForm(request)) throw notForm()
-      const body = readBody ? readBody(request.body) : undefined
+      const body = readBody && faults.attempt(() => readBody(given(request.body)))
+      faults.finish()
       const params = request.params as Record<string, string>
       const context = new Context(request, admitted, authority) as ContextOf<Access>
       try {
@@ -132,9 +132,23 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
   })
 }
 
-/** Is this one of the query parameters that the operation declares? */
-const isDeclared = ({ query }: Pick<Operation, 'query'>, name: string): boolean =>
-  query !== undefined && Object.hasOwn(query.properties, name)
+const noParameters = { properties: {} }
+
+function queryReader(operation: Operation): (tree: QueryTree, faults: FaultCollector) => Record<string, unknown> {
+  const { query, ownParameters } = operation
+  const validate = query && validator(query, 'query')
+  return (tree, faults) => {
+    if (!ownParameters) faults.attempt(() => refuseUnknown(tree, query ?? noParameters))
+    if (!(query && validate)) return {}
+    const values = readQuery(query, tree, faults)
+    return faults.attempt(() => validate(values)) ?? {}
+  }
+}
+
+function given(body: unknown): unknown {
+  if (body === undefined) throw invalid('body', 'A JSON body is required.')
+  return body
+}
 
 /** What a handler is given. A class, because a getter in an object literal costs every request two microseconds. */
 class Context {

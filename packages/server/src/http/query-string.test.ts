@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import Type from 'typebox'
-import { ApiError } from '../errors.ts'
-import { parseQueryString, readQuery } from './query-string.ts'
+import Type, { type TObject } from 'typebox'
+import { ApiError, FaultCollector } from '../errors.ts'
+import { parseQueryString, type QueryTree, readQuery as readCollecting } from './query-string.ts'
+
+function readQuery(schema: TObject, tree: QueryTree): Record<string, unknown> {
+  const faults = new FaultCollector()
+  const values = readCollecting(schema, tree, faults)
+  faults.finish()
+  return values
+}
 
 /** Plain objects, so that they can be compared. */
 const parse = (text: string) => JSON.parse(JSON.stringify(parseQueryString(text)))

@@ -1,6 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { keyParameter } from '../access/credentials.ts'
-import { type ApiError, invalid } from '../errors.ts'
+import { type ApiError, type FaultCollector, faulty, invalid } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 
 /** A decoded query string: deep-object brackets become nesting, repeated names become lists. No prototype. */
 export type QueryTree = { [name: string]: QueryValue }
@@ -20,7 +21,7 @@ export function parseQueryString(text: string): QueryTree {
   const tree: QueryTree = Object.create(null)
   if (text === '') return tree
   const pairs = text.split('&')
-  if (pairs.length > maxPairs) throw invalid('', `The query string has more than ${maxPairs} parameters.`)
+  if (pairs.length > maxPairs) throw invalid('query', `has more than ${maxPairs} parameters`)
   for (const pair of pairs) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
@@ -35,9 +36,9 @@ function decode(text: string): string {
   try {
     decoded = decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
-    throw invalid('', 'The query string is not valid UTF-8 in percent-encoding.')
+    throw invalid('query', 'must be UTF-8 in percent-encoding')
   }
-  if (decoded.includes('\0')) throw invalid('', 'The query string contains NUL.')
+  if (decoded.includes('\0')) throw invalid('query', 'must not contain NUL (%00)')
   return decoded
 }
 
@@ -48,12 +49,14 @@ function readName(text: string): Name {
   const open = text.indexOf('[')
   if (open <= 0) return { text, path: [text], isList: false }
   const brackets = text.slice(open)
-  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(text, 'The brackets of this parameter do not match.')
+  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(pathOf(text), 'has brackets that do not match')
   const path = [text.slice(0, open), ...brackets.slice(1, -1).split('][')]
-  if (path.length > maxDepth) throw invalid(text.slice(0, open), `Brackets nest deeper than ${maxDepth}.`)
+  if (path.length > maxDepth) {
+    throw invalid(pathOf(text.slice(0, open)), `has brackets nested deeper than ${maxDepth}`)
+  }
   const isList = path.at(-1) === ''
   if (isList) path.pop()
-  if (path.includes('')) throw invalid(text, 'Empty brackets may only stand at the end.')
+  if (path.includes('')) throw invalid(pathOf(text), 'may have empty brackets only at the end')
   return { text, path, isList }
 }
 
@@ -73,65 +76,75 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
   else throw clash(text)
 }
 
-const clash = (name: string): ApiError => invalid(name, 'The parameter is given both as a value and as an object.')
+const clash = (name: string): ApiError => invalid(pathOf(name), 'is given both as a value and as an object')
+
+/** What faults call a parameter. */
+const pathOf = (name: string): string => `query/${name.slice(0, 100)}`
+
+/** The names that a dataset gives to parameters of its own. */
+type OwnNames = { has(name: string): boolean; keys(): Iterable<string> }
 
 /** Refuses what nobody reads: a parameter that is dropped was meant to change what is done. */
-export function refuseUnknown(tree: QueryTree, isKnown: (name: string) => boolean): void {
-  const stranger = Object.keys(tree).find((name) => name !== keyParameter && !isKnown(name))
-  if (stranger !== undefined) throw invalid(stranger, 'There is no such parameter here.')
+export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'properties'>, own?: OwnNames): void {
+  const isKnown = (name: string) => name === keyParameter || Object.hasOwn(properties, name) || own?.has(name)
+  const strangers = Object.keys(tree).filter((name) => !isKnown(name))
+  if (strangers.length === 0) return
+  const known = [...Object.keys(properties), ...(own?.keys() ?? [])]
+  const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, known) })
+  throw faulty(strangers.map((name) => ({ path: pathOf(name), ...fault(name) })))
 }
 
-/** The declared parameters, each as its schema says; the others are left alone. */
-export function readQuery(schema: TObject, tree: QueryTree): Record<string, unknown> {
+/** The declared parameters, each as its schema says; the others are left alone, and so are those with a fault. */
+export function readQuery(schema: TObject, tree: QueryTree, faults: FaultCollector): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = tree[name]
-    if (value !== undefined) values[name] = readParameter(property, value, name)
+    if (value !== undefined) values[name] = faults.attempt(() => readParameter(property, value, pathOf(name)))
   }
   return values
 }
 
-function readParameter(schema: TSchema, value: QueryValue, name: string): unknown {
+function readParameter(schema: TSchema, value: QueryValue, path: string): unknown {
   const type = 'type' in schema ? schema.type : undefined
-  if (type === 'object') return readObject(value, name)
-  if (type === 'array') return readList(value, name)
-  if (typeof value !== 'string') throw invalid(name, 'The parameter must be given once.')
-  if (type === 'integer') return readNumber(value, name, /^[+-]?\d{1,15}$/, 'a whole number')
-  if (type === 'number') return readNumber(value, name, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, 'a number')
-  if (type === 'boolean') return readBoolean(value, name)
+  if (type === 'object') return readObject(value, path)
+  if (type === 'array') return readList(value, path)
+  if (typeof value !== 'string') throw invalid(path, 'must be given once')
+  if (type === 'integer') return readNumber(value, path, /^[+-]?\d{1,15}$/, 'a whole number')
+  if (type === 'number') return readNumber(value, path, /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i, 'a number')
+  if (type === 'boolean') return readBoolean(value, path)
   return value
 }
 
 /** A deep object, or the JSON text of one. */
-function readObject(value: QueryValue, name: string): unknown {
+function readObject(value: QueryValue, path: string): unknown {
   if (typeof value !== 'string') return value
   try {
     return JSON.parse(value === '' ? '{}' : value)
   } catch {
-    throw invalid(name, 'This is neither a deep object nor the JSON text of an object.')
+    throw invalid(path, `must be an object: ${path.slice('query/'.length)}[name]=value, or JSON text`)
   }
 }
 
 /** Comma-separated, repeated, `[]` and `[0]` forms are all lists. */
-function readList(value: QueryValue, name: string): string[] {
+function readList(value: QueryValue, path: string): string[] {
   const items = typeof value === 'string' ? [value] : Object.values(value)
   return items
     .flatMap((item) => {
-      if (typeof item !== 'string') throw invalid(name, 'The parameter must be a list of texts.')
+      if (typeof item !== 'string') throw invalid(path, 'must be a list of texts')
       return item.split(',')
     })
     .map((item) => item.trim())
     .filter((item) => item !== '')
 }
 
-function readNumber(value: string, name: string, form: RegExp, kind: string): number {
+function readNumber(value: string, path: string, form: RegExp, kind: string): number {
   const number = Number(value)
-  if (!form.test(value) || !Number.isFinite(number)) throw invalid(name, `"${value.slice(0, 40)}" is not ${kind}.`)
+  if (!form.test(value) || !Number.isFinite(number)) throw invalid(path, `must be ${kind}, not "${value.slice(0, 40)}"`)
   return number
 }
 
-function readBoolean(value: string, name: string): boolean {
+function readBoolean(value: string, path: string): boolean {
   if (['true', '1', ''].includes(value)) return true
   if (['false', '0'].includes(value)) return false
-  throw invalid(name, `"${value.slice(0, 40)}" is not true or false.`)
+  throw invalid(path, `must be true or false, not "${value.slice(0, 40)}"`)
 }

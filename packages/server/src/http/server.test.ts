@@ -55,6 +55,25 @@ describe('an error', () => {
     assert.deepEqual(paths, ['body/name', 'body/nonsense', 'body/style'])
   })
 
+  test('names the faults of the query and of the body together, says how many there are, and helps with names', async () => {
+    const { status, body } = await app.call('POST', styles, { body: { nmae: 'x', style: {} } })
+    assert.equal(status, 400)
+    assert.deepEqual(body.errors, [
+      { path: 'body/name', code: 'required', message: 'is required' },
+      {
+        path: 'body/nmae',
+        code: 'unknown',
+        message: '"nmae" is not a known field. Did you mean "name"? Allowed: metadata, name, description, type, style.',
+      },
+    ])
+    assert.equal(body.detail, 'body/name: is required. The request has 2 faults: see "errors".')
+    const list = await app.call('GET', `${styles}?limit=x&offset=-1&fields=nmae`)
+    assert.deepEqual(
+      list.body.errors.map(({ path }: { path: string }) => path),
+      ['query/limit', 'query/offset'],
+    )
+  })
+
   test('says nothing of a path, a host or SQL when the fault is ours', async () => {
     const { body } = await app.call('GET', `${styles}?offset=1000000001`)
     assert.equal(body.status, 400)

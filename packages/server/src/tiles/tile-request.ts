@@ -52,7 +52,7 @@ export const cacheParameters = {
 
 /** What the query says of the tile, without what is for caches. What neither the tile nor the dataset reads is 400. */
 export function readQuestion(tree: QueryTree, declared: TObject, own: ReadonlySet<string> = none): QueryTree {
-  refuseUnknown(tree, (name) => Object.hasOwn(declared.properties, name) || own.has(name))
+  refuseUnknown(tree, declared, own)
   const isForCaches = (name: string) => (name === 'v' || name === '_') && !own.has(name)
   if (!Object.keys(tree).some(isForCaches)) return tree
   return Object.fromEntries(Object.entries(tree).filter(([name]) => !isForCaches(name)))

@@ -1,0 +1,128 @@
+import type { TSchema } from 'typebox'
+import type { Fault } from '../errors.ts'
+import { didYouMean, shortList, unknownName } from '../nearest-name.ts'
+
+/** What the schema library says of a value, in the words and paths of this service. */
+export type SchemaError = {
+  keyword: string
+  schemaPath: string
+  instancePath: string
+  params: Readonly<Record<string, unknown>>
+  message: string
+}
+
+const shownLength = 64
+
+/** The value that failed, and where it stands in the request. */
+type Failed = { readonly schema: TSchema; readonly value: unknown; readonly where: string }
+
+export function schemaFaults(failed: Failed, errors: readonly SchemaError[]): Fault[] {
+  return (
+    withoutBranches(errors)
+      // For an unknown property the schema `false` fails too: one word about it is enough.
+      .filter(({ keyword }) => keyword !== 'boolean')
+      .flatMap((error) => faultsOf(failed, error))
+  )
+}
+
+/**
+ * One error for each value that fits no branch of a union. The branch that takes values of its type speaks for the union;
+ * where there is none, or more than one, the types of all do.
+ */
+function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[] {
+  let left = errors
+  for (const union of errors.filter(({ keyword }) => keyword === 'anyOf')) {
+    const isInside = ({ schemaPath, instancePath }: SchemaError) =>
+      schemaPath.startsWith(`${union.schemaPath}/anyOf/`) && instancePath.startsWith(union.instancePath)
+    const inside = left.filter(isInside)
+    const spoken = errorsOfUnion(union, inside)
+    left = left.flatMap((error) => (error === union ? spoken : isInside(error) ? [] : [error]))
+  }
+  return left
+}
+
+function errorsOfUnion(union: SchemaError, inside: readonly SchemaError[]): readonly SchemaError[] {
+  const branchOf = ({ schemaPath }: SchemaError) => schemaPath.slice(union.schemaPath.length).split('/')[2]
+  const branches = [...Map.groupBy(inside, branchOf).values()]
+  const isOfOtherType = (branch: readonly SchemaError[]) =>
+    branch.some(({ keyword, instancePath }) => keyword === 'type' && instancePath === union.instancePath)
+  const fitting = branches.filter((branch) => !isOfOtherType(branch))
+  const [only] = fitting
+  if (only && fitting.length === 1) return only
+  const forms = (fitting.length > 0 ? fitting : branches).flatMap(([first]) => (first ? [formOf(first)] : []))
+  return [{ ...union, message: `must be ${[...new Set(forms)].join(' or ')}` }]
+}
+
+/** What a value had to be, as it stands behind "must be". */
+function formOf({ keyword, params, message }: SchemaError): string {
+  if (keyword === 'type') return typeNouns[String(params.type)] ?? String(params.type)
+  if (keyword === 'const') return JSON.stringify(params.allowedValue)
+  if (keyword === 'enum') return `one of ${shortList(textsOf(params.allowedValues))}`
+  return message.replace(/^must be /, '')
+}
+
+const typeNouns: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  string: 'a text',
+}
+
+const formats: Readonly<Record<string, string>> = {
+  'date-time': 'a date-time such as 2027-01-31T12:00:00Z',
+  email: 'an e-mail address',
+  uri: 'an address such as https://example.org/',
+  url: 'an address such as https://example.org/',
+  uuid: 'a UUID such as 123e4567-e89b-42d3-a456-426614174000',
+}
+
+function faultsOf({ schema, value, where }: Failed, error: SchemaError): Fault[] {
+  const { keyword, params, instancePath } = error
+  const path = where + instancePath
+  if (keyword === 'required') {
+    return textsOf(params.requiredProperties).map((name) => fault(`${path}/${name}`, 'required', 'is required'))
+  }
+  if (keyword === 'additionalProperties') {
+    const known = knownProperties(schema, error.schemaPath)
+    return textsOf(params.additionalProperties).map((name) =>
+      fault(`${path}/${name.slice(0, shownLength)}`, 'unknown', unknownName('a known field', name, known)),
+    )
+  }
+  return [fault(path, keyword, messageOf(error, valueAt(value, instancePath)))]
+}
+
+const fault = (path: string, code: string, message: string): Fault => ({ path, code, message })
+
+function messageOf(error: SchemaError, value: unknown): string {
+  const { keyword, params, message } = error
+  if (keyword === 'type' || keyword === 'const') return `must be ${formOf(error)}`
+  if (keyword === 'enum') {
+    const near = typeof value === 'string' ? didYouMean(value, textsOf(params.allowedValues)) : ''
+    return `must be ${formOf(error)}.${near}`
+  }
+  if (keyword === 'format') return `must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`
+  if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
+  return message
+}
+
+/** Those that a client can give: what the service sets itself is accepted, but it is no help. */
+function knownProperties(schema: TSchema, schemaPath: string): string[] {
+  let inner: unknown = schema
+  for (const step of schemaPath.split('/').slice(1)) inner = (inner as Record<string, unknown>)?.[step]
+  const { properties = {} } = (inner ?? {}) as { properties?: Record<string, { readOnly?: boolean }> }
+  return Object.entries(properties).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
+}
+
+/** What a JSON pointer leads to. */
+function valueAt(root: unknown, pointer: string): unknown {
+  let inner = root
+  for (const step of pointer.split('/').slice(1)) {
+    inner = (inner as Record<string, unknown>)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')]
+  }
+  return inner
+}
+
+const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import Type, { type TSchema } from 'typebox'
+import { ApiError, type Fault } from '../errors.ts'
+import { validator } from './validate.ts'
+
+function errorOf(schema: TSchema, value: unknown): ApiError {
+  try {
+    validator(schema, 'body')(value)
+  } catch (error) {
+    if (error instanceof ApiError) return error
+  }
+  throw new Error('the value was accepted')
+}
+
+const faultsOf = (schema: TSchema, value: unknown): readonly Fault[] => errorOf(schema, value).faults
+const messagesOf = (schema: TSchema, value: unknown): string[] =>
+  faultsOf(schema, value).map(({ path, message }) => `${path}: ${message}`)
+
+const closed = { additionalProperties: false }
+
+test('an unknown field names the nearest and lists those that a client can give', () => {
+  const inner = Type.Object({ hosst: Type.Optional(Type.String()), port: Type.Optional(Type.Integer()) }, closed)
+  const id = Type.Optional(Type.Unknown({ readOnly: true }))
+  const schema = Type.Object({ id, name: Type.Optional(Type.String()), settings: Type.Optional(inner) }, closed)
+  assert.deepEqual(messagesOf(schema, { nmae: 'x', settings: { prot: 1 } }), [
+    'body/nmae: "nmae" is not a known field. Did you mean "name"? Allowed: name, settings.',
+    'body/settings/prot: "prot" is not a known field. Did you mean "port"? Allowed: hosst, port.',
+  ])
+  assert.deepEqual(
+    faultsOf(schema, { nmae: 'x' }).map(({ code }) => code),
+    ['unknown'],
+  )
+})
+
+test('an unknown value of an enumeration names the nearest and lists the allowed', () => {
+  const schema = Type.Object({ type: Type.Enum(['table', 'sql', 'rest', 'lambda']) })
+  assert.deepEqual(messagesOf(schema, { type: 'tabel' }), [
+    'body/type: must be one of table, sql, rest, lambda. Did you mean "table"?',
+  ])
+  assert.deepEqual(messagesOf(schema, { type: 7 }), ['body/type: must be one of table, sql, rest, lambda.'])
+})
+
+test('a value that fits no branch of a union is one fault', () => {
+  const schema = Type.Object({
+    port: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    mode: Type.Optional(Type.Union([Type.Literal('*'), Type.Array(Type.String())])),
+    headers: Type.Optional(Type.Union([Type.Object({ a: Type.String() }, closed), Type.Null()])),
+  })
+  assert.deepEqual(messagesOf(schema, { port: 'x' }), ['body/port: must be a whole number or null'])
+  assert.deepEqual(messagesOf(schema, { mode: 'x' }), ['body/mode: must be "*"'])
+  assert.deepEqual(messagesOf(schema, { mode: [1] }), ['body/mode/0: must be a text'])
+  assert.deepEqual(messagesOf(schema, { headers: { a: 1 } }), ['body/headers/a: must be a text'])
+})
+
+test('the detail says how many faults there are, and errors holds all of them', () => {
+  const names = Array.from({ length: 40 }, (_, index) => `field${index}`)
+  const schema = Type.Object(Object.fromEntries(names.map((name) => [name, Type.Integer()])))
+  const error = errorOf(schema, Object.fromEntries(names.map((name) => [name, 'x'])))
+  assert.equal(error.faults.length, 40)
+  assert.equal(error.message, 'body/field0: must be a whole number. The request has 40 faults: see "errors".')
+  assert.equal(
+    errorOf(schema, { ...Object.fromEntries(names.map((name) => [name, 1])), field3: 'x' }).message,
+    'body/field3: must be a whole number',
+  )
+})
+
+test('the number of faults in an answer is bounded', () => {
+  const error = errorOf(Type.Array(Type.Integer()), Array(5_000).fill('x'))
+  assert.equal(error.faults.length, 100)
+  assert.match(error.message, /more than 100 faults/)
+})
+
+test('formats and lengths are said in plain words', () => {
+  const schema = Type.Object({
+    at: Type.Optional(Type.String({ format: 'date-time' })),
+    id: Type.Optional(Type.String({ format: 'uuid' })),
+    name: Type.Optional(Type.String({ minLength: 1 })),
+  })
+  assert.deepEqual(messagesOf(schema, { at: 'today', id: '7', name: '' }), [
+    'body/at: must be a date-time such as 2027-01-31T12:00:00Z',
+    'body/id: must be a UUID such as 123e4567-e89b-42d3-a456-426614174000',
+    'body/name: must not be empty',
+  ])
+})
