@@ -1,16 +1,34 @@
+import Type from 'typebox'
 import type { Row } from './dataset.ts'
 
 const maxLength = 32 * 1024
 
+/** Rows have the attributes of their dataset, or those that were asked for. */
+export const rowSchema = Type.Record(Type.String(), Type.Unknown())
+
+/** What every answer with a part of some rows says. */
+export const pageFields = {
+  truncated: Type.Boolean({ description: 'Whether there is more' }),
+  nextOffset: Type.Optional(Type.Integer({ description: 'The offset at which the rest begins' })),
+}
+
+export const pageSchema = Type.Object({ rows: Type.Array(rowSchema), ...pageFields })
+
 /** As many rows as a model should read at once, and where the next begin. */
 export function boundedRows(rows: readonly Row[], limit: number, offset: number) {
+  const { rows: shown, ...rest } = firstRows(rows, limit, offset)
+  return { rows: shown.map(shortened), ...rest }
+}
+
+/** The same of rows that are known to be short. */
+export function firstRows<R extends object>(rows: readonly R[], limit: number, offset: number) {
   let length = 0
   const shown = rows.slice(0, limit).filter((row, index) => {
     length += JSON.stringify(row).length + 1
     return length <= maxLength || index === 0
   })
   const truncated = shown.length < rows.length
-  return { rows: shown.map(shortened), truncated, ...(truncated && { nextOffset: offset + shown.length }) }
+  return { rows: shown, truncated, ...(truncated && { nextOffset: offset + shown.length }) }
 }
 
 /** One row alone may be longer than all rows should be. */

@@ -1,6 +1,17 @@
 import Type from 'typebox'
-import { boundedRows } from './bounded-rows.ts'
-import { geometryOf, limit, loadColumns, names, offset, queryRows, type Row, selection, whereOf } from './dataset.ts'
+import type { Origin } from './argument-paths.ts'
+import { boundedRows, pageSchema } from './bounded-rows.ts'
+import {
+  conditionsOf,
+  geometryOf,
+  limit,
+  loadColumns,
+  names,
+  offset,
+  queryRows,
+  type Row,
+  selection,
+} from './dataset.ts'
 import { type GeometryDetail, shownGeometry } from './shown-geometry.ts'
 import { tool } from './tool.ts'
 
@@ -28,6 +39,7 @@ export const queryDataset = tool({
     },
     strict,
   ),
+  output: pageSchema,
   async run(call, input) {
     const { datasetId: id, group, attributes = group, order = [], limit = 50, offset = 0, parameters } = input
     const detail = (input.geometry ?? 'none') as GeometryDetail
@@ -37,9 +49,10 @@ export const queryDataset = tool({
     for (const name of geometries) if (detail === 'none') shown.delete(name)
     const [first] = geometries
     if (detail !== 'none' && first !== undefined && !group) shown.add(first)
-    const where = whereOf(dataset, input)
+    const { where, origins } = conditionsOf(dataset, input)
     const query = { attributes: [...shown], where, order, ...(group && { group }), limit: limit + 1, offset }
-    const rows = await queryRows(call, id, query, parameters)
+    const named = indexOrigins([...shown], 'attributes', input.attributes ?? [])
+    const rows = await queryRows(call, id, query, { parameters, origins: [...origins, ...named] })
     return boundedRows(
       rows.map((row) => withGeometries(row, geometries, detail)),
       limit,
@@ -47,6 +60,13 @@ export const queryDataset = tool({
     )
   },
 })
+
+/** Where each attribute of the query stands in a list that the caller wrote. */
+const indexOrigins = (asked: readonly string[], argument: string, written: readonly string[]): Origin[] =>
+  asked.flatMap((name, index) => {
+    const at = written.indexOf(name)
+    return at === -1 ? [] : [[`attributes/${index}`, `${argument}/${at}`]]
+  })
 
 function withGeometries(row: Row, names: readonly string[], detail: GeometryDetail): Row {
   const shown = names.filter((name) => name in row).map((name) => [name, shownGeometry(row[name], detail)])
@@ -84,6 +104,7 @@ export const summarizeDataset = tool({
     },
     strict,
   ),
+  output: pageSchema,
   async run(call, input) {
     const { datasetId: id, groupBy = [], measures, order = [], parameters } = input
     const dataset = await loadColumns(call, id)
@@ -92,13 +113,14 @@ export const summarizeDataset = tool({
       const usual = spatial.has(name) ? geometry : undefined
       return `${name}(${attribute ?? usual ?? '*'})`
     })
-    const query = {
-      attributes: [...groupBy, ...computed],
-      where: whereOf(dataset, input),
-      group: groupBy,
-      order,
-      limit: maxGroups + 1,
-    }
-    return boundedRows(await queryRows(call, id, query, parameters), maxGroups, 0)
+    const { where, origins } = conditionsOf(dataset, input)
+    const query = { attributes: [...groupBy, ...computed], where, group: groupBy, order, limit: maxGroups + 1 }
+    const named: Origin[] = [
+      ...indexOrigins(query.attributes, 'groupBy', groupBy),
+      ...computed.map((_, index): Origin => [`attributes/${groupBy.length + index}`, `measures/${index}`]),
+      ['attributes', 'measures'],
+      ['group', 'groupBy'],
+    ]
+    return boundedRows(await queryRows(call, id, query, { parameters, origins: [...origins, ...named] }), maxGroups, 0)
   },
 })

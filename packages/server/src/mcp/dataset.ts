@@ -1,5 +1,6 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import type { Operation } from '../http/operation.ts'
+import { inArguments, type Origin } from './argument-paths.ts'
 import type { CallOperation } from './call-operation.ts'
 
 type AttributeSummary = {
@@ -29,6 +30,10 @@ export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$
 export const datasetId = Type.String({ format: 'uuid', description: 'As list_datasets tells it' })
 export const names = (description: string, maxItems = 50) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description, maxItems }))
+
+/** A value that may be null. */
+export const nullable = <S extends TSchema>(schema: S, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 
 export const limit = (fallback: number, maximum: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }))
@@ -99,16 +104,23 @@ export function plainAttributes({ attributes }: Columns, wanted: readonly string
   return (wanted ?? attributes.map(({ name }) => name)).filter((name) => !geometries.has(name))
 }
 
-/** All conditions as one filter. */
-export function whereOf(dataset: Columns, { where, bbox, near }: Selection): object {
+/** All conditions as one filter, and where its parts came from. */
+export function conditionsOf(dataset: Columns, { where, bbox, near }: Omit<Selection, 'datasetId'>) {
   const geometry = geometryOf(dataset)?.name ?? 'geometry'
-  return {
-    $and: [
-      ...(where ? [where] : []),
-      ...(bbox ? [{ [geometry]: { $bbox: bbox } }] : []),
-      ...(near ? [{ [geometry]: { $dwithin: { point: near.point, distance: near.distanceMeters } } }] : []),
-    ],
+  const origins: Origin[] = []
+  const filters: object[] = []
+  const add = (filter: object, ...inside: readonly Origin[]) => {
+    for (const [place, argument] of inside) origins.push([`where/$and/${filters.length}${place}`, argument])
+    filters.push(filter)
   }
+  if (where) add(where, ['', 'where'])
+  if (bbox) add({ [geometry]: { $bbox: bbox } }, [`/${geometry}/$bbox`, 'bbox'])
+  if (near) {
+    const { point, distanceMeters: distance } = near
+    const place = `/${geometry}/$dwithin`
+    add({ [geometry]: { $dwithin: { point, distance } } }, [`${place}/point`, 'near/point'], [place, 'near'])
+  }
+  return { where: { $and: filters }, origins }
 }
 
 export type Row = Record<string, unknown>
@@ -123,18 +135,25 @@ type Query = {
 
 const usualTimeoutMs = 10_000
 
+/** What of a query is not the query itself. */
+type Asking = {
+  parameters?: Selection['parameters']
+  /** Where its parts came from, for errors; those that have the same name in the arguments need not be told. */
+  origins?: readonly Origin[]
+  timeoutMs?: number
+}
+
 export async function queryRows(
   call: CallOperation,
   id: string,
   query: Query,
-  parameters: Selection['parameters'],
-  timeoutMs = usualTimeoutMs,
+  { parameters, origins = [], timeoutMs = usualTimeoutMs }: Asking = {},
 ): Promise<Row[]> {
-  const rows = await call('datasets.queryAdvanced', {
-    params: { id },
-    query: { format: 'json', timeout: timeoutMs },
-    body: query,
-    parameters,
+  const input = { params: { id }, query: { format: 'json', timeout: timeoutMs }, body: query, parameters }
+  const rows = await call('datasets.queryAdvanced', input).catch((error: unknown) => {
+    throw inArguments(error, [...origins, ...sameNames])
   })
   return rows as Row[]
 }
+
+const sameNames = ['attributes', 'where', 'order', 'group', 'limit', 'offset'].map((name): Origin => [name, name])

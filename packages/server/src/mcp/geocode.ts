@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
-import { boundedRows } from './bounded-rows.ts'
+import { boundedRows, pageFields, rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import { type DatasetSummary, escapeLike, geometryOf, plainAttributes, queryRows, type Row } from './dataset.ts'
 import { shownGeometry } from './shown-geometry.ts'
@@ -21,6 +21,11 @@ export const geocode = tool({
     },
     { additionalProperties: false },
   ),
+  output: Type.Object({
+    places: Type.Array(rowSchema, { description: 'datasetId, name, center [lon, lat], bbox and the other attributes' }),
+    truncated: pageFields.truncated,
+    note: Type.Optional(Type.String()),
+  }),
   async run(call, { text, limit = 5 }) {
     const query = { tags: ['gazetteer'], sort: ['name'], limit: maxGazetteers }
     const gazetteers = (await call('datasets.list', { query })) as DatasetSummary[]
@@ -43,7 +48,7 @@ async function find(call: CallOperation, gazetteer: DatasetSummary, pattern: str
   if (geometry === undefined || name === undefined) return []
   const plain = plainAttributes(gazetteer, undefined)
   const query = { attributes: [...plain, geometry], where: { [name]: { $iLike: pattern } }, order: [name], limit }
-  const rows = await queryRows(call, id, query, {}).catch(ifClosed)
+  const rows = await queryRows(call, id, query).catch(ifClosed)
   return rows.map(({ [geometry]: shape, ...attributes }) => ({
     datasetId: id,
     name: attributes[name],

@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts'
 import type { CallOperation } from './call-operation.ts'
-import { type DatasetSummary, geometryOf, queryRows, whereOf } from './dataset.ts'
+import { conditionsOf, type DatasetSummary, geometryOf, queryRows } from './dataset.ts'
 
 const atOnce = 4
 const timeoutMs = 2_000
@@ -23,11 +23,11 @@ export async function idsInBox(
 async function hasRows(call: CallOperation, dataset: DatasetSummary, bbox: number[]): Promise<boolean> {
   const query = {
     attributes: [geometryOf(dataset)?.name ?? ''],
-    where: whereOf(dataset, { datasetId: dataset.id, bbox }),
+    where: conditionsOf(dataset, { bbox }).where,
     limit: 1,
   }
   try {
-    return (await queryRows(call, dataset.id, query, {}, timeoutMs)).length > 0
+    return (await queryRows(call, dataset.id, query, { timeoutMs })).length > 0
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return true

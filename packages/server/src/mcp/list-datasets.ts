@@ -1,6 +1,6 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
-import { boundedRows } from './bounded-rows.ts'
+import { firstRows, pageFields } from './bounded-rows.ts'
 import {
   bbox,
   boxWords,
@@ -9,11 +9,21 @@ import {
   escapeLike,
   geometryOf,
   limit,
+  nullable,
   offset,
-  type Row,
 } from './dataset.ts'
 import { idsInBox } from './in-box.ts'
 import { tool } from './tool.ts'
+
+const listedDataset = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  attributes: Type.Integer({ description: 'How many there are' }),
+  geometry: nullable(Type.Object({ attribute: Type.String(), type: Type.String() })),
+  rowEstimate: nullable(Type.Number()),
+  extent: nullable(Type.Array(Type.Number()), boxWords),
+})
 
 export const listDatasets = tool({
   name: 'list_datasets',
@@ -32,6 +42,11 @@ export const listDatasets = tool({
     },
     { additionalProperties: false },
   ),
+  output: Type.Object({
+    datasets: Type.Array(listedDataset),
+    ...pageFields,
+    nextCursor: Type.Optional(Type.String({ description: 'The cursor with which the rest begins' })),
+  }),
   async run(call, { search, bbox, limit = 20, cursor, offset = 0 }, { estimates }) {
     if (cursor !== undefined && offset > 0) throw invalid('arguments/cursor', 'does not go with an offset')
     const start = cursor === undefined ? offset : readCursor(cursor)
@@ -44,7 +59,7 @@ export const listDatasets = tool({
     }
     const found = (await call('datasets.list', { query })) as DatasetSummary[]
     const known = await estimates(found.slice(0, limit))
-    const page = boundedRows(
+    const page = firstRows(
       found.map((dataset) => brief(dataset, known.get(dataset.id))),
       limit,
       start,
@@ -53,11 +68,11 @@ export const listDatasets = tool({
     const rest = { truncated, ...(nextOffset !== undefined && { nextCursor: cursorOf(nextOffset), nextOffset }) }
     if (!bbox) return { datasets: rows, ...rest }
     const ids = await idsInBox(call, found.slice(0, rows.length), bbox)
-    return { datasets: rows.filter(({ id }) => ids.has(String(id))), ...rest }
+    return { datasets: rows.filter(({ id }) => ids.has(id)), ...rest }
   },
 })
 
-function brief(dataset: DatasetSummary, estimate: Estimate | undefined): Row {
+function brief(dataset: DatasetSummary, estimate: Estimate | undefined): Static<typeof listedDataset> {
   const geometry = geometryOf(dataset)
   const { id, name, description, attributes } = dataset
   return {
@@ -67,7 +82,7 @@ function brief(dataset: DatasetSummary, estimate: Estimate | undefined): Row {
     attributes: attributes.length,
     geometry: geometry ? { attribute: geometry.name, type: geometry.geometryType ?? 'Geometry' } : null,
     rowEstimate: estimate?.rows ?? null,
-    extent: estimate?.extent ?? null,
+    extent: estimate?.extent ? [...estimate.extent] : null,
   }
 }
 

@@ -118,11 +118,12 @@ function createMcpServer(asked: Asked, call: CallOperation, version: string, ser
 }
 
 const describedTools = () =>
-  tools.map(({ name, title, description, input }) => ({
+  tools.map(({ name, title, description, input, output }) => ({
     name,
     title,
     description,
     inputSchema: asJson(input),
+    outputSchema: asJson(output),
     annotations: { readOnlyHint: true, openWorldHint: false },
   }))
 
@@ -131,10 +132,17 @@ const asJson = (schema: TObject): { type: 'object' } => JSON.parse(JSON.stringif
 
 function explain(error: unknown, { request, signal }: Asked): string {
   if (signal.aborted) return 'The request has ended.'
-  if (error instanceof ApiError) return error.message
+  if (error instanceof ApiError) {
+    const faults = error.faults.map(({ path, message }) => (path ? `${path}: ${message}` : message))
+    return faults.length > 0 ? faults.join('\n') : error.message
+  }
   request.log.error({ requestId: request.id, err: error }, 'tool failed')
   return 'Something went wrong on our side.'
 }
 
-const succeeded = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] })
+/** As text too, for clients that know nothing of structured content. */
+const succeeded = (text: string): CallToolResult => ({
+  content: [{ type: 'text', text }],
+  structuredContent: JSON.parse(text),
+})
 const failed = (text: string): CallToolResult => ({ isError: true, content: [{ type: 'text', text }] })

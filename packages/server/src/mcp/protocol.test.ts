@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Compile } from 'typebox/compile'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
 let url: string
 let own: Tenant
+let parks: string
 const clients: Client[] = []
 
 before(async () => {
@@ -19,6 +21,7 @@ before(async () => {
   const body = { type: 'sql', name: 'parks', source, metadata }
   const reply = await app.call('POST', '/api/v1/datasets', { key: own.developer, body })
   assert.equal(reply.status, 201, reply.text)
+  parks = reply.body.id
   await app.http.listen({ port: 0, host: '127.0.0.1' })
   url = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}/api/v1/mcp`
 })
@@ -38,9 +41,9 @@ async function connect(mode: Mode): Promise<Client> {
 }
 
 async function use(client: Client, name: string, input: object) {
-  const { isError, content } = await client.callTool({ name, arguments: { ...input } })
+  const { isError, content, structuredContent } = await client.callTool({ name, arguments: { ...input } })
   const [first] = content
-  return { isError: isError === true, text: first?.type === 'text' ? first.text : '' }
+  return { isError: isError === true, text: first?.type === 'text' ? first.text : '', structuredContent }
 }
 
 const current = '2026-07-28'
@@ -75,8 +78,8 @@ describe('the protocol', () => {
       assert.equal(client.getServerVersion()?.name, 'graticule')
       const { tools } = await client.listTools()
       assert.equal(tools.length, 8)
-      const { text } = await use(client, 'list_datasets', {})
-      const { datasets }: { datasets: { name: string }[] } = JSON.parse(text)
+      const { structuredContent } = await use(client, 'list_datasets', {})
+      const { datasets } = structuredContent as { datasets: { name: string }[] }
       assert.deepEqual(
         datasets.map(({ name }) => name),
         ['parks'],
@@ -114,6 +117,64 @@ describe('the protocol', () => {
     for (const method of ['subscriptions/listen', 'resources/list']) {
       const { status, body } = await post({ method, params: { _meta: meta } }, { ...headers, 'mcp-method': method })
       assert.deepEqual([status, body.id, body.error.code], [404, 7, -32601], method)
+    }
+  })
+})
+
+describe('a tool', () => {
+  test('returns what its output schema declares, as structured content and as text', async () => {
+    const client = await connect('auto')
+    const { tools } = await client.listTools()
+    const at = { datasetId: parks, point: [0.02, 50], distanceMeters: 1_000 }
+    const inputs: Record<string, object> = {
+      list_datasets: { limit: 1 },
+      describe_dataset: { datasetId: parks, valuesOf: ['name'] },
+      query_dataset: { datasetId: parks, limit: 2, geometry: 'full' },
+      summarize_dataset: { datasetId: parks, measures: [{ function: 'sum', attribute: 'area' }] },
+      find_nearby: at,
+      spatial_join: { datasetId: parks, toDatasetId: parks, distanceMeters: 1_000, limit: 1 },
+      geocode: { text: 'park' },
+      show_on_map: { datasetId: parks, bbox: [0, 0, 1, 1], where: { id: 1 } },
+    }
+    for (const { name, outputSchema } of tools) {
+      const { isError, text, structuredContent } = await use(client, name, inputs[name] ?? {})
+      assert.ok(!isError, `${name}: ${text}`)
+      assert.ok(outputSchema, name)
+      assert.ok(Object.keys(outputSchema.properties ?? {}).length > 0, name)
+      assert.ok(Compile(outputSchema as never).Check(structuredContent), `${name}: ${text}`)
+      assert.deepEqual(JSON.parse(text), structuredContent)
+    }
+  })
+
+  const mistakes: [tool: string, input: object, message: RegExp][] = [
+    ['query_dataset', { where: { nope: 1 } }, /^arguments\/where\/nope: /],
+    ['query_dataset', { where: { $or: [{ id: { $gt: 'x' } }] } }, /^arguments\/where\/\$or\/0\/id\/\$gt: /],
+    ['query_dataset', { where: { id: 1 }, bbox: [0, 9, 1, 2] }, /^arguments\/bbox: south/],
+    ['query_dataset', { near: { point: [999, 0], distanceMeters: 1 } }, /^arguments\/near\/point: /],
+    ['query_dataset', { attributes: ['id', 'nope'] }, /^arguments\/attributes(\/1)?: "nope"/],
+    ['query_dataset', { order: ['-nope'] }, /^arguments\/order(\/0)?: "nope"/],
+    ['query_dataset', { parameters: { least: 'x' } }, /^arguments\/parameters\/least: /],
+    ['query_dataset', { limit: 0 }, /^arguments\/limit: /],
+    ['describe_dataset', { valuesOf: ['id', 'nope'] }, /^arguments\/valuesOf\/1: "nope"/],
+    ['summarize_dataset', { measures: [{ function: 'sum', attribute: 'name' }] }, /^arguments\/measures(\/0)?: /],
+    ['summarize_dataset', { measures: [{ function: 'count' }], groupBy: ['nope'] }, /^arguments\/groupBy(\/0)?: /],
+    ['find_nearby', { point: [999, 0], distanceMeters: 1 }, /^arguments\/point: /],
+    ['find_nearby', { point: [0, 0], distanceMeters: 1, where: { nope: 1 } }, /^arguments\/where\/nope: /],
+  ]
+  for (const [name, input, message] of mistakes) {
+    test(`${name} tells a mistake in ${JSON.stringify(input)} by the place that the caller wrote`, async () => {
+      const { isError, text } = await use(await connect('auto'), name, { datasetId: parks, ...input })
+      assert.ok(isError)
+      assert.match(text, message)
+    })
+  }
+
+  test('spatial_join tells which of the two datasets an attribute is missing from', async () => {
+    const client = await connect('auto')
+    const join = { datasetId: parks, toDatasetId: parks, distanceMeters: 10 }
+    for (const place of ['attributes', 'toAttributes']) {
+      const { text } = await use(client, 'spatial_join', { ...join, [place]: ['nope'] })
+      assert.match(text, new RegExp(`^arguments/${place}(/0)?: "nope"`))
     }
   })
 })

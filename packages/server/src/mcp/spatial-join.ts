@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
-import { boundedRows } from './bounded-rows.ts'
+import type { Origin } from './argument-paths.ts'
+import { boundedRows, pageFields, pageSchema, rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
   type Columns,
+  conditionsOf,
   distanceMeters,
   geometryOf,
   loadColumns,
@@ -14,7 +16,6 @@ import {
   queryRows,
   type Row,
   selection,
-  whereOf,
 } from './dataset.ts'
 import { tool } from './tool.ts'
 
@@ -31,6 +32,13 @@ const joinInput = {
 }
 const joinSchema = Type.Object({ ...joinInput, toDatasetId: Type.String() })
 type Join = Static<typeof joinSchema>
+
+/** All is optional, because a row that is too long is replaced by a note. */
+const joinedRow = Type.Object({
+  row: Type.Optional({ ...rowSchema, description: 'Of the first dataset' }),
+  matches: Type.Optional(Type.Array(rowSchema, { description: 'Rows of the other dataset' })),
+  moreMatches: Type.Optional(Type.Boolean({ description: 'There are more matches than are shown' })),
+})
 
 export const spatialJoin = tool({
   name: 'spatial_join',
@@ -51,6 +59,7 @@ export const spatialJoin = tool({
     },
     { additionalProperties: false },
   ),
+  output: Type.Object({ rows: Type.Array(joinedRow), ...pageFields }),
   async run(call, input) {
     const { predicate = 'near', distanceMeters: distance } = input
     if ((predicate === 'near') !== (distance !== undefined)) {
@@ -78,6 +87,7 @@ export const findNearby = tool({
     },
     { additionalProperties: false },
   ),
+  output: pageSchema,
   async run(call, { point, toDatasetId, distanceMeters: distance, ...input }) {
     if ((point === undefined) === (toDatasetId === undefined)) {
       throw invalid('arguments/point', 'Either point or toDatasetId is expected.')
@@ -88,11 +98,16 @@ export const findNearby = tool({
     const { limit = 10, offset = 0 } = input
     const dataset = await loadColumns(call, input.datasetId)
     geometryNameOf(dataset, 'datasetId')
-    const where = whereOf(dataset, { ...input, near: { point: point ?? [], distanceMeters: distance } })
+    const near = { point: point ?? [], distanceMeters: distance }
+    const { where, origins } = conditionsOf(dataset, { ...input, near })
     const query = { attributes: plainAttributes(dataset, input.attributes), where, limit: limit + 1, offset }
-    return boundedRows(await queryRows(call, dataset.id, query, input.parameters), limit, offset)
+    const asking = { parameters: input.parameters, origins: origins.map(withoutNear) }
+    return boundedRows(await queryRows(call, dataset.id, query, asking), limit, offset)
   },
 })
+
+/** What other tools have in `near` stands by itself here. */
+const withoutNear = ([place, argument]: Origin): Origin => [place, argument === 'near/point' ? 'point' : argument]
 
 /** Rows of the first dataset, each with those of the other of which the condition holds. */
 async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => object) {
@@ -101,8 +116,9 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
   const geometry = geometryNameOf(from, 'datasetId')
   const target = geometryNameOf(to, 'toDatasetId')
   const shown = plainAttributes(from, input.attributes)
-  const query = { attributes: [...shown, geometry], where: whereOf(from, input), limit: limit + 1, offset }
-  const rows = await queryRows(call, from.id, query, parameters)
+  const { where, origins } = conditionsOf(from, input)
+  const query = { attributes: [...shown, geometry], where, limit: limit + 1, offset }
+  const rows = await queryRows(call, from.id, query, { parameters, origins })
   const found: Row[] = []
   for (const row of rows.slice(0, limit)) {
     const { [geometry]: place, ...plain } = row
@@ -123,6 +139,7 @@ function geometryNameOf(dataset: Columns, argument: string): string {
 }
 
 async function matchesOf(call: CallOperation, { id }: Columns, attributes: string[], where: object) {
-  const rows = await queryRows(call, id, { attributes, where, limit: maxMatches + 1 }, {})
+  const origins: Origin[] = [['attributes', 'toAttributes']]
+  const rows = await queryRows(call, id, { attributes, where, limit: maxMatches + 1 }, { origins })
   return { rows: rows.slice(0, maxMatches), truncated: rows.length > maxMatches }
 }

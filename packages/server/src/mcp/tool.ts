@@ -15,16 +15,19 @@ export type Tool = {
   readonly title: string
   readonly description: string
   readonly input: TObject
+  /** Of what `run` returns. */
+  readonly output: TObject
   run(call: CallOperation, input: unknown, services: Services): Promise<object>
 }
 
-type Declaration<S extends TObject> = Omit<Tool, 'input' | 'run'> & {
-  input: S
-  run(call: CallOperation, input: Static<S>, services: Services): Promise<object>
+type Declaration<I extends TObject, O extends TObject> = Omit<Tool, 'input' | 'output' | 'run'> & {
+  input: I
+  output: O
+  run(call: CallOperation, input: Static<I>, services: Services): Promise<Static<O>>
 }
 
-/** Gives `run` an input that has been checked. */
-export function tool<S extends TObject>(declaration: Declaration<S>): Tool {
+/** Gives `run` an input that has been checked, and holds it to the output that it declares. */
+export function tool<I extends TObject, O extends TObject>(declaration: Declaration<I, O>): Tool {
   const read = validator(declaration.input, 'arguments')
   return { ...declaration, run: async (call, input, services) => declaration.run(call, read(input ?? {}), services) }
 }
