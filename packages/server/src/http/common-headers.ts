@@ -9,8 +9,8 @@ const exposedHeaders = [
 const allowedHeaders = [
   ...keyHeaders,
   ...['Accept', 'Authentication', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
-  ...['Last-Event-ID', 'Mcp-Protocol-Version', 'Mcp-Session-Id', 'Prefer', 'Range', 'Traceparent', 'Tracestate'],
-  ...['X-Application-Id', 'X-Request-Id'],
+  ...['Last-Event-ID', 'Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id', 'Prefer', 'Range'],
+  ...['Traceparent', 'Tracestate', 'X-Application-Id', 'X-Request-Id'],
 ]
 
 /**

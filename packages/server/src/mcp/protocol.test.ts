@@ -121,6 +121,33 @@ describe('the protocol', () => {
   })
 })
 
+describe('a page', () => {
+  for (const mode of ['legacy', 'auto'] as const) {
+    test(`in a browser may send all that a client of mode ${mode} sends, with the key as Bearer`, async () => {
+      const sent = new Set<string>()
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+      const watched: typeof fetch = (input, init) => {
+        for (const name of new Headers(init?.headers).keys()) sent.add(name)
+        return fetch(input, init)
+      }
+      const requestInit = { headers: { authorization: `Bearer ${own.public}` } }
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: watched }))
+      clients.push(client)
+      assert.ok(!(await use(client, 'list_datasets', {})).isError)
+      const asked = { origin: 'https://page.example.org', 'access-control-request-method': 'POST' }
+      const preflight = await fetch(url, { method: 'OPTIONS', headers: asked })
+      const allowed = new Set(preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(/, */))
+      assert.ok(sent.has('mcp-protocol-version') && sent.has('authorization'))
+      assert.deepEqual(
+        [...sent].filter((name) => !allowed.has(name)),
+        [],
+      )
+      assert.equal(preflight.headers.get('access-control-allow-origin'), '*')
+      assert.match(preflight.headers.get('access-control-expose-headers') ?? '', /mcp-session-id/i)
+    })
+  }
+})
+
 describe('a tool', () => {
   test('returns what its output schema declares, as structured content and as text', async () => {
     const client = await connect('auto')
