@@ -24,6 +24,12 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && lostClient.test(error.message)
 }
 
+/** A deadlock or a serialization failure: the whole transaction was undone for the sake of others, and may be tried again. */
+export const isRolledBackForOthers = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error) ?? '')
+
+/** A record that the statement refers to is not there, or one that refers to it still is. */
+export const isForeignKeyViolation = (error: unknown): boolean => codeOf(error) === '23503'
+
 /** The role has as many connections as it may, over all replicas. */
 export const isRoleFull = (error: unknown): boolean =>
   codeOf(error) === '53300' && error instanceof Error && error.message.includes('for role')

@@ -27,7 +27,10 @@ export type Queryable = {
 /** The platform's database: PostgreSQL by address, or embedded in the process. Same dialect, same value types. */
 export type Db = Queryable & {
   readonly kind: 'postgres' | 'embedded'
-  /** Runs `work` in one transaction; an error rolls it back. */
+  /**
+   * Runs `work` in one transaction; an error rolls it back. After a deadlock with others it runs again, unless it has read a
+   * stream, so what it does besides the transaction must bear that.
+   */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
   /** Begins a SELECT that somebody else wrote; see GuardedOptions for what it may do. Its rows must be read. */
   guarded(statement: Sql, options: GuardedOptions): Promise<GuardedRows>

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { cursorRows, type RowsOptions } from './cursor.ts'
 import { publicError } from './database-error.ts'
 import type { Queryable, Row } from './db.ts'
+import { withDeadlockRetry } from './deadlock-retry.ts'
 import { cancelStatement } from './postgres-client.ts'
 import { copyBinary, copyText } from './postgres-copy.ts'
 import type { LeasePool } from './postgres-pool.ts'
@@ -17,6 +18,8 @@ type Connection = {
   inOrder<T>(work: () => Promise<T>): Promise<T>
   /** A cancel request may still be on its way: the connection must not be used again. */
   cancelled: boolean
+  /** A stream was read into it, which cannot be read again. */
+  hasReadStream: boolean
 }
 
 export async function transact<T>(
@@ -25,8 +28,26 @@ export async function transact<T>(
   names: StatementNames,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<T> {
+  let last: Connection | undefined
+  return withDeadlockRetry(
+    () =>
+      transactOnce(pool, scope, names, work, (connection) => {
+        last = connection
+      }),
+    () => last?.hasReadStream === false,
+  )
+}
+
+async function transactOnce<T>(
+  pool: LeasePool,
+  scope: TransactionScope,
+  names: StatementNames,
+  work: (tx: Queryable) => Promise<T>,
+  onBegin: (connection: Connection) => void,
+): Promise<T> {
   const { lease } = await pool.lease(true, ({ client }) => client.query('BEGIN'))
   const connection = createConnection(lease.client)
+  onBegin(connection)
   const command = (text: string): Promise<string> =>
     connection.inOrder(() => lease.client.query(text).then((result) => result.command))
   try {
@@ -46,6 +67,7 @@ function createConnection(client: pg.Client): Connection {
   return {
     client,
     cancelled: false,
+    hasReadStream: false,
     async inOrder(work) {
       const result = last.then(work)
       last = result.catch(() => undefined)
@@ -62,6 +84,10 @@ function createTransaction(connection: Connection, transaction: OpenTransaction,
     assertOpen(transaction)
     return await connection.inOrder(work)
   }
+  const runOnce = <T>(work: () => Promise<T>): Promise<T> => {
+    connection.hasReadStream = true
+    return run(work)
+  }
   return {
     query: async <R extends Row>(statement: Sql) => {
       const { text, values } = encodeStatement(statement)
@@ -69,8 +95,8 @@ function createTransaction(connection: Connection, transaction: OpenTransaction,
     },
     rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
       cancellableRows<R>(connection, run, statement, options),
-    copyIn: (statement, chunks) => run(() => copyText(client, statement, chunks)),
-    copyInBinary: (statement, tuples) => run(() => copyBinary(client, statement, tuples)),
+    copyIn: (statement, chunks) => runOnce(() => copyText(client, statement, chunks)),
+    copyInBinary: (statement, tuples) => runOnce(() => copyBinary(client, statement, tuples)),
     script: (text) => run(() => runScript(client, text)),
   }
 }

@@ -1,6 +1,7 @@
 import type { RowsOptions } from './cursor.ts'
 import { isStaleStatement } from './database-error.ts'
 import type { Db, Row } from './db.ts'
+import { withDeadlockRetry } from './deadlock-retry.ts'
 import { copyBinary, copyText } from './postgres-copy.ts'
 import { guardedOnPostgres } from './postgres-guarded.ts'
 import { createLeasePool, type Lease, type PoolOptions } from './postgres-pool.ts'
@@ -36,10 +37,12 @@ export function openPostgres(options: PoolOptions): Db {
     async query<R extends Row>(statement: Sql) {
       const { text, values } = encodeStatement(statement)
       const run = (): Promise<R[]> => single(isRead(text), ({ client }) => execute<R>(client, text, values, names))
-      return await run().catch((error) => {
-        if (isStaleStatement(error)) return run()
-        throw error
-      })
+      return await withDeadlockRetry(() =>
+        run().catch((error) => {
+          if (isStaleStatement(error)) return run()
+          throw error
+        }),
+      )
     },
     async *rows<R extends Row>(statement: Sql, rowsOptions: RowsOptions = {}) {
       scope.refuseInside()
