@@ -15,7 +15,7 @@ export type KeyCache = {
   forgetUser(userId: number): void
   /** The same for all keys of an application. */
   forgetApplication(applicationId: string): void
-  /** Writes down when keys were last used. */
+  /** Writes down when keys were last used; keys that are just being changed or deleted are passed over. */
   flush(): Promise<void>
 }
 
@@ -80,9 +80,11 @@ export function createKeyCache(db: Db, onForget: () => void): KeyCache {
       used.clear()
       if (batch.length === 0) return
       await db.query(sql`
-        UPDATE svc.apikeys SET last_used_at = u.at
-        FROM unnest(${batch.map(([hash]) => Buffer.from(hash, 'hex'))}::bytea[], ${batch.map(([, at]) => new Date(at))}::timestamptz[]) AS u(hash, at)
-        WHERE apikeys.hash = u.hash`)
+        WITH free AS (
+          SELECT k.hash, u.at
+          FROM unnest(${batch.map(([hash]) => Buffer.from(hash, 'hex'))}::bytea[], ${batch.map(([, at]) => new Date(at))}::timestamptz[]) AS u(hash, at)
+          JOIN svc.apikeys k ON k.hash = u.hash FOR NO KEY UPDATE OF k SKIP LOCKED)
+        UPDATE svc.apikeys SET last_used_at = free.at FROM free WHERE apikeys.hash = free.hash`)
     },
   }
 }

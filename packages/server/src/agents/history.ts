@@ -116,7 +116,7 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
 export const liveReplicas: Sql = sql`
   SELECT id FROM svc.replicas WHERE seen_at > clock_timestamp() - ${replicaDeadMs} * interval '1 millisecond'`
 
-/** An agent that was deleted meanwhile is remembered no more. */
+/** An agent that was deleted meanwhile, or is being deleted, is remembered no more: nobody waits for that deletion. */
 async function insert(db: Queryable, replicaId: string, entries: readonly Entry[]): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.agent_invocations (
@@ -132,6 +132,7 @@ async function insert(db: Queryable, replicaId: string, entries: readonly Entry[
       "durationMs" int, "inputBytes" int, "outputBytes" int, usage jsonb, model text, "finishReason" text,
       "traceId" text, metadata jsonb, input text, output text)
     JOIN svc.agents a ON a.id = "agentId"
+    ORDER BY e.id FOR KEY SHARE OF a SKIP LOCKED
     ON CONFLICT (id) DO UPDATE SET
       worker_id = excluded.worker_id, status = excluded.status, status_code = excluded.status_code,
       error_code = excluded.error_code, ttfb_ms = excluded.ttfb_ms, duration_ms = excluded.duration_ms,

@@ -23,8 +23,13 @@ export function startReplica({ db, id, historyDays, onError }: ReplicaOptions): 
     tidiedAt = performance.now()
     await db.query(sql`DELETE FROM svc.replicas WHERE seen_at < clock_timestamp() - interval '1 day'`)
     await db.query(sql`
-      DELETE FROM svc.agent_invocations WHERE created_at < clock_timestamp() - ${historyDays} * interval '1 day'`)
-    await db.query(sql`DELETE FROM svc.agent_answers WHERE created_at < clock_timestamp() - interval '1 day'`)
+      DELETE FROM svc.agent_invocations WHERE id IN (
+        SELECT id FROM svc.agent_invocations
+        WHERE created_at < clock_timestamp() - ${historyDays} * interval '1 day' FOR UPDATE SKIP LOCKED)`)
+    await db.query(sql`
+      DELETE FROM svc.agent_answers WHERE (agent_id, caller, key) IN (
+        SELECT agent_id, caller, key FROM svc.agent_answers
+        WHERE created_at < clock_timestamp() - interval '1 day' FOR UPDATE SKIP LOCKED)`)
   }
   let beating = beat().catch(onError)
   const timer = setInterval(() => {

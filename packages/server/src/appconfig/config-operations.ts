@@ -170,6 +170,7 @@ async function writeConfig(
 async function makeRecord({ db }: Store, { caller }: Scope): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.appconfig (application_id) SELECT id FROM svc.applications WHERE id = ${caller.applicationId}
+    FOR KEY SHARE
     ON CONFLICT DO NOTHING`)
 }
 

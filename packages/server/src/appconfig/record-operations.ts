@@ -35,6 +35,7 @@ function createRecord(db: Db, resource: Resource): Operation {
       const config = json(withoutReserved((given.config as object | undefined) ?? {}))
       await db.query(sql`
         INSERT INTO svc.appconfig (application_id, config) SELECT id, ${config} FROM svc.applications WHERE id = ${id}
+        FOR KEY SHARE
         ON CONFLICT (application_id) DO UPDATE SET config = EXCLUDED.config,
           revision = appconfig.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`)
       const { entity } = await getEntity({ db, resource }, scope, id)

@@ -37,10 +37,19 @@ function revokingFirst(store: Store, remove: Operation, forget: (applicationId: 
   }
 }
 
-/** Not when the application has the last master key, with which it cannot be deleted. */
+/**
+ * Not when the application has the last master key, with which it cannot be deleted. Locks as all others do: application,
+ * users, then what is theirs.
+ */
 const revoke = ({ db }: Store, id: string) =>
-  db.query(sql`
-    WITH other AS (SELECT FROM svc.apikeys WHERE type = 'master' AND application_id <> ${id}::uuid LIMIT 1),
-    ended AS (UPDATE svc.sessions SET revoked_at = clock_timestamp()
-              WHERE application_id = ${id}::uuid AND revoked_at IS NULL AND EXISTS (SELECT FROM other))
-    DELETE FROM svc.apikeys WHERE application_id = ${id}::uuid AND type <> 'master' AND EXISTS (SELECT FROM other)`)
+  db.transaction(async (tx) => {
+    await tx.query(sql`SELECT FROM svc.applications WHERE id = ${id}::uuid FOR UPDATE`)
+    const [other] = await tx.query(
+      sql`SELECT FROM svc.apikeys WHERE type = 'master' AND application_id <> ${id}::uuid LIMIT 1`,
+    )
+    if (!other) return
+    await tx.query(sql`SELECT FROM svc.users WHERE application_id = ${id}::uuid ORDER BY id FOR UPDATE`)
+    await tx.query(sql`
+      UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE application_id = ${id}::uuid AND revoked_at IS NULL`)
+    await tx.query(sql`DELETE FROM svc.apikeys WHERE application_id = ${id}::uuid AND type <> 'master'`)
+  })

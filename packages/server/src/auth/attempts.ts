@@ -26,7 +26,9 @@ export async function countAttempt(db: Db, attempt: Attempt): Promise<() => Prom
   }
   return async () => {
     await db.query(
-      sql`UPDATE svc.login_failures SET count = count - 1 WHERE bucket = ANY(${buckets}::text[]) AND count > 0`,
+      sql`UPDATE svc.login_failures SET count = count - 1 WHERE bucket IN (
+              SELECT bucket FROM svc.login_failures WHERE bucket = ANY(${buckets}::text[]) AND count > 0
+              ORDER BY bucket FOR UPDATE)`,
     )
   }
 }

@@ -5,6 +5,7 @@ import { credentialHash } from '../access/secrets.ts'
 import type { Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { bearerOf, type Operation, operation } from '../http/operation.ts'
+import { holdApplication } from '../resource/hold-application.ts'
 import { type Account, accountById, findAccount, findSettings, refused } from './accounts.ts'
 import { allowsMail } from './attempts.ts'
 import type { AuthParts } from './parts.ts'
@@ -90,6 +91,7 @@ async function sendResetMail(parts: AuthParts, applicationId: string, email: str
   if (!account?.enabled || !mayMail) return
   const { token, hash, sealed } = createOneTimeToken(secrets, 'password_reset_token', account.id)
   await db.transaction(async (tx) => {
+    await holdApplication(tx, applicationId)
     await tx.query(sql`
       UPDATE svc.users SET password_reset_token = ${sealed}, password_reset_hash = ${hash},
         password_reset_expires_at = clock_timestamp() + make_interval(secs => ${lifetimes.resetToken}), ${touched}

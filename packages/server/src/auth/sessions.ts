@@ -90,10 +90,18 @@ export async function endSession(db: Db, refreshToken: string, { userId, applica
   return held !== undefined
 }
 
-/** Forgets what is over: sessions whose whole family has expired, and failures nobody counts any more. */
+/**
+ * Forgets what is over: sessions whose whole family has expired, and failures nobody counts any more. Rows that others have
+ * locked are left for the next time.
+ */
 export async function sweepSessions(db: Db, windowSeconds: number): Promise<void> {
   await db.query(sql`
-    DELETE FROM svc.sessions s WHERE expires_at < now()
-      AND NOT EXISTS (SELECT FROM svc.sessions o WHERE o.family = s.family AND o.expires_at >= now())`)
-  await db.query(sql`DELETE FROM svc.login_failures WHERE started_at < now() - make_interval(secs => ${windowSeconds})`)
+    DELETE FROM svc.sessions WHERE hash IN (
+      SELECT hash FROM svc.sessions s WHERE expires_at < now()
+        AND NOT EXISTS (SELECT FROM svc.sessions o WHERE o.family = s.family AND o.expires_at >= now())
+      FOR UPDATE SKIP LOCKED)`)
+  await db.query(sql`
+    DELETE FROM svc.login_failures WHERE bucket IN (
+      SELECT bucket FROM svc.login_failures WHERE started_at < now() - make_interval(secs => ${windowSeconds})
+      FOR UPDATE SKIP LOCKED)`)
 }

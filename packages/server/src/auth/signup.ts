@@ -3,6 +3,7 @@ import { credentialHash } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { holdApplication } from '../resource/hold-application.ts'
 import { newUserId } from '../resource/user-id.ts'
 import { type Account, type AuthSettings, findAccount } from './accounts.ts'
 import { allowsMail } from './attempts.ts'
@@ -45,6 +46,7 @@ export async function signUp(
   const madeUp = { id: newUserId(), at: new Date() }
   if (!mayMail) return madeUp
   return db.transaction(async (tx) => {
+    await holdApplication(tx, applicationId)
     const account = await openAccount(tx, signup)
     if (!account) return madeUp
     const token = createOneTimeToken(secrets, 'verification_token', account.id)

@@ -46,6 +46,7 @@ type Register = (outgoing: {
   concurrency: number
   perApplication: number
   attempt(id: string, signal: AbortSignal): Promise<Attempt>
+  lockParent(tx: Queryable, id: string): Promise<void>
   settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
 }) => { announce(): void }
 
@@ -91,6 +92,7 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
     concurrency: 16,
     perApplication: 4,
     attempt: (id, signal) => attempt(options, id, signal),
+    lockParent,
     settle,
   })
   return {
@@ -116,7 +118,7 @@ async function insert(
   const [row] = await db.query<{ id: string }>(sql`
     INSERT INTO svc.deliveries (id, contact_point_id, idempotency_key, message_hash, message, status)
     SELECT ${randomUUID()}::uuid, id, ${key ?? null}, ${hash}, ${json(message)}, 'pending'
-    FROM svc.contactpoints WHERE id = ${pointId}::uuid
+    FROM svc.contactpoints WHERE id = ${pointId}::uuid FOR KEY SHARE
     ON CONFLICT (contact_point_id, idempotency_key) DO NOTHING RETURNING id`)
   const id = row?.id ?? (await findSame(db, pointId, key, hash))
   if (!id) throw new ApiError('not_found', 'There is no ContactPoint with this id.')
@@ -180,6 +182,12 @@ async function call(
     if (!(error instanceof ApiError)) throw error
     return { error: error.message, isFinal: error.status < 500 }
   }
+}
+
+async function lockParent(tx: Queryable, id: string): Promise<void> {
+  await tx.query(sql`
+    SELECT FROM svc.contactpoints WHERE id = (SELECT contact_point_id FROM svc.deliveries WHERE id = ${id}::uuid)
+    FOR NO KEY UPDATE`)
 }
 
 async function settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void> {

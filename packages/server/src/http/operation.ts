@@ -6,6 +6,7 @@ import { type AclClass, type AclLevel, authorize, type Caller, denied, type Scop
 import { type Authority, authenticate, type ReadToolToken } from '../access/authenticate.ts'
 import type { Bearer } from '../access/bearers.ts'
 import { isRevoked } from '../access/revocation.ts'
+import { isForeignKeyViolation } from '../db/database-error.ts'
 import { ApiError, FaultCollector, invalid } from '../errors.ts'
 import { parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
 import { openRequestSignal, type RequestSignal } from './request-signal.ts'
@@ -188,10 +189,17 @@ export const releaseSignal = (request: FastifyRequest): void =>
  */
 async function explained(error: unknown, { caller, opened }: Admitted, { revocation }: Authority): Promise<unknown> {
   if (opened?.signal.aborted) return opened.signal.reason
-  const mayBeRevoked = !(error instanceof ApiError) || error.code === 'internal' || error.code === 'upstream_failed'
-  if (!caller || !mayBeRevoked) return error
+  if (!caller || !mayBeRevoked(error)) return error
   return (await revocation.check(caller).catch(() => undefined)) ?? error
 }
+
+/** A missing parent may be the application itself, whatever the client was told of it. */
+const mayBeRevoked = (error: unknown): boolean =>
+  !(error instanceof ApiError) ||
+  error.code === 'internal' ||
+  error.code === 'upstream_failed' ||
+  isForeignKeyViolation(error.cause)
+
 /** Whoever has no key yet has little to say: a name, a password, a token. */
 const publicBodyLimit = ({ initialConfig }: FastifyInstance): number =>
   Math.min(16_384, initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY)

@@ -1,3 +1,4 @@
+import { isForeignKeyViolation, isRolledBackForOthers } from '../db/database-error.ts'
 import { ApiError } from '../errors.ts'
 
 const maxCauses = 5
@@ -8,8 +9,19 @@ const beyondLimits = /^(54...|22001)$/
 /** What PostgreSQL says of values beyond a gigabyte, with the code of an internal error. */
 const beyondMemory = /invalid memory alloc request size|out of memory|string too long|total size of jsonb/i
 
-/** What the machine or the database ran out of, or cannot hold, as clients are told; nothing for other errors. */
+/** What the machine or the database ran out of, cannot hold, or gave to others, as clients are told; nothing for other errors. */
 export function systemFault(error: unknown): ApiError | undefined {
+  if (isForeignKeyViolation(error)) {
+    return new ApiError('conflict', 'A record that this request needs was deleted meanwhile. Read it again.', {
+      cause: error,
+    })
+  }
+  if (isRolledBackForOthers(error)) {
+    return new ApiError('unavailable', 'Too many others write the same records. Try again in a moment.', {
+      cause: error,
+      headers: { 'Retry-After': '1' },
+    })
+  }
   for (const { code, message } of chainOf(error)) {
     if (outOfStorage.test(code)) return storageFull(error)
     if (outOfMemory.test(code)) {

@@ -4,7 +4,7 @@ import type { Db, Row } from '../db/db.ts'
 import { and, ident, joinSql, json, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { ListQuery } from './list-query.ts'
-import { refusalOf } from './refusal.ts'
+import { refusalOf, writeRefusalOf } from './refusal.ts'
 import type { Entity, Resource } from './resource.ts'
 import { readRow, readText, type Stored, selection, toColumns, type Views, viewOf, type Written } from './rows.ts'
 
@@ -112,7 +112,7 @@ export async function insertEntity(
       sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')}) VALUES (${joinSql([...row.values()], ', ')})
           RETURNING ${await columns(resource, scope)}`,
     )
-    .catch(refusalOf)
+    .catch(writeRefusalOf)
   return readRow(resource, inserted as Row)
 }
 
@@ -139,7 +139,7 @@ export async function changeEntity(
         sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}
             RETURNING ${await columns(resource, scope)}`,
       )
-      .catch(refusalOf)
+      .catch(writeRefusalOf)
     if (row) {
       changed(resource)
       return readRow(resource, row)

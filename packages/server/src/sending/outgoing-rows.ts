@@ -21,6 +21,8 @@ export type Outgoing = {
   /** And how many of them for one application: whoever sends much waits for himself, not others for him. */
   readonly perApplication: number
   attempt(id: string, signal: AbortSignal): Promise<Attempt>
+  /** Locks what `settle` changes, before the row itself: whoever deletes locks the parent first too. */
+  lockParent?(tx: Queryable, id: string): Promise<void>
   /** What else changes together with the last status. */
   settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
 }
@@ -80,7 +82,7 @@ export async function renew(db: Db, { table }: Outgoing, { id, claim }: Claimed,
 
 export async function record(
   db: Db,
-  { table, settle }: Outgoing,
+  { table, settle, lockParent }: Outgoing,
   { id, claim }: Claimed,
   { error, statusCode }: Attempt,
   delay: number | undefined,
@@ -93,6 +95,7 @@ export async function record(
     ...(error !== undefined && { error: cleaned(error) }),
   }
   await db.transaction(async (tx) => {
+    if (status !== 'pending') await lockParent?.(tx, id)
     const [row] = await tx.query(sql`
       UPDATE ${ident('svc', table)} SET status = ${status}, attempts = attempts || ${json([entry])}, claim = NULL,
         claimed_until = NULL, next_at = clock_timestamp() + make_interval(secs => ${delay ?? 0})
@@ -127,7 +130,9 @@ export async function releaseAll(db: Db): Promise<void> {
 export async function clean(db: Db): Promise<void> {
   for (const table of tables) {
     await db.query(sql`
-      DELETE FROM ${ident('svc', table)}
-      WHERE status <> 'pending' AND created_at < now() - make_interval(days => ${keptDays})`)
+      DELETE FROM ${ident('svc', table)} WHERE id IN (
+        SELECT id FROM ${ident('svc', table)}
+        WHERE status <> 'pending' AND created_at < now() - make_interval(days => ${keptDays})
+        FOR UPDATE SKIP LOCKED)`)
   }
 }

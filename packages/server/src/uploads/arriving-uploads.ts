@@ -1,6 +1,7 @@
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { holdApplication } from '../resource/hold-application.ts'
 import { arrivalSeconds, type StorageQuota } from './storage-quota.ts'
 import { takeTurns } from './upload-state.ts'
 
@@ -31,9 +32,12 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
   let arriving = 0
 
   async function admit(tx: Queryable, applicationId: string, id: string, declared: number): Promise<number> {
+    await holdApplication(tx, applicationId)
     await takeTurns(tx, applicationId)
     await tx.query(sql`
-      DELETE FROM svc.arriving_uploads WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second'`)
+      DELETE FROM svc.arriving_uploads WHERE id IN (
+        SELECT id FROM svc.arriving_uploads
+        WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second' FOR UPDATE SKIP LOCKED)`)
     const [row] = await tx.query<{ count: number }>(sql`
       SELECT ((SELECT count(*) FROM svc.uploads
                WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
@@ -84,6 +88,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
         bytes += more
       },
       async settle(tx, size) {
+        await holdApplication(tx, applicationId)
         await takeTurns(tx, applicationId)
         if (size > (await storage.left(tx, applicationId, id))) throw quotaExceeded(storage)
         await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
+import { holdApplication } from '../resource/hold-application.ts'
 import { touched } from '../resource/store.ts'
 import { cleanName, freeName } from './column-names.ts'
 import { demandSameDestination, demandSameSource } from './replaced-table.ts'
@@ -52,6 +53,7 @@ export async function publish(
   await unlessLocked(signal, () =>
     db.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+      await holdApplication(tx, upload.applicationId)
       await complete(tx, upload, results, warnings)
       for (const table of tables) await publishTable(tx, upload, table)
       if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, storage, upload)
@@ -170,6 +172,7 @@ export async function publishArchive(
 ): Promise<void> {
   const id = randomUUID()
   await db.transaction(async (tx) => {
+    await holdApplication(tx, upload.applicationId)
     await complete(tx, upload, [{ layer, datasetId: null, tileSourceId: id, featureCount: null }], [])
     await putTileSource(tx, upload, id, 'tilelive', source, map)
     await demandStorage(tx, storage, upload)

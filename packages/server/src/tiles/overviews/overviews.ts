@@ -186,7 +186,7 @@ async function factsOf(db: Queryable, dataset: TileDataset, { schema, name }: Ow
 async function note(db: Queryable, id: string, version: string, state: string, error: string | null): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.overviews (dataset_id, state, tried_version, error)
-    SELECT id, ${state}, ${version}, ${error} FROM svc.datasets WHERE id = ${id}::uuid
+    SELECT id, ${state}, ${version}, ${error} FROM svc.datasets WHERE id = ${id}::uuid FOR KEY SHARE
     ON CONFLICT (dataset_id) DO UPDATE SET state = excluded.state, tried_version = excluded.tried_version,
       tried_at = clock_timestamp(), error = excluded.error`)
 }
