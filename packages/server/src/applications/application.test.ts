@@ -57,8 +57,40 @@ test('deleting an application deletes everything it owns, and ends its keys', as
     )
     assert.equal(rows.length, 0, String(table_name))
   }
-  await new Promise((resolve) => setTimeout(resolve, 1_000))
-  assert.equal((await app.call('GET', '/api/v1/config', { key: developer })).status, 401)
+})
+
+test('the keys of a deleted application are refused at once here, and within a second by other replicas', async () => {
+  const { id, developer } = await app.tenant('doomed too')
+  const { http } = await app.replica()
+  const elsewhere = async () =>
+    (await http.inject({ method: 'GET', url: '/api/v1/config', headers: { 'x-api-key': developer } })).statusCode
+  const form = { 'content-type': 'multipart/form-data; boundary=x' }
+  const raw = '--x\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\na\r\n1\r\n--x--\r\n'
+  // Both know the key from a moment ago.
+  assert.equal((await app.call('GET', '/api/v1/config', { key: developer })).status, 200)
+  assert.equal(await elsewhere(), 200)
+  assert.equal((await app.call('DELETE', `${path}/${id}`)).status, 200)
+  const deletedAt = performance.now()
+  const replies = await Promise.all([
+    app.call('GET', '/api/v1/config', { key: developer }),
+    app.call('POST', '/api/v1/uploads', { key: developer, headers: form, raw }),
+    app.call('POST', '/api/v1/styles', {
+      key: developer,
+      body: { name: 'a', style: { version: 8, sources: {}, layers: [] } },
+    }),
+  ])
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [401, 401, 401],
+  )
+  // A file that comes there meanwhile fails on the application that is gone, which is no fault of the server.
+  const payload = { method: 'POST', url: '/api/v1/uploads', payload: raw } as const
+  const upload = await http.inject({ ...payload, headers: { ...form, 'x-api-key': developer } })
+  assert.equal(upload.statusCode, 401, upload.body)
+  for (let status = 200, asked = 0; status !== 401; status = await elsewhere()) {
+    assert.ok(asked - deletedAt < 1_000, 'the key was still good after a second')
+    asked = performance.now()
+  }
 })
 
 test('the default application stays', async () => {
