@@ -1,6 +1,7 @@
-// Installs what is missing before `npm start` and, with --test, before `npm test`. Silent and quick when all is in place.
+// Installs what is missing: what serving needs before `npm start`, with --dev the development tools too, with --test also
+// what only the tests need. Silent and quick when all is in place.
 // Plain JavaScript for any Node >= 18, because the Node that runs everything else is one of the things it installs.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -16,11 +17,14 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startProgress } from './packages/server/bin/progress-line.js'
 
 process.chdir(dirname(fileURLToPath(import.meta.url)))
 
 const pinnedNode = 'node_modules/.bin/node'
 const installedStamp = 'node_modules/.graticule-installed'
+// npm writes it when an install has ended well: what is in node_modules.
+const installedPackages = 'node_modules/.package-lock.json'
 const templateScript = 'packages/server/src/db/embedded-template.ts'
 const templateStamp = 'node_modules/.cache/graticule/template-prepared'
 
@@ -40,33 +44,70 @@ const needs = [
   { isMet: hasNpmPackages, meet: installNpmPackages },
   { isMet: hasTemplate, meet: prepareTemplate },
 ]
-if (process.argv.includes('--test')) needs.push({ isMet: hasTestPackages, meet: installTestPackages })
+const isTest = process.argv.includes('--test')
+if (isTest) needs.push({ isMet: hasTestPackages, meet: installTestPackages })
+const needsTools = isTest || process.argv.includes('--dev')
 
 if (!needs.every((need) => need.isMet())) {
   acquireLock()
   // Asked again, one by one: another run may have met them while this one waited for the lock.
-  for (const need of needs) if (!need.isMet()) need.meet()
+  for (const need of needs) if (!need.isMet()) await need.meet()
 }
 
 function hasNpmPackages() {
-  return existsSync(pinnedNode) && readIfPresent(installedStamp) === npmDigest()
+  return existsSync(pinnedNode) && readIfPresent(installedStamp) === npmDigest() && (!needsTools || hasTools())
 }
 
-function installNpmPackages() {
+// Whether the development tools are installed, by npm's own list.
+function hasTools() {
+  return readIfPresent(installedPackages)?.includes('"dev": true') ?? false
+}
+
+async function installNpmPackages() {
+  // Once installed, the tools stay: whoever develops starts the server, too.
+  const withTools = needsTools || hasTools()
   // Without our stamp an earlier install may have broken off half-way; with an old one npm applies the difference.
   if (!existsSync(installedStamp)) rmSync('node_modules', { recursive: true, force: true })
   rmSync(installedStamp, { force: true })
   // Not `npm ci`: it refuses a lockfile without the optional packages of all platforms, and not every registry has them.
-  // NODE_ENV=production makes npm leave out devDependencies, and the pinned Node is one of them.
-  const args = ['install', '--no-save', '--include=dev', '--include=optional', '--loglevel=error']
+  // Said in full, because NODE_ENV and a user's own settings would decide otherwise.
+  const args = [
+    'install',
+    '--no-save',
+    `--${withTools ? 'include' : 'omit'}=dev`,
+    '--include=optional',
+    '--loglevel=error',
+  ]
   // npm run puts node_modules/.bin first; npm must not run on the Node that it is about to replace.
-  run('Installing npm packages (about a minute)', 'npm', args, { PATH: searchPath().join(delimiter) })
+  const environment = { PATH: searchPath().join(delimiter) }
+  const title = withTools ? 'Installing npm packages, with those for development' : 'Installing npm packages'
+  await run(title, 'npm', args, environment, percentage(withTools))
   if (!existsSync(pinnedNode)) {
     fail(`npm did not run the install script of the package "node", so ${pinnedNode} is missing.`, [
       'Is ignore-scripts set? This runs it once:  npm rebuild node --ignore-scripts=false',
     ])
   }
+  if (!withTools && existsSync('node_modules/node/node_modules')) removeHeaders()
   writeFileSync(installedStamp, npmDigest())
+}
+
+// How much of what the lockfile lists has been unpacked.
+function percentage(withTools) {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const isWanted = ({ link, dev, os, cpu }) =>
+    !link && (withTools || !dev) && (os?.includes(process.platform) ?? true) && (cpu?.includes(process.arch) ?? true)
+  const files = Object.keys(packages)
+    .filter((path) => path.includes('node_modules/') && isWanted(packages[path]))
+    .map((path) => join(path, 'package.json'))
+  // The last hundredth is npm's: it runs the install scripts then.
+  return () => `${Math.min(99, Math.floor((100 * files.filter((path) => existsSync(path)).length) / files.length))} %`
+}
+
+// The package "node" brings the C headers of Node along, 67 MB that only compilers of native modules read.
+function removeHeaders() {
+  const parent = 'node_modules/node/node_modules'
+  const headers = readdirSync(parent).map((name) => join(parent, name, 'include'))
+  for (const directory of headers.filter((path) => existsSync(path))) rmSync(directory, { recursive: true })
 }
 
 // Everything that decides what npm installs; scripts may change without a new install.
@@ -85,9 +126,9 @@ function hasTemplate() {
   return readIfPresent(templateStamp) === templateDigest()
 }
 
-function prepareTemplate() {
+async function prepareTemplate() {
   mkdirSync(dirname(templateStamp), { recursive: true })
-  run('Preparing the embedded database (once, about 15 seconds)', pinnedNode, [templateScript])
+  await run('Preparing the embedded database (once, about 15 seconds)', pinnedNode, [templateScript])
   writeFileSync(templateStamp, templateDigest())
 }
 
@@ -99,15 +140,15 @@ function hasTestPackages() {
   return testPackages.every(({ isPresent }) => isPresent())
 }
 
-function installTestPackages() {
+async function installTestPackages() {
   const missing = testPackages.filter(({ isPresent }) => !isPresent())
   const purposes = missing.map(({ purpose }) => purpose).join(' and ')
   const install = ['install', '-y', '--no-install-recommends', ...missing.map(({ name }) => name)]
   if (!isOnPath('apt-get')) fail(`The tests need ${purposes}. Install them and run this again.`)
   if (process.getuid?.() !== 0) fail(`The tests need ${purposes}. Run:`, [`sudo apt-get ${install.join(' ')}`])
   const environment = { DEBIAN_FRONTEND: 'noninteractive' }
-  run('Updating the list of Debian packages', 'apt-get', ['update'], environment)
-  run(`Installing ${purposes}`, 'apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...install], environment)
+  await run('Updating the list of Debian packages', 'apt-get', ['update'], environment)
+  await run(`Installing ${purposes}`, 'apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...install], environment)
   if (!hasTestPackages()) fail(`apt-get ended well, but ${purposes} cannot be found.`)
 }
 
@@ -164,18 +205,21 @@ function sleep(milliseconds) {
 }
 
 // Runs a command with its output in a file, which is shown only if the command fails.
-function run(title, command, args, environment) {
-  say(`${title} …`)
+async function run(title, command, args, environment, detail) {
+  const endProgress = startProgress(title, { detail })
   const directory = mkdtempSync(join(tmpdir(), 'graticule-log-'))
   const log = join(directory, 'output')
   const output = openSync(log, 'w')
-  const env = { ...process.env, ...environment }
-  const { status, signal, error } = spawnSync(command, args, { stdio: ['ignore', output, output], env })
+  const child = spawn(command, args, { stdio: ['ignore', output, output], env: { ...process.env, ...environment } })
+  const fault = await new Promise((resolve) => {
+    child.on('error', ({ message }) => resolve(message))
+    child.on('exit', (code, signal) => resolve(code === 0 ? undefined : (signal ?? `exit code ${code}`)))
+  })
   closeSync(output)
   const text = readFileSync(log, 'utf8').trimEnd()
   rmSync(directory, { recursive: true })
-  if (status === 0) return
-  fail(`"${command} ${args.join(' ')}" failed: ${error?.message ?? signal ?? `exit code ${status}`}`, [text])
+  endProgress()
+  if (fault !== undefined) fail(`"${command} ${args.join(' ')}" failed: ${fault}`, [text])
 }
 
 function readIfPresent(path) {
