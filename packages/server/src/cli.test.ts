@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { type Environment, runCommandLine, startServer } from './testing/command-line.ts'
 import { type TestDatabase, testDatabase } from './testing/database.ts'
 
-const main = new URL('../bin/graticule.js', import.meta.url).pathname
 let directory: string
 let database: TestDatabase | undefined
-let env: Record<string, string>
+let env: Environment
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'graticule-cli-'))
@@ -26,36 +23,8 @@ after(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-async function run(args: string[], extra: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [main, ...args], { env: { ...env, ...extra } })
-  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
-  return { output, errors, code }
-}
-
-async function start(extra: Record<string, string> = {}) {
-  const child: ChildProcess = spawn(process.execPath, [main, 'serve'], { env: { ...env, ...extra } })
-  let output = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', (chunk) => {
-      output += chunk
-      const [, address] = /Graticule +(\S+)\n[\s\S]*\n\n/.exec(output) ?? []
-      if (address) resolve(address)
-    })
-    child.stderr?.on('data', (chunk) => {
-      output += chunk
-    })
-    child.on('exit', () => reject(new Error(output)))
-  })
-  return {
-    url,
-    output: () => output,
-    async stop(signal: NodeJS.Signals) {
-      const exit = once(child, 'exit')
-      child.kill(signal)
-      return (await exit)[0]
-    },
-  }
-}
+const run = (args: string[], extra: Environment = {}) => runCommandLine(args, { ...env, ...extra })
+const start = (extra: Environment = {}) => startServer({ ...env, ...extra })
 
 describe('the command line', () => {
   let master = ''
@@ -64,6 +33,7 @@ describe('the command line', () => {
     const server = await start()
     master = /Master key +([0-9a-f-]{36})/.exec(server.output())?.[1] ?? ''
     assert.ok(master, server.output())
+    assert.match(server.output(), /^\n {2}Graticule /, 'no line of the log stands above')
     const reply = await fetch(`${server.url}/api/v1/applications`, { headers: { 'x-api-key': master } })
     assert.equal(reply.status, 200)
     assert.equal(await server.stop('SIGTERM'), 0)
@@ -72,6 +42,13 @@ describe('the command line', () => {
   test('a later start does not show it again, keeps what was there, and ends on Ctrl-C with 0', async () => {
     const server = await start()
     assert.doesNotMatch(server.output(), /Master key|[0-9a-f]{8}-/)
+    for (const [name, target] of [
+      ['Map', `${server.url}/`],
+      ['API', `${server.url}/api/docs`],
+      ['Keys', 'npm start -- keys'],
+    ]) {
+      assert.match(server.output(), new RegExp(`${name} +${target}\n`))
+    }
     const reply = await fetch(`${server.url}/api/v1/applications?api-key=${master}`)
     assert.equal(reply.status, 200)
     await fetch(`${server.url}/api/v1/apikeys/${master}?x=${master}`, { headers: { 'x-api-key': master } })

@@ -3,7 +3,7 @@ import { type Command, isCommand, runCommand } from './commands.ts'
 import { type Config, describeConfig, loadConfig } from './config.ts'
 import { askControl } from './control.ts'
 import { StartError } from './errors.ts'
-import { openPlatform } from './platform.ts'
+import { openDatabase, openPlatform } from './platform.ts'
 import { serve } from './serve.ts'
 
 const usage = `Usage: npm start -- [command] [options]
@@ -11,7 +11,7 @@ const usage = `Usage: npm start -- [command] [options]
 Commands
   serve                Run the server (the default)
                          --empty  without the sample that the first start makes
-  migrate              Bring the database up to date and stop
+  migrate              Bring the database up to date and stop; keys are made by the first start
   keys [APPLICATION]   Show the keys of an application, by name or id; of the default one when none is named
   create-key           Make a key and show it:
                          --application NAME|ID  whose (default: the default application)
@@ -37,13 +37,13 @@ const options = {
 export async function run(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  stop: AbortSignal,
+  { stop, isTerminal }: { stop: AbortSignal; isTerminal: boolean },
 ): Promise<void> {
   const { values, positionals } = read(args)
   const [command = 'serve', ...rest] = positionals
   if (values.help) return console.log(usage)
   const config = loadConfig(env)
-  if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false })
+  if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false, isTerminal })
   if (command === 'migrate') return migrateOnly(config)
   if (!isCommand(command)) throw new StartError(`There is no command "${command}".\n\n${usage}`)
   console.log(await perform(config, { command, application: rest[0], ...values }))
@@ -58,7 +58,7 @@ function read(args: readonly string[]) {
 }
 
 async function migrateOnly(config: Config): Promise<void> {
-  const { db, applied } = await openPlatform(config)
+  const { db, applied } = await openDatabase(config)
   await db.close()
   console.log(applied.length > 0 ? `Applied migrations ${applied.join(', ')}.` : 'The database is up to date.')
 }
@@ -67,7 +67,9 @@ async function migrateOnly(config: Config): Promise<void> {
 async function perform(config: Config, command: Command): Promise<string> {
   const answer = config.DATABASE_URL ? undefined : await askControl(config.DATA_DIR, command)
   if (answer !== undefined) return answer
-  const { db, secrets } = await openPlatform(config)
+  const { db, secrets, newMasterKey } = await openPlatform(config)
+  // Whichever command comes first sets the database up, and only then is the master key known.
+  if (newMasterKey) console.error(`Master key  ${newMasterKey}   (shown only now: keep it)`)
   try {
     return await runCommand(db, secrets, command)
   } finally {

@@ -17,6 +17,8 @@ export type Command = {
   description?: string
 }
 
+const lostKeyHint = 'Master keys are not listed. A new one: npm start -- create-key --type master'
+
 export const isCommand = (name: string): name is Command['command'] => (names as readonly string[]).includes(name)
 
 /** The text to show. */
@@ -26,7 +28,7 @@ export async function runCommand(db: Db, secrets: Secrets, command: Command): Pr
     return `Access tokens are signed with ${await rotateTokenKey(db, secrets)} now.`
   const keys = await listKeys(db, secrets, command.application)
   if (keys.length === 0) throw new StartError('There is no such application, or it has no keys.')
-  return keys.join('\n')
+  return [...keys, '', lostKeyHint].join('\n')
 }
 
 async function createKey(db: Db, secrets: Secrets, command: Command): Promise<string> {

@@ -57,6 +57,48 @@ describe('a line of the log', () => {
   })
 })
 
+describe('a line of the log on a terminal', () => {
+  const lines: string[] = []
+  const logger = createLogger('trace', { write: (line) => void lines.push(line) }, true)
+  const written = (log: () => void): string => {
+    log()
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours
+    return (lines.pop() ?? '').replaceAll(/\u001b\[\d+m/g, '')
+  }
+
+  test('is read at a glance', () => {
+    const request = { requestId: key, method: 'GET', path: '/api/v1/styles', status: 200, ms: 3.1 }
+    assert.match(
+      written(() => logger.info(request, 'request')),
+      /^\d\d:\d\d:\d\d GET \/api\/v1\/styles 200 3.1 ms\n$/,
+    )
+    const warned = written(() => logger.warn({ agentId: 'a', attempts: [1, 2] }, 'sending'))
+    assert.match(warned, /^\S+ warn sending agentId=a attempts=\[1,2\]\n$/)
+    assert.match(
+      written(() => logger.error({ err: new Error('broken') }, 'job')),
+      /^\S+ error job\n {2}Error: broken\n {6}at /,
+    )
+  })
+
+  test('holds no credential either', () => {
+    for (const credential of credentials) {
+      const text = written(() =>
+        logger.error({ err: new Error(`at ${credential}`), path: `/${credential}` }, credential),
+      )
+      assert.ok(!text.includes(credential), text)
+    }
+  })
+
+  test('holds nothing that a terminal would obey, whatever a client wrote', () => {
+    const hostile = 'a\u001b]0;title\u0007\u009b2J\r\nb'
+    logger.error({ err: new Error(hostile), path: hostile, '\u001b[2J': hostile }, hostile)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    const text = (lines.pop() ?? '').replaceAll(/\u001b\[\d+m/g, '')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+    assert.doesNotMatch(text, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/)
+  })
+})
+
 describe('the log of the service', () => {
   const lines: string[] = []
   let app: TestApp

@@ -1,15 +1,21 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { prettyLine } from './pretty-log.ts'
 
 /**
  * The log of the process. Each line is masked as a whole, just before it is written, because a credential may hide
  * anywhere in it: in a path, in the message or the cause of an error, in what a library says about an address.
+ * `isPretty` is for people at a terminal; otherwise a line is JSON.
  */
-export function createLogger(level: LoggerOptions['level'] & string, destination?: DestinationStream): Logger {
+export function createLogger(
+  level: LoggerOptions['level'] & string,
+  destination?: DestinationStream,
+  isPretty = false,
+): Logger {
   const options: LoggerOptions = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    hooks: { streamWrite: masked },
+    hooks: { streamWrite: isPretty ? (line) => prettyLine(masked(line)) : masked },
   }
   return destination ? pino(options, destination) : pino(options)
 }

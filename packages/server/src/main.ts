@@ -17,7 +17,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 try {
-  await run(process.argv.slice(2), process.env, stop.signal)
+  await run(process.argv.slice(2), process.env, { stop: stop.signal, isTerminal: process.stdout.isTTY === true })
   process.exit(0)
 } catch (error) {
   const isExpected = error instanceof Error && error.name === 'StartError'

@@ -22,11 +22,11 @@ export type Platform = {
   readonly newMasterKey: string | undefined
 }
 
-export async function openPlatform(
+/** The database, up to date. */
+export async function openDatabase(
   config: Config,
   onError: (error: unknown) => void = console.error,
-  { isEmpty = false } = {},
-): Promise<Platform> {
+): Promise<Pick<Platform, 'db' | 'applied'>> {
   const { DATABASE_URL: url, DATA_DIR: directory } = config
   const db = url
     ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
@@ -34,13 +34,26 @@ export async function openPlatform(
   try {
     // Not before: a new embedded database is a copy of a template, with the modes that the template has.
     await closeToOthers(directory, onError)
-    const applied = await migrate(db)
-    const secrets = await loadSecrets(db, directory, config.SECRET_KEY)
+    return { db, applied: await migrate(db) }
+  } catch (error) {
+    await db.close()
+    throw url ? explained(error) : error
+  }
+}
+
+export async function openPlatform(
+  config: Config,
+  onError: (error: unknown) => void = console.error,
+  { isEmpty = false } = {},
+): Promise<Platform> {
+  const { db, applied } = await openDatabase(config, onError)
+  try {
+    const secrets = await loadSecrets(db, config.DATA_DIR, config.SECRET_KEY)
     const beginning = { install: installStyles, ...(isEmpty ? {} : { fill: loadSample }) }
     return { db, secrets, applied, newMasterKey: await setUp(db, secrets, config.MASTER_API_KEY, beginning) }
   } catch (error) {
     await db.close()
-    throw url ? explained(error) : error
+    throw config.DATABASE_URL ? explained(error) : error
   }
 }
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import type { Logger } from 'pino'
-import { createApp } from './app.ts'
+import { startProgress } from '../bin/progress-line.js'
+import { type App, createApp } from './app.ts'
 import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { serveControl } from './control.ts'
@@ -14,25 +15,41 @@ import { readVersion } from './version.ts'
 /** How long requests that have begun may take once the server is told to stop. */
 const drainMs = 25_000
 
+type StartOptions = {
+  /** Without the sample that the first start makes. */
+  isEmpty: boolean
+  /** Somebody is watching. */
+  isTerminal: boolean
+}
+
 /** Runs the server until `stop`. */
-export async function serve(config: Config, stop: AbortSignal, start: { isEmpty: boolean }): Promise<void> {
-  const logger = createLogger(config.LOG_LEVEL)
-  const platform = await openPlatform(config, (error) => logger.error({ err: error }, 'database'), start)
+export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerminal }: StartOptions): Promise<void> {
+  const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal)
+  const endProgress = startProgress('Starting', { isBrief: true })
+  const onError = (error: unknown) => logger.error({ err: error }, 'database')
   try {
-    await serveOn(platform, config, logger, stop)
+    const platform = await openPlatform(config, onError, { isEmpty })
+    try {
+      await serveOn(platform, { config, logger, stop, endProgress })
+    } finally {
+      await platform.db.close()
+    }
   } finally {
-    await platform.db.close()
+    endProgress()
   }
   logger.info('stopped')
 }
 
-async function serveOn(platform: Platform, config: Config, logger: Logger, stop: AbortSignal): Promise<void> {
+type Running = { config: Config; logger: Logger; stop: AbortSignal; endProgress(): void }
+
+async function serveOn(platform: Platform, { config, logger, stop, endProgress }: Running): Promise<void> {
   const { db, secrets } = platform
-  const app = await createApp({ db, secrets, logger, config, about: { version: await readVersion() } })
+  const about = { version: await readVersion() }
+  const app = await createApp({ db, secrets, logger, config, about })
   let control: Server | undefined
   let figures: Server | undefined
   try {
-    await app.http.listen({ port: config.PORT, host: config.HOST }).catch(explainListen('PORT'))
+    await listen(app, config, logger).catch(explainListen('PORT'))
     if (db.kind === 'embedded') {
       control = await serveControl(config.DATA_DIR, (command) => runCommand(db, secrets, command))
     }
@@ -40,6 +57,7 @@ async function serveOn(platform: Platform, config: Config, logger: Logger, stop:
       figures = await serveMetrics(app.metrics, config.METRICS_PORT, config.HOST).catch(explainListen('METRICS_PORT'))
     }
     app.work().catch((error) => logger.error({ err: error }, 'jobs'))
+    endProgress()
     console.log(greeting(config, app.http.server.address() as AddressInfo, platform.newMasterKey))
     if (!stop.aborted) await once(stop, 'abort')
     logger.info('stopping')
@@ -49,6 +67,17 @@ async function serveOn(platform: Platform, config: Config, logger: Logger, stop:
     const impatience = setTimeout(() => app.http.server.closeAllConnections(), drainMs)
     await app.close()
     clearTimeout(impatience)
+  }
+}
+
+/** Fastify logs where it listens, which the greeting says as well. */
+async function listen({ http }: App, { PORT: port, HOST: host }: Config, logger: Logger): Promise<void> {
+  const { level } = logger
+  if (logger.isLevelEnabled('info')) logger.level = 'warn'
+  try {
+    await http.listen({ port, host })
+  } finally {
+    logger.level = level
   }
 }
 
@@ -62,8 +91,12 @@ const explainListen =
 function greeting(config: Config, { port }: AddressInfo, newMasterKey: string | undefined): string {
   const shown = ['0.0.0.0', '::'].includes(config.HOST) ? 'localhost' : config.HOST
   const address = config.BASE_URL ?? `http://${shown}:${port}`
-  const key = newMasterKey
-    ? `\n  Master key  ${newMasterKey}   (shown only now: keep it)\n  Other keys  npm start -- keys`
-    : ''
-  return `\n  Graticule   ${address}\n  API         ${address}/api/docs${key}\n`
+  const lines = [
+    ['Graticule', address],
+    ['Map', `${address}/`],
+    ['API', `${address}/api/docs`],
+    ['Keys', 'npm start -- keys'],
+    ...(newMasterKey ? [['Master key', `${newMasterKey}   (shown only now: keep it)`]] : []),
+  ]
+  return `\n${lines.map(([name = '', text]) => `  ${name.padEnd(12)}${text}\n`).join('')}`
 }

@@ -1,0 +1,50 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+
+const main = new URL('../../bin/graticule.js', import.meta.url).pathname
+
+export type Environment = Record<string, string>
+
+/** Runs a command to its end. */
+export async function runCommandLine(args: readonly string[], env: Environment) {
+  const child = spawn(process.execPath, [main, ...args], { env })
+  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { output, errors, code }
+}
+
+/** Starts a server and waits for its greeting. */
+export const startServer = (env: Environment) => greeted(spawn(process.execPath, [main, 'serve'], { env }))
+
+/** The same on a terminal, whose Ctrl-C is a byte. */
+export const startOnTerminal = (env: Environment) =>
+  greeted(spawn('script', ['-qefc', `exec ${process.execPath} ${main} serve`, '/dev/null'], { env }))
+
+async function greeted(child: ChildProcess) {
+  let output = ''
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (chunk) => {
+      output += chunk
+      const [, address] = /Graticule +(\S+)\r?\n[\s\S]*\n\r?\n/.exec(output) ?? []
+      if (address) resolve(address)
+    })
+    child.stderr?.on('data', (chunk) => {
+      output += chunk
+    })
+    child.on('exit', () => reject(new Error(output)))
+  })
+  return {
+    url,
+    output: () => output,
+    async stop(signal: NodeJS.Signals) {
+      const exit = once(child, 'exit')
+      child.kill(signal)
+      return (await exit)[0]
+    },
+    async type(keys: string) {
+      const exit = once(child, 'exit')
+      child.stdin?.write(keys)
+      return (await exit)[0]
+    },
+  }
+}
