@@ -5,7 +5,7 @@
 const maxDistance = 2
 const maxLength = 64
 const maxListed = 10
-const shortestPrefix = 2
+const shortestPrefix = 3
 
 /** `"popp" is not an attribute. Did you mean "pop"? Allowed: geom, name, pop.` */
 export function unknownName(what: string, name: string, known: Iterable<string>): string {

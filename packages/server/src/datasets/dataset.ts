@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { type Scope, scopeOf } from '../access/acl.ts'
+import { type AclLevel, type Scope, scopeOf } from '../access/acl.ts'
 import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
@@ -68,7 +68,10 @@ export const datasets = (
           ? await keptHeaders(db, next, previous)
           : sealHeaders(values.secrets, secrets, applicationId)
       const described = { ...next, databaseId, applicationId, secrets: sealed }
-      const { attributes, bytes } = await sources.inspect(described, leaving())
+      const { attributes, bytes } = await sources.inspect(described, {
+        signal: leaving(),
+        mayListTables: reaches(scope, 'execute', databaseId),
+      })
       return {
         ...values,
         ownerId,
@@ -91,10 +94,14 @@ function ownerOf(wanted: unknown, current: unknown, scope: Scope): unknown {
 async function ownDatabase(sources: Sources, scope: Scope, applicationId: string, wanted: unknown): Promise<string> {
   const id = typeof wanted === 'string' ? wanted.toLowerCase() : undefined
   const found = await sources.findDatabase(applicationId, id)
-  const reach = scopeOf(scope.caller, 'databases', 'read')
-  const isReached = id === undefined || reach?.ids === 'any' || reach?.ids.includes(id)
-  if (!found || !isReached) throw invalid('body/databaseId', 'There is no database with this id.')
+  if (!found || !(id === undefined || reaches(scope, 'read', id)))
+    throw invalid('body/databaseId', 'There is no database with this id.')
   return found
+}
+
+function reaches({ caller }: Scope, level: AclLevel, databaseId: string): boolean {
+  const reach = scopeOf(caller, 'databases', level)
+  return reach !== undefined && (reach.ids === 'any' || reach.ids.includes(databaseId))
 }
 
 /** Secret headers stay with the origin they were given for: whoever may change a dataset may not send them elsewhere. */

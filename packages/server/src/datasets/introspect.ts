@@ -1,5 +1,6 @@
 import { ident, raw, type Sql, sql } from '../db/sql.ts'
-import { ApiError } from '../errors.ts'
+import { type ApiError, invalid } from '../errors.ts'
+import { didYouMean, shortList } from '../nearest-name.ts'
 import type { Connection, SelectOptions } from '../query/connection.ts'
 import { isClosedSchema } from './sql-names.ts'
 import type { NamedRelation } from './tenant-sql.ts'
@@ -23,13 +24,16 @@ export type TableFact = {
   readonly isTable: boolean
 }
 
+/** `mayListTables`: whoever asks may see the names of the tables that the database has. */
+export type InspectOptions = SelectOptions & { readonly mayListTables?: boolean }
+
 type Cells = Record<string, string | null>
 
 /** A table, view, materialised view, partitioned or foreign table, by `name` or `schema.name`. */
 export async function describeTable(
   connection: Connection,
   source: string,
-  options: SelectOptions,
+  options: InspectOptions,
 ): Promise<TableFact> {
   const { schema, name } = readableName(source, connection.schema)
   const role = roleOf(connection)
@@ -43,7 +47,7 @@ export async function describeTable(
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
       AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`,
   )
-  if (!table) throw absent(source)
+  if (!table) throw absent(source, await suggestedTables(connection, { schema, name }, options))
   const from = ident(schema, name)
   const rows = await facts(
     catalogOf(connection),
@@ -79,7 +83,7 @@ export async function describeTable(
 export async function checkReadable(
   connection: Connection,
   relations: readonly NamedRelation[],
-  options: SelectOptions,
+  options: InspectOptions,
 ): Promise<void> {
   if (!connection.catalog || relations.length === 0) return
   const role = roleOf(connection)
@@ -97,7 +101,10 @@ export async function checkReadable(
     ORDER BY r.place LIMIT 1`,
   )
   const relation = relations[Number(unreadable[0]?.place) - 1]
-  if (relation) throw absent([relation.schema, relation.name].filter((part) => part !== undefined).join('.'))
+  if (!relation) return
+  const { schema = connection.schema, name } = relation
+  const asked = [relation.schema, name].filter((part) => part !== undefined).join('.')
+  throw absent(asked, await suggestedTables(connection, { schema, name }, options))
 }
 
 /** What a SELECT would answer, without running it for more than a row. */
@@ -107,7 +114,9 @@ export async function describeQuery(connection: Connection, query: Sql, options:
   for await (const _ of batches);
   const names = columns.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new ApiError('invalid_request', `The query has two columns called "${twice}".`)
+  if (twice !== undefined) {
+    throw invalid('body/source', `must not have two columns called "${twice}"; rename one with AS`)
+  }
   const types = await facts(
     catalogOf(connection),
     options,
@@ -199,5 +208,28 @@ export function readableName(source: string, ownSchema: string): { schema: strin
   return table
 }
 
-const absent = (source: string): ApiError =>
-  new ApiError('invalid_request', `body/source: there is no table "${source.slice(0, 100)}" that can be read.`)
+const absent = (source: string, suggestion = ''): ApiError =>
+  invalid('body/source', `there is no table "${source.slice(0, 100)}" that can be read.${suggestion}`)
+
+const maxSuggested = 1_000
+
+/** The nearest name and a list of the tables of the same schema, for those who may list them: others learn no name. */
+async function suggestedTables(
+  connection: Connection,
+  { schema, name }: { schema: string; name: string },
+  { mayListTables, ...options }: InspectOptions,
+): Promise<string> {
+  if (!mayListTables || isClosedSchema(schema, connection.schema)) return ''
+  const role = roleOf(connection)
+  const tables = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND NOT starts_with(c.relname, 'svc_')
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')
+    ORDER BY c.relname LIMIT ${maxSuggested}`,
+  )
+  const names = tables.map((table) => table.name ?? '')
+  return names.length === 0 ? '' : `${didYouMean(name, names)} Tables: ${shortList(names)}.`
+}

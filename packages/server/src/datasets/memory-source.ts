@@ -95,7 +95,8 @@ async function definitionOf(srid: number, place: Place, limits: Limits): Promise
   const { batches } = await connection.select(statement, { ...limits, atMost: 1, isOurs: true })
   let definition: string | null | undefined
   for await (const batch of batches) definition ??= batch[0]?.[0]
-  if (!definition?.trim()) throw invalid('srid', `${srid} is no reference system that the database knows.`)
+  if (!definition?.trim())
+    throw invalid('query/srid', `must be a reference system that the database knows, such as 3857, not ${srid}`)
   return definition
 }
 

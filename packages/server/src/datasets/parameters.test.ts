@@ -32,10 +32,10 @@ test('pieces and markers together are the text, without a closing semicolon', ()
 })
 
 test('a marker whose name is reserved or no name is refused', () => {
-  assert.throws(() => splitMarkers('SELECT :limit'), refusal('source', /limit/))
-  assert.throws(() => splitMarkers('SELECT :naïve'), refusal('source', /letters/))
-  assert.throws(() => splitMarkers(`SELECT :${'a'.repeat(64)}`), refusal('source', /63/))
-  assert.throws(() => splitMarkers(`SELECT ${':a,'.repeat(1001)}1`), refusal('source', /1000/))
+  assert.throws(() => splitMarkers('SELECT :limit'), refusal('body/source', /limit/))
+  assert.throws(() => splitMarkers('SELECT :naïve'), refusal('body/source', /letters/))
+  assert.throws(() => splitMarkers(`SELECT :${'a'.repeat(64)}`), refusal('body/source', /63/))
+  assert.throws(() => splitMarkers(`SELECT ${':a,'.repeat(1001)}1`), refusal('body/source', /1000/))
 })
 
 test('values are coerced to their declared type', () => {
@@ -65,40 +65,59 @@ test('what is missing is the default, or a 400 that names the parameter', () => 
   const values = readParameters(declared, ['a', 'b'], {})
   assert.deepEqual(values.get('a'), { type: 'integer', value: '5' })
   assert.deepEqual(values.get('b'), { type: 'date', value: null })
-  assert.throws(() => readParameters(declared, ['c'], {}), refusal('c', /required/))
+  assert.throws(() => readParameters(declared, ['c'], {}), refusal('query/c', /required/))
   assert.throws(
     () => readParameters([{ name: 'a', required: true, default: 'x' }], ['a'], {}),
-    refusal('a', /required/),
+    refusal('query/a', /required/),
   )
-  assert.throws(() => readParameters(undefined, ['toString'], {}), refusal('toString', /required/))
+  assert.throws(() => readParameters(undefined, ['toString'], {}), refusal('query/toString', /required/))
   assert.deepEqual(readParameters(undefined, ['c'], undefined).get('c'), { type: 'string', value: null })
 })
 
 test('a value that is repeated, an object or of another type is a 400 that names the parameter', () => {
   const declared = [{ name: 'a', type: 'integer' }]
   for (const value of [['1', '2'], { $gt: 1 }, 'x', '1.5', '1; DROP', '', true]) {
-    assert.throws(() => readParameters(declared, ['a'], { a: value }), refusal('a', /./), JSON.stringify(value))
+    assert.throws(() => readParameters(declared, ['a'], { a: value }), refusal('query/a', /./), JSON.stringify(value))
   }
-  assert.throws(() => readParameters(undefined, ['a'], { a: 'x\0' }), refusal('a', /text/))
-  assert.throws(() => readParameters(undefined, ['a'], { a: '\ud800' }), refusal('a', /text/))
+  assert.throws(() => readParameters(undefined, ['a'], { a: 'x\0' }), refusal('query/a', /text/))
+  assert.throws(() => readParameters(undefined, ['a'], { a: '\ud800' }), refusal('query/a', /text/))
+})
+
+test('a misspelt type or field of a declaration is answered with the nearest', () => {
+  assert.throws(
+    () => readParameters([{ name: 'a', type: 'interger' }], [], {}),
+    refusal('body/metadata/parameters/0/type', /Did you mean "integer"\?.*Allowed: string, integer/),
+  )
+  assert.throws(
+    () => readParameters([{ name: 'a', defualt: 1 }], [], {}),
+    refusal('body/metadata/parameters/0/defualt', /Did you mean "default"\?/),
+  )
+})
+
+test('all parameters with a fault are named together', () => {
+  const declared = [{ name: 'a', type: 'integer' }]
+  assert.throws(
+    () => readParameters(declared, ['a', 'b'], { a: 'x' }),
+    (error) => error instanceof ApiError && error.faults.map(({ path }) => path).join() === 'query/a,query/b',
+  )
 })
 
 test('a malformed declaration is a 400 that names its place', () => {
   const cases: [unknown, string][] = [
-    [{}, 'metadata.parameters'],
-    ['x', 'metadata.parameters'],
-    [[1], 'metadata.parameters/0'],
-    [[null], 'metadata.parameters/0'],
-    [[{ type: 'integer' }], 'metadata.parameters/0/name'],
-    [[{ name: '1a' }], 'metadata.parameters/0/name'],
-    [[{ name: 'a', type: 'geometry' }], 'metadata.parameters/0/type'],
-    [[{ name: 'a', type: 'toString' }], 'metadata.parameters/0/type'],
-    [[{ name: 'a' }, { name: 'a' }], 'metadata.parameters/1/name'],
-    [[{ name: 'a', type: 'integer', default: 'x' }], 'metadata.parameters/0/default'],
-    [[{ name: 'a', required: 1 }], 'metadata.parameters/0/required'],
-    [[{ name: 'a', description: 1 }], 'metadata.parameters/0/description'],
-    [[{ name: 'a', sql: 1 }], 'metadata.parameters/0/sql'],
-    ...[...reservedParameterNames].map((name): [unknown, string] => [[{ name }], 'metadata.parameters/0/name']),
+    [{}, 'body/metadata/parameters'],
+    ['x', 'body/metadata/parameters'],
+    [[1], 'body/metadata/parameters/0'],
+    [[null], 'body/metadata/parameters/0'],
+    [[{ type: 'integer' }], 'body/metadata/parameters/0/name'],
+    [[{ name: '1a' }], 'body/metadata/parameters/0/name'],
+    [[{ name: 'a', type: 'geometry' }], 'body/metadata/parameters/0/type'],
+    [[{ name: 'a', type: 'toString' }], 'body/metadata/parameters/0/type'],
+    [[{ name: 'a' }, { name: 'a' }], 'body/metadata/parameters/1/name'],
+    [[{ name: 'a', type: 'integer', default: 'x' }], 'body/metadata/parameters/0/default'],
+    [[{ name: 'a', required: 1 }], 'body/metadata/parameters/0/required'],
+    [[{ name: 'a', description: 1 }], 'body/metadata/parameters/0/description'],
+    [[{ name: 'a', sql: 1 }], 'body/metadata/parameters/0/sql'],
+    ...[...reservedParameterNames].map((name): [unknown, string] => [[{ name }], 'body/metadata/parameters/0/name']),
   ]
   for (const [declared, path] of cases) {
     assert.throws(() => readParameters(declared, [], {}), refusal(path, /./), JSON.stringify(declared))

@@ -1,6 +1,8 @@
 import { joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import { type ApiError, invalid } from '../errors.ts'
+import { type ApiError, FaultCollector, invalid } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 import type { AttributeType, ScalarType } from '../query/attribute.ts'
+import { show } from '../query/fault.ts'
 import { canonicalText, isScalarType } from '../query/value.ts'
 import { lexSql, type Token } from './sql-lexer.ts'
 
@@ -43,7 +45,8 @@ export function splitMarkers(text: string): { pieces: string[]; names: string[] 
     colon = token.text === ':' && !isGlued(before, token, brackets > 0) ? token : undefined
     before = token
   }
-  if (names.length > maxMarkers) throw invalid('source', `There are more than ${maxMarkers} places for parameters.`)
+  if (names.length > maxMarkers)
+    throw invalid('body/source', `must not have more than ${maxMarkers} places for parameters`)
   pieces.push(text.slice(from, before?.text === ';' ? before.start : text.length))
   return { pieces, names }
 }
@@ -56,14 +59,17 @@ function isGlued(before: Token | undefined, colon: Token, inBrackets: boolean): 
 
 function checkName(name: string): string {
   if (!parameterName.test(name)) {
-    throw invalid('source', `":${name.slice(0, 80)}" is no parameter: a name has letters, digits and _, at most 63.`)
+    throw invalid(
+      'body/source',
+      `":${name.slice(0, 80)}" cannot be a parameter: its name must be at most 63 letters (A-Z), digits and _`,
+    )
   }
-  if (reservedParameterNames.has(name)) throw reserved('source', name)
+  if (reservedParameterNames.has(name)) throw reserved('body/source', name)
   return name
 }
 
 const reserved = (path: string, name: string): ApiError =>
-  invalid(path, `"${name}" has a meaning of its own in a query; give the parameter another name.`)
+  invalid(path, `"${name}" is a parameter of every query; give the dataset's parameter another name`)
 
 /**
  * The values of the parameters `names`, which are the markers of a source: given, or the declared default. What is not
@@ -77,26 +83,34 @@ export function readParameters(
 ): ReadonlyMap<string, ParameterValue> {
   const declarations = readDeclarations(declared)
   const values = new Map<string, ParameterValue>()
+  const faults = new FaultCollector()
   for (const name of names) {
-    const declaration = declarations.get(name) ?? { type: 'string', preset: null, required: true }
+    const declaration = declarations.get(name) ?? undeclared
     const raw = given && Object.hasOwn(given, name) ? given[name] : undefined
-    const value = given ? readValue(name, declaration, raw) : declaration.preset
-    values.set(name, { type: declaration.type, value })
+    const value = given ? faults.attempt(() => readValue(`query/${name}`, declaration, raw)) : declaration.preset
+    values.set(name, { type: declaration.type, value: value ?? null })
   }
-  if (values.size > maxParameters) throw invalid('source', `There are more than ${maxParameters} parameters.`)
+  faults.finish()
+  if (values.size > maxParameters) throw tooMany('body/source')
   return values
 }
 
-function readValue(name: string, { type, preset, required }: Declaration, raw: unknown): string | null {
+const undeclared: Declaration = { type: 'string', preset: null, required: true }
+
+const tooMany = (path: string): ApiError => invalid(path, `must not have more than ${maxParameters} parameters`)
+
+function readValue(path: string, { type, preset, required }: Declaration, raw: unknown): string | null {
   if (raw === undefined || raw === null) {
-    if (required) throw invalid(name, 'The parameter is required.')
+    if (required) throw invalid(path, `is required: a parameter of this dataset, of type ${type}`)
     return preset
   }
-  if (typeof raw === 'object') throw invalid(name, 'The parameter must be given once, as a plain value.')
+  if (typeof raw === 'object') throw invalid(path, 'must be given once, as a plain value')
   const value = canonicalText(type, raw)
-  if (value === undefined) throw invalid(name, `The value is no ${type}.`)
+  if (value === undefined) throw invalid(path, `must be of type ${type}, not ${show(raw)}`)
   // PostgreSQL has no such characters.
-  if (value.includes('\0') || !value.isWellFormed()) throw invalid(name, 'The value is no valid text.')
+  if (value.includes('\0') || !value.isWellFormed()) {
+    throw invalid(path, 'must be text without NUL and half surrogate pairs')
+  }
   return value
 }
 
@@ -104,36 +118,41 @@ function readValue(name: string, { type, preset, required }: Declaration, raw: u
 export function readDeclarations(declared: unknown): ReadonlyMap<string, Declaration> {
   const declarations = new Map<string, Declaration>()
   if (declared === undefined || declared === null) return declarations
-  const root = 'metadata.parameters'
-  if (!Array.isArray(declared)) throw invalid(root, 'This must be a list of {name, type, default?, required?}.')
-  if (declared.length > maxParameters) throw invalid(root, `There are more than ${maxParameters} parameters.`)
+  const root = 'body/metadata/parameters'
+  if (!Array.isArray(declared)) throw invalid(root, `must be a list such as ${example}`)
+  if (declared.length > maxParameters) throw tooMany(root)
   for (const [index, item] of declared.entries()) {
     const path = `${root}/${index}`
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) throw invalid(path, 'This must be an object.')
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      throw invalid(path, 'must be an object such as {"name": "min", "type": "integer"}')
+    }
     const { name, declaration } = readDeclaration(path, item as Record<string, unknown>)
-    if (declarations.has(name)) throw invalid(`${path}/name`, `"${name}" is declared twice.`)
+    if (declarations.has(name)) throw invalid(`${path}/name`, `"${name}" is declared twice`)
     declarations.set(name, declaration)
   }
   return declarations
 }
+
+const example = '[{"name": "min", "type": "integer", "default": 0}]'
 
 const known = new Set(['name', 'type', 'default', 'required', 'description'])
 
 function readDeclaration(path: string, item: Record<string, unknown>): { name: string; declaration: Declaration } {
   const { name, type = 'string', default: preset, required, description } = item
   const stranger = Object.keys(item).find((key) => !known.has(key))
-  if (stranger !== undefined) throw invalid(`${path}/${stranger}`, 'A parameter has no such field.')
+  if (stranger !== undefined) {
+    throw invalid(`${path}/${stranger.slice(0, 80)}`, unknownName('a field of a parameter', stranger, known))
+  }
   if (typeof name !== 'string' || !parameterName.test(name)) {
-    throw invalid(`${path}/name`, 'A name has letters, digits and _, begins with no digit and has at most 63 of them.')
+    throw invalid(`${path}/name`, 'must be at most 63 letters (A-Z), digits and _, and must not begin with a digit')
   }
   if (reservedParameterNames.has(name)) throw reserved(`${path}/name`, name)
   if (typeof type !== 'string' || !isScalarType(type as AttributeType)) {
-    throw invalid(`${path}/type`, 'The type is one of string, integer, number, boolean, date, datetime, time, uuid.')
+    throw invalid(`${path}/type`, unknownName('a type of parameters', String(type), typeNames))
   }
   if (required !== undefined && typeof required !== 'boolean')
-    throw invalid(`${path}/required`, 'This is true or false.')
-  if (description !== undefined && typeof description !== 'string')
-    throw invalid(`${path}/description`, 'This is text.')
+    throw invalid(`${path}/required`, 'must be true or false')
+  if (description !== undefined && typeof description !== 'string') throw invalid(`${path}/description`, 'must be text')
   const scalar = type as ScalarType
   const hasPreset = preset !== undefined
   const declaration = {
@@ -160,12 +179,28 @@ const sqlTypes: { readonly [type in ScalarType]: Sql } = {
   uuid: raw('uuid'),
 }
 
+const typeNames = Object.keys(sqlTypes)
+
+/**
+ * What an author whose SQL does not type-check is told of its parameters without a declaration: they are text, and
+ * `population > text` is what the database complains of.
+ */
+export function declarationHint(declared: unknown, names: readonly string[]): string {
+  const declarations = readDeclarations(declared)
+  const [first] = names.filter((name) => !declarations.has(name))
+  if (first === undefined) return ''
+  return (
+    ` The parameter :${first} is text unless its type is declared in metadata.parameters: ` +
+    `[{"name": "${first}", "type": "integer"}].`
+  )
+}
+
 /** The tenant's text with a bound value at every marker. In parentheses, so that no marker grows onto what is beside it. */
 export function parameterisedSql(text: string, parameters: ReadonlyMap<string, ParameterValue>): Sql {
   const { pieces, names } = splitMarkers(text)
   const parts = names.map((name, index) => {
     const parameter = parameters.get(name)
-    if (!parameter) throw invalid(name, 'The parameter is required.')
+    if (!parameter) throw invalid(`query/${name}`, 'is required')
     return sql`(${parameter.value}::${sqlTypes[parameter.type]})${raw(pieces[index + 1] ?? '')}`
   })
   return joinSql([raw(pieces[0] ?? ''), ...parts], '')

@@ -6,7 +6,7 @@ import { invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import type { Attributes } from '../query/attribute.ts'
-import { parsePlan, type Query } from '../query/plan.ts'
+import { bodyPlaces, type Places, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
 import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
@@ -99,7 +99,7 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
           parameters: query,
           schema: simpleSchema,
           query: asked,
-          filter: 'filter',
+          places: queryPlaces,
         })
       },
     }),
@@ -112,7 +112,7 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
       body: bodySchema,
       columnsIn: 'where',
       handle: (context, { params: { id = '' }, query, body }) =>
-        answer(services, context, id, { parameters: query, schema: advancedSchema, query: body, filter: 'where' }),
+        answer(services, context, id, { parameters: query, schema: advancedSchema, query: body, places: bodyPlaces }),
     }),
   ]
 }
@@ -124,8 +124,7 @@ type Asked = {
   /** Of the parameters. */
   readonly schema: TObject
   readonly query: Query
-  /** What the conditions are called. */
-  readonly filter: string
+  readonly places: Places
 }
 
 async function answer({ known, sources, slots }: Services, context: Context, id: string, asked: Asked) {
@@ -133,8 +132,9 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
   refuseUnknown(context.tree, schema, own)
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
-  if (parameters.srid !== undefined && formatName === 'geojson') throw invalid('srid', 'GeoJSON is always in 4326.')
-  const plan = parsePlan(query, attributes, asked.filter)
+  if (parameters.srid !== undefined && formatName === 'geojson')
+    throw invalid('query/srid', 'cannot be given with GeoJSON, which is always in 4326; use format=json or csv')
+  const plan = parsePlan(query, attributes, asked.places)
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
   const { signal } = context

@@ -3,6 +3,7 @@ import type { Connection, SelectOptions } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
 import type { Relation } from '../query/plan-sql.ts'
 import type { AttributeDto } from './attribute-dto.ts'
+import type { InspectOptions } from './introspect.ts'
 import { type MemoryOptions, memoryKind } from './memory-source.ts'
 import { readDeclarations, splitMarkers } from './parameters.ts'
 import { restMarkers } from './sources/rest-template.ts'
@@ -46,7 +47,7 @@ export type Inspection = { attributes: AttributeDto[]; bytes: number | null }
 export type Given = Readonly<Record<string, unknown>>
 
 export type Kind = {
-  inspect(dataset: Dataset, place: Place, options: SelectOptions): Promise<Inspection>
+  inspect(dataset: Dataset, place: Place, options: InspectOptions): Promise<Inspection>
   open(dataset: Dataset, place: Place, given: Given): Promise<Source>
 }
 
@@ -61,7 +62,7 @@ export type Places = {
 
 export type Sources = {
   findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
-  inspect(dataset: object, signal?: AbortSignal): Promise<Inspection>
+  inspect(dataset: object, options?: Pick<InspectOptions, 'signal' | 'mayListTables'>): Promise<Inspection>
   open(dataset: object, given: Given): Promise<Source>
 }
 
@@ -77,9 +78,9 @@ export function createSources(places: Places, memory: MemoryOptions): Sources {
   const kindOf = ({ type }: Dataset): Kind => kinds[type]
   return {
     findDatabase: async (applicationId, id) => (await places.find(applicationId, id))?.id,
-    inspect(entity, signal) {
+    inspect(entity, given) {
       const dataset = entity as Dataset
-      const options = { timeoutMs: inspectionMs, ...(signal && { signal }) }
+      const options = { timeoutMs: inspectionMs, ...given }
       return kindOf(dataset).inspect(dataset, placeOf(places, dataset), options)
     },
     open(entity, given) {

@@ -29,19 +29,19 @@ export function checkDepth(text: string): void {
   let depth = 0
   let before: Token | undefined
   for (const token of lexSql(text)) {
-    if (++tokens > maxTokens) throw invalid('source', `The SQL has more than ${maxTokens} words and signs.`)
+    if (++tokens > maxTokens) throw invalid('body/source', `must not have more than ${maxTokens} words and signs`)
     checkToken(token)
     // What follows a point is a name, whatever it says.
     const isWord = token.kind === 'word' && before?.text !== '.'
     depth += step(levels, token, isWord ? token.text.toLowerCase() : '')
-    if (levels.length > maxLevels || depth > maxDepth) throw invalid('source', 'The SQL nests too deeply.')
+    if (levels.length > maxLevels || depth > maxDepth) throw invalid('body/source', 'nests too deeply')
     before = token
   }
 }
 
 function checkToken(token: Token): void {
-  if (token.kind === 'parameter') throw invalid('source', 'Write :name for a parameter, not $1.')
-  if (token.text === ';') throw invalid('source', 'The SQL must be one statement.')
+  if (token.kind === 'parameter') throw invalid('body/source', 'must write parameters as :name, not $1')
+  if (token.text === ';') throw invalid('body/source', 'must be one statement')
 }
 
 /** Opens or closes a level, or counts in the one that is open. Returns by how much the depth changes. */

@@ -91,4 +91,4 @@ function endOfDollarQuote(text: string, start: number, tag: string): number {
 }
 
 const unterminated = (what: string, start: number) =>
-  invalid('source', `A ${what} does not end (from character ${start + 1}).`)
+  invalid('body/source', `has a ${what} that does not end (from character ${start + 1})`)

@@ -11,6 +11,10 @@ export const isClosedSchema = (name: string, own: string): boolean => name !== o
 export const isKnownFunction = (name: string): boolean =>
   sqlFunctions.has(name) || postgisFunctions.has(name) || sqlTypes.has(name)
 
+/** For suggestions. */
+export const knownFunctions = (): string[] => [...sqlFunctions, ...postgisFunctions]
+export const knownTypes: Iterable<string> = sqlTypes
+
 /** Functions of extensions that reach beyond values, wherever they are installed. */
 const reachingOut =
   /^(_?postgis_|_?st_|pg_|pgis_|lo_|dblink|http|aws_|file_|postgres_fdw|find_srid|populate_geometry|addauth|checkauth|lockrow|unlockrows|.*(topolog|topogeo|longtransaction|gdal|outdb|raster|geometrycolumn|geometrytable|geometrysrid)|(query|table|schema|database|cursor)_to_|crosstab|connectby|xpath_table)/

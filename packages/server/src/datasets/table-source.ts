@@ -4,11 +4,11 @@ import { blame, type SelectOptions } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
 import type { Relation } from '../query/plan-sql.ts'
 import { type AttributeDto, attributesOf, typeOf } from './attribute-dto.ts'
-import { type ColumnFact, describeTable, readableName } from './introspect.ts'
+import { type ColumnFact, describeTable, type InspectOptions, readableName } from './introspect.ts'
 import type { Dataset, Inspection, Place, Source } from './sources.ts'
 import { answerInSql, explainInSql } from './sql-answer.ts'
 
-export async function inspectTable(dataset: Dataset, place: Place, options: SelectOptions): Promise<Inspection> {
+export async function inspectTable(dataset: Dataset, place: Place, options: InspectOptions): Promise<Inspection> {
   const connection = await place()
   const { columns, bytes } = await describeTable(connection, dataset.source, options).catch(blame(connection))
   return { attributes: columns.map(toDto), bytes }

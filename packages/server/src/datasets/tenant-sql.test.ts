@@ -44,8 +44,8 @@ test('what is refused is named', async () => {
   const cases: [string, RegExp][] = [
     ['SELECT 1; SELECT 2', /one statement/],
     ['', /one statement/],
-    ['DELETE FROM a', /Only SELECT/],
-    ['WITH x AS (DELETE FROM a RETURNING *) SELECT * FROM x', /Only SELECT.*WITH/],
+    ['DELETE FROM a', /must be a SELECT/],
+    ['WITH x AS (DELETE FROM a RETURNING *) SELECT * FROM x', /must be a SELECT, also inside WITH/],
     ['SELECT * INTO b FROM a', /INTO/],
     ['SELECT 1 UNION SELECT a FROM b FOR UPDATE', /FOR UPDATE/],
     ['SELECT * FROM svc.apikeys', /schema svc/],
@@ -54,8 +54,8 @@ test('what is refused is named', async () => {
     ['SELECT $1', /:name/],
     ["SELECT 'é' AS a,\n  :id FROM FROM", /syntax error at or near "FROM", line 2, column 12/],
     ["SELECT 'a", /does not end/],
-    ['SELECT 1\0', /no text/],
-    [`SELECT '${'a'.repeat(100_000)}'`, /more than 100000 bytes/],
+    ['SELECT 1\0', /NUL/],
+    [`SELECT '${'a'.repeat(100_000)}'`, /longer than 100000 bytes/],
     [`SELECT 1 IN (${'1,'.repeat(30_000)}1)`, /more than 20000/],
   ]
   for (const [text, pattern] of cases) await assert.rejects(check(text), isRefusal(pattern), text.slice(0, 80))
@@ -64,16 +64,16 @@ test('what is refused is named', async () => {
 test('a refused function or type is named, and so is what is allowed', async () => {
   const cases: [string, RegExp][] = [
     ['SELECT pg_typeof(1)', /The function pg_typeof is not available. Queries may call SQL's functions of values/],
-    ['SELECT a.b.c(1)', /function of another database/],
+    ['SELECT a.b.c(1)', /functions of another database/],
     ["SELECT 'x'::regclass", /The type regclass is not available. Queries may use SQL's types of values/],
     ["SELECT '{}'::own[]", /The type own is not available/],
-    ['SELECT (1259).regclass', /"regclass" is the name of a function or type/],
-    ['SELECT own.pg_typeof FROM own', /"pg_typeof" is the name of a function or type/],
+    ['SELECT (1259).regclass', /"regclass": it is the name of a function or type/],
+    ['SELECT own.pg_typeof FROM own', /"pg_typeof": it is the name of a function or type/],
     ['SELECT * FROM t TABLESAMPLE system_rows(1)', /SYSTEM or BERNOULLI/],
     ['SELECT system_user', /system_user is not available/],
     ["SELECT JSON_VALUE('{}', '$' RETURNING regconfig)", /The type regconfig/],
-    ['SELECT app_00000000000000000000000000000002.t.a FROM t', /schema app_0+2 is not yours/],
-    ['SELECT * FROM pg_catalog.pg_class', /schema pg_catalog is not yours/],
+    ['SELECT app_00000000000000000000000000000002.t.a FROM t', /schema app_0+2: it cannot be read/],
+    ['SELECT * FROM pg_catalog.pg_class', /schema pg_catalog: it cannot be read/],
   ]
   for (const [text, pattern] of cases) await assert.rejects(check(text), isRefusal(pattern), text)
 })
@@ -100,8 +100,8 @@ test('in a database of their own, tenants call functions and use types of their 
     ["SELECT public.dblink('host=127.0.0.1', 'select 1')", /dblink is not available/],
     ["SELECT public.ST_EstimatedExtent('a', 'b', 'c')", /st_estimatedextent is not available/],
     ["SELECT pg_catalog.pg_read_file('x')", /pg_read_file is not available/],
-    ['SELECT * FROM app_00000000000000000000000000000002.roads', /is not yours/],
-    ['SELECT svc.f(1)', /schema svc is not yours/],
+    ['SELECT * FROM app_00000000000000000000000000000002.roads', /cannot be read/],
+    ['SELECT svc.f(1)', /schema svc: it cannot be read/],
     ['SELECT 16::regtype', /The type regtype is not available/],
   ]
   for (const [text, pattern] of bad) await assert.rejects(checkTenantSql(text, place), isRefusal(pattern), text)

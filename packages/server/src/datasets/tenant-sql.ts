@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto'
 import { invalid } from '../errors.ts'
+import { didYouMean } from '../nearest-name.ts'
 import { splitMarkers } from './parameters.ts'
 import { checkDepth } from './sql-depth.ts'
-import { isCallingField, isClosedSchema, isKnownFunction, isKnownType, isOwnFunction } from './sql-names.ts'
+import {
+  isCallingField,
+  isClosedSchema,
+  isKnownFunction,
+  isKnownType,
+  isOwnFunction,
+  knownFunctions,
+  knownTypes,
+} from './sql-names.ts'
 import { isSelectNode } from './sql-nodes.ts'
 
 const maxBytes = 100_000
@@ -40,19 +49,19 @@ export async function checkTenantSql(text: string, place: SqlPlace): Promise<voi
 
 /** The same, and answers which tables the query names. Names that WITH gives are not among them. */
 export async function relationsOf(text: string, place: SqlPlace): Promise<NamedRelation[]> {
-  if (Buffer.byteLength(text) > maxBytes) throw refused(`The SQL has more than ${maxBytes} bytes.`)
+  if (Buffer.byteLength(text) > maxBytes) throw refused(`must not be longer than ${maxBytes} bytes`)
   // The parser reads up to a NUL; what it does not see, it cannot refuse.
-  if (text.includes('\0') || !text.isWellFormed()) throw refused('The SQL contains characters that are no text.')
+  if (text.includes('\0') || !text.isWellFormed()) throw refused('must not contain NUL or half surrogate pairs')
   const { pieces } = splitMarkers(text)
   const plain = pieces.join(stand)
   checkDepth(plain)
   const statements = parse(await loadParser(), plain, pieces, text)
   const [first] = statements
-  if (!first || statements.length > 1) throw refused('The SQL must be one statement.')
+  if (!first || statements.length > 1) throw refused('must be one statement')
   return checkTree(first, place)
 }
 
-const refused = (message: string) => invalid('source', message)
+const refused = (message: string) => invalid('body/source', message)
 
 type Parser = typeof import('libpg-query')
 
@@ -68,7 +77,7 @@ function parse({ parseSync, hasSqlDetails }: Parser, plain: string, pieces: read
   try {
     return (parseSync(plain).stmts ?? []).map(({ stmt }) => (stmt ?? {}) as Node)
   } catch (error) {
-    if (error instanceof RangeError) throw refused('The SQL nests too deeply.')
+    if (error instanceof RangeError) throw refused('nests too deeply')
     const position = hasSqlDetails(error) ? error.sqlDetails?.cursorPosition : undefined
     const place = position === undefined ? '' : `, ${placeOf(position, pieces, text)}`
     throw refused(`${error instanceof Error ? error.message : 'syntax error'}${place}`)
@@ -95,7 +104,7 @@ function placeOf(position: number, pieces: readonly string[], text: string): str
 
 /** By hand and not by recursion: a tree may be deep. */
 function checkTree(root: Node, place: SqlPlace): NamedRelation[] {
-  if (!Object.hasOwn(root, 'SelectStmt')) throw refused('Only SELECT is possible.')
+  if (!Object.hasOwn(root, 'SelectStmt')) throw refused('must be a SELECT')
   const relations: NamedRelation[] = []
   const withNames = new Set<unknown>()
   const open: Node[] = [root]
@@ -122,11 +131,11 @@ function childrenOf(node: Node): Node[] {
 
 /** Names of kinds of nodes begin with a capital, those of fields do not. */
 function checkKind(kind: string): void {
-  if (kind === 'intoClause') throw refused('SELECT INTO is not possible.')
-  if (kind === 'lockingClause') throw refused('FOR UPDATE and FOR SHARE are not possible.')
-  if (kind === 'ParamRef') throw refused('Write :name for a parameter, not $1.')
-  if (/Stmt$/.test(kind) && kind !== 'SelectStmt') throw refused('Only SELECT is possible, also inside of WITH.')
-  if (/^[A-Z]/.test(kind) && !isSelectNode(kind)) throw refused(`The syntax is not available (${kind}).`)
+  if (kind === 'intoClause') throw refused('must not use SELECT INTO')
+  if (kind === 'lockingClause') throw refused('must not use FOR UPDATE or FOR SHARE')
+  if (kind === 'ParamRef') throw refused('must write parameters as :name, not $1')
+  if (/Stmt$/.test(kind) && kind !== 'SelectStmt') throw refused('must be a SELECT, also inside WITH')
+  if (/^[A-Z]/.test(kind) && !isSelectNode(kind)) throw refused(`uses syntax that is not available (${kind})`)
 }
 
 /** Names are lists of parts wherever they stand, but for relations. */
@@ -149,23 +158,24 @@ function parts(list: unknown): string[] {
 }
 
 function checkRelation({ catalogname, schemaname }: Node, name: string, place: SqlPlace): void {
-  if (catalogname) throw refused('A table of another database cannot be read.')
+  if (catalogname) throw refused('must not name tables of another database')
   if (schemaname === 'pg_catalog') throw closed(schemaname)
   if (typeof schemaname === 'string') checkQualifier([schemaname], place)
-  if (/^pg_/i.test(name)) throw refused(`The table ${shown(name)} belongs to the system.`)
+  if (/^pg_/i.test(name))
+    throw refused(`must not read "${shown(name)}": names that begin with pg_ belong to the system`)
 }
 
 function checkFunction(names: string[], place: SqlPlace): void {
   const name = names.at(-1) ?? ''
   const [schema, more] = names.slice(0, -1)
-  if (more !== undefined) throw refused('A function of another database cannot be called.')
+  if (more !== undefined) throw refused('must not call functions of another database')
   // What has a syntax of its own, such as EXTRACT(… FROM …), is a function of pg_catalog to the parser.
   if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
     if (isKnownFunction(name)) return
   } else checkQualifier([schema], place)
   if (!place.isShared && schema !== undefined && schema !== 'pg_catalog' && isOwnFunction(name)) return
   throw refused(
-    `The function ${shown(name)} is not available. Queries may call SQL's functions of values and PostGIS's of geometries${
+    `The function ${shown(name)} is not available.${didYouMean(name, knownFunctions())} Queries may call SQL's functions of values and PostGIS's of geometries${
       place.isShared ? '' : ', and functions of this database that are written with their schema'
     }; docs/concepts.md says which.`,
   )
@@ -184,14 +194,14 @@ function castNode(cast: Node): Node {
 function checkType(names: string[], place: SqlPlace): void {
   const name = names.at(-1) ?? ''
   const [schema, more] = names.slice(0, -1)
-  if (more !== undefined) throw refused('A type of another database cannot be used.')
+  if (more !== undefined) throw refused('must not use types of another database')
   // int, for one, is pg_catalog.int4 to the parser.
   if (schema === undefined || schema === 'pg_catalog' || schema === 'public') {
     if (isKnownType(name)) return
   } else checkQualifier([schema], place)
   if (!place.isShared && schema !== undefined && schema !== 'pg_catalog') return
   throw refused(
-    `The type ${shown(name)} is not available. Queries may use SQL's types of values and PostGIS's of geometries${
+    `The type ${shown(name)} is not available.${didYouMean(name, knownTypes)} Queries may use SQL's types of values and PostGIS's of geometries${
       place.isShared ? '' : ', and types of this database that are written with their schema'
     }.`,
   )
@@ -204,11 +214,12 @@ function checkColumn(names: string[], place: SqlPlace): void {
 }
 
 function checkField(name: string): void {
-  if (isCallingField(name)) throw refused(`"${shown(name)}" is the name of a function or type that is not available.`)
+  if (isCallingField(name))
+    throw refused(`must not use "${shown(name)}": it is the name of a function or type that is not available`)
 }
 
 function checkSampling(names: string[]): void {
-  if (!['system', 'bernoulli'].includes(names.join('.'))) throw refused('TABLESAMPLE takes SYSTEM or BERNOULLI.')
+  if (!['system', 'bernoulli'].includes(names.join('.'))) throw refused('must use SYSTEM or BERNOULLI with TABLESAMPLE')
 }
 
 /** Operators and collations of pg_catalog are SQL's own. */
@@ -218,6 +229,6 @@ function checkQualifier(schemas: readonly string[], { schema: own }: SqlPlace): 
 }
 
 /** The same words whether there is such a schema or not. */
-const closed = (schema: string) => refused(`The schema ${shown(schema)} is not yours to read.`)
+const closed = (schema: string) => refused(`must not name the schema ${shown(schema)}: it cannot be read`)
 
 const shown = (name: string): string => name.slice(0, 80)

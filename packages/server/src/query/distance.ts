@@ -1,6 +1,6 @@
 import geographicLib from 'geographiclib-geodesic'
+import { ApiError } from '../errors.ts'
 import { boxesAround } from './bounding-box.ts'
-import { fault } from './fault.ts'
 import { extentOf, type Geometry, type Position, positionsOf } from './geojson.ts'
 import { extentsMeet, isInAreas, shapeOf } from './intersection.ts'
 import {
@@ -109,6 +109,9 @@ function roundOfAreas(polygons: readonly (readonly (readonly Position[])[])[]): 
   return { paths: areas.flatMap(({ rings }) => rings), areas }
 }
 
+const tooLarge = (): ApiError =>
+  new ApiError('invalid_filter', '$dwithin: the geometry is too large to measure distances to. Simplify it.')
+
 /** With more positions on its edges, as ST_Segmentize puts them there. */
 function divided(geometry: Geometry): Geometry {
   const { west, south, east, north } = extentOf(positionsOf(geometry))
@@ -122,7 +125,7 @@ function divided(geometry: Geometry): Geometry {
       const [[x1, y1], [x2, y2]] = [positions[index - 1] as Position, positions[index] as Position]
       const parts = Math.max(1, Math.ceil(Math.hypot(x2 - x1, y2 - y1) / longest))
       count += parts
-      if (count > positionLimit) throw fault('$dwithin', 'too_many_values', 'the geometry is too large to measure to')
+      if (count > positionLimit) throw tooLarge()
       for (let part = 1; part < parts; part++) {
         result.push([x1 + ((x2 - x1) * part) / parts, y1 + ((y2 - y1) * part) / parts])
       }

@@ -1,8 +1,8 @@
-import { ApiError } from '../errors.ts'
+import { type ApiError, faulty } from '../errors.ts'
 
 /** A refused filter: where, what (for programs), and what (for people). */
 export function fault(path: string, code: string, message: string): ApiError {
-  return new ApiError('invalid_filter', `${path}: ${message}`, { faults: [{ path, code, message }] })
+  return faulty([{ path, code, message }], 'invalid_filter')
 }
 
 const shownLength = 60
@@ -18,5 +18,5 @@ export function show(value: unknown): string {
 /** The path of a key inside `path`. A key is the client's own text, so that it is cut before it is sent back. */
 export function below(path: string, key: string | number): string {
   const text = String(key)
-  return `${path}.${text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`}`
+  return `${path}/${text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`}`
 }

@@ -47,6 +47,11 @@ test('a filter has 200 nodes: conditions and operators', () => {
   refused(many(200), 'too_many_nodes')
   refused({ $or: Array.from({ length: 300 }, () => ({})) }, 'too_many_nodes')
   refused({ integer: { $or: Array.from({ length: 200 }, () => 1) } }, 'too_many_nodes')
+  assert.throws(
+    () => parseFilter({ $or: Array.from({ length: 900 }, () => ({ integer: 1 })) }, attributes),
+    (error) => error instanceof ApiError && error.faults.length === 1,
+    'one fault, not one for each node beyond',
+  )
 })
 
 test('a list has 1000 values, of which each may be as long as any', () => {
@@ -91,6 +96,6 @@ test('a message shows a long value and a long name cut', () => {
   )
   assert.throws(
     () => parseFilter({ ['x'.repeat(9000)]: 1 }, attributes),
-    (error) => error instanceof ApiError && error.message.length < 120,
+    (error) => error instanceof ApiError && error.message.length < 220,
   )
 })

@@ -176,8 +176,12 @@ describe('operators', () => {
       assert.deepEqual(parse({ boolean: { $is: value } }), expected)
       assert.deepEqual(parse({ boolean: { $is: String(value) } }), expected)
     }
-    refused({ boolean: { $is: 'yes' } }, 'filter.boolean.$is', '"yes" is not null, true or false')
-    refused({ integer: { $is: true } }, 'filter.integer.$is', 'null is the only value for type integer')
+    refused({ boolean: { $is: 'yes' } }, 'query/filter/boolean/$is', 'must be null, true or false, not "yes"')
+    refused(
+      { integer: { $is: true } },
+      'query/filter/integer/$is',
+      'must be null: $is takes no other value for type integer',
+    )
   })
 
   test('lists contain, overlap and equal; JSON contains and equals', () => {
@@ -204,29 +208,64 @@ describe('refusals', () => {
   test('an unknown attribute, whatever it is called', () => {
     for (const name of ['secret', 'toString', '__proto__', 'constructor', 'hasOwnProperty', '', '0']) {
       const input = JSON.parse(`{"${name}":{"$eq":1}}`)
-      refused(input, `filter.${name}`, 'unknown attribute', 'unknown_attribute')
-      refused({ $or: [input] }, `filter.$or.0.${name}`, 'unknown attribute', 'unknown_attribute')
+      refused(input, `query/filter/${name}`, / is not an attribute\. .*Allowed: string, /, 'unknown_attribute')
+      refused(
+        { $or: [input] },
+        `query/filter/$or/0/${name}`,
+        / is not an attribute\. .*Allowed: string, /,
+        'unknown_attribute',
+      )
     }
   })
 
   test('an unknown operator, whatever it is called', () => {
     for (const operator of ['$regexp', '$GT', 'gt', '__proto__', 'toString', '$where']) {
-      refused({ integer: JSON.parse(`{"${operator}":1}`) }, `filter.integer.${operator}`, 'unknown operator')
+      refused(
+        { integer: JSON.parse(`{"${operator}":1}`) },
+        `query/filter/integer/${operator}`,
+        / is not an operator for type integer/,
+      )
     }
-    refused({ $gt: 1 }, 'filter.$gt', /is not \$and, \$or or \$not/, 'unknown_operator')
-    refused({ integer: {} }, 'filter.integer', 'holds no operator')
+    refused(
+      { $gt: 1 },
+      'query/filter/$gt',
+      '$gt must stand below an attribute: {"attribute": {"$gt": …}}',
+      'unknown_operator',
+    )
+    refused({ integer: {} }, 'query/filter/integer', 'must hold an operator such as $eq')
   })
 
   test('what is no filter', () => {
-    refused('{', 'filter', /is not JSON/, 'invalid_json')
-    refused('5', 'filter', '5 is not an object')
-    refused([{ integer: 1 }], 'filter', 'a list is not an object')
-    refused({ $or: 1 }, 'filter.$or', '1 is not an object')
-    refused({ $and: [1] }, 'filter.$and.0', '1 is not an object')
-    refused({ $not: [{ integer: 1 }] }, 'filter.$not', 'a list is not an object')
-    refused({ integer: undefined }, 'filter.integer', 'has no value')
-    refused({ json: { $eq: undefined } }, 'filter.json.$eq', 'has no value')
-    assert.throws(() => parseFilter({ x: 1 }, attributes, 'where'), /^ApiError: where\.x: unknown attribute$/)
+    refused('{', 'query/filter', /must be JSON/, 'invalid_json')
+    refused('5', 'query/filter', 'must be an object, not 5')
+    refused([{ integer: 1 }], 'query/filter', 'must be an object, not a list')
+    refused({ $or: 1 }, 'query/filter/$or', 'must be an object, not 1')
+    refused({ $and: [1] }, 'query/filter/$and/0', 'must be an object, not 1')
+    refused({ $not: [{ integer: 1 }] }, 'query/filter/$not', 'must be an object, not a list')
+    refused({ integer: undefined }, 'query/filter/integer', 'has no value')
+    refused({ json: { $eq: undefined } }, 'query/filter/json/$eq', 'has no value')
+    assert.throws(() => parseFilter({ x: 1 }, attributes, 'body/where'), /^ApiError: body\/where\/x: "x" is not/)
+  })
+
+  test('a misspelt name is answered with the nearest, and all faults are named together', () => {
+    refused({ Strings: 'x' }, 'query/filter/Strings', /Did you mean "strings"\?/)
+    refused({ integer: { gte: 1 } }, 'query/filter/integer/gte', /Did you mean "\$gte"\?/)
+    refused({ string: { $ilike: 'a' } }, 'query/filter/string/$ilike', /Did you mean "\$iLike"\?/)
+    refused({ $ro: [] }, 'query/filter/$ro', /Did you mean "\$or"\?/)
+    const input = { nmuber: 1, integer: { $gt: 'x', $lt: 'y' }, $or: [{ boolean: true }, { uuid: 7 }] }
+    assert.throws(
+      () => parse(input),
+      (error) => {
+        assert.ok(error instanceof ApiError)
+        const paths = ['nmuber', 'integer/$gt', 'integer/$lt', '$or/1/uuid'].map((path) => `query/filter/${path}`)
+        assert.deepEqual(
+          error.faults.map(({ path }) => path),
+          paths,
+        )
+        assert.match(error.message, /The request has 4 faults/)
+        return true
+      },
+    )
   })
 
   test('an operator that does not apply to the type', () => {
@@ -244,29 +283,34 @@ describe('refusals', () => {
     }
     for (const [operator, names] of Object.entries(inapplicable)) {
       for (const name of names) {
-        const message = `${operator} does not apply to type ${name}`
-        refused({ [name]: { [operator]: '1,2' } }, `filter.${name}.${operator}`, message, 'operator_not_applicable')
+        const message = new RegExp(`^\\${operator} does not apply to type ${name}\\. Allowed: `)
+        refused(
+          { [name]: { [operator]: '1,2' } },
+          `query/filter/${name}/${operator}`,
+          message,
+          'operator_not_applicable',
+        )
       }
     }
-    refused({ strings: { $in: ['a'] } }, 'filter.strings.$in', '$in does not apply to type array')
-    refused({ strings: { $not: ['a'] } }, 'filter.strings.$not', '$notIn does not apply to type array')
-    refused({ documents: { $contains: [{}] } }, 'filter.documents.$contains', /compare only with null/)
+    refused({ strings: { $in: ['a'] } }, 'query/filter/strings/$in', /^\$in does not apply to type array\./)
+    refused({ strings: { $not: ['a'] } }, 'query/filter/strings/$not', /^\$notIn does not apply to type array\./)
+    refused({ documents: { $contains: [{}] } }, 'query/filter/documents/$contains', /only be compared with null/)
   })
 
   test('a value of another type names the path', () => {
-    refused({ integer: { $gte: 'abc' } }, 'filter.integer.$gte', '"abc" is not an integer', 'invalid_value')
-    refused({ integer: { $in: '1,x' } }, 'filter.integer.$in', '"x" is not an integer')
-    refused({ integer: { $in: [1, 'x'] } }, 'filter.integer.$in.1', '"x" is not an integer')
-    refused({ integer: { $gt: { $gt: 1 } } }, 'filter.integer.$gt', 'an object is not an integer')
-    refused({ integer: { $gt: [1] } }, 'filter.integer.$gt', 'a list is not an integer')
-    refused({ string: { $eq: { a: 1 } } }, 'filter.string.$eq', 'an object is not a string')
-    refused({ string: true }, 'filter.string', 'true is not a string')
-    refused({ string: { $like: 5 } }, 'filter.string.$like', '5 is not a string')
-    refused({ integer: { $gt: null } }, 'filter.integer.$gt', /^null has no place here/)
-    refused({ integer: { $in: [1, null] } }, 'filter.integer.$in.1', /^null has no place here/)
-    refused({ integer: { $between: [1] } }, 'filter.integer.$between', 'needs two values')
-    refused({ integer: { $between: '1,2,3' } }, 'filter.integer.$between', 'needs two values')
-    refused({ string: { $like: 'a\\' } }, 'filter.string.$like', 'the pattern ends with a single backslash')
+    refused({ integer: { $gte: 'abc' } }, 'query/filter/integer/$gte', 'must be an integer, not "abc"', 'invalid_value')
+    refused({ integer: { $in: '1,x' } }, 'query/filter/integer/$in', 'must be an integer, not "x"')
+    refused({ integer: { $in: [1, 'x'] } }, 'query/filter/integer/$in/1', 'must be an integer, not "x"')
+    refused({ integer: { $gt: { $gt: 1 } } }, 'query/filter/integer/$gt', 'must be an integer, not an object')
+    refused({ integer: { $gt: [1] } }, 'query/filter/integer/$gt', 'must be an integer, not a list')
+    refused({ string: { $eq: { a: 1 } } }, 'query/filter/string/$eq', 'must be a string, not an object')
+    refused({ string: true }, 'query/filter/string', 'must be a string, not true')
+    refused({ string: { $like: 5 } }, 'query/filter/string/$like', 'must be a string, not 5')
+    refused({ integer: { $gt: null } }, 'query/filter/integer/$gt', /^must not be null/)
+    refused({ integer: { $in: [1, null] } }, 'query/filter/integer/$in/1', /^must not be null/)
+    refused({ integer: { $between: [1] } }, 'query/filter/integer/$between', /must be two values/)
+    refused({ integer: { $between: '1,2,3' } }, 'query/filter/integer/$between', /must be two values/)
+    refused({ string: { $like: 'a\\' } }, 'query/filter/string/$like', 'must not end with a single backslash')
     assert.deepEqual(parse({ string: { $like: 'a\\\\' } }), like('a\\\\'))
   })
 })

@@ -1,12 +1,14 @@
+import { FaultCollector } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import { below, fault, show } from './fault.ts'
 import { allOf, anyOf, type Filter, not } from './filter-tree.ts'
 import { asList, asObject } from './operand.ts'
-import { applyOperator, type Use } from './operator.ts'
+import { applyOperator, isOperator, type Use } from './operator.ts'
 
 const bounds = { depth: 10, nodes: 200 }
 
-type Parse = { readonly attributes: Attributes; nodes: number }
+type Parse = { readonly attributes: Attributes; readonly faults: FaultCollector; nodes: number }
 
 /** A place in the input: how it is called in messages and how many objects are around it. */
 type Place = { readonly path: string; readonly depth: number }
@@ -14,20 +16,29 @@ type Place = { readonly path: string; readonly depth: number }
 /**
  * The one filter grammar: lists, dataset queries and tiles. Takes an object from JSON or from a deep-object query
  * string, or its JSON text; nothing at all matches every row. Whatever is not understood is refused, because a filter
- * that is ignored returns more rows than were asked for. `root` is what the messages call the input.
+ * that is ignored returns more rows than were asked for, and all faults are named together. `root` begins their paths.
  */
-export function parseFilter(input: unknown, attributes: Attributes, root = 'filter'): Filter {
+export function parseFilter(input: unknown, attributes: Attributes, root = 'query/filter'): Filter {
   const place = { path: root, depth: 1 }
   const value = typeof input === 'string' && input !== '' ? parseText(input, place) : input
   if (value === undefined || value === null || value === '') return allOf([])
-  return parseGroup({ attributes, nodes: 0 }, value, place)
+  const parse = { attributes, faults: new FaultCollector(), nodes: 0 }
+  const filter = attempt(parse, () => parseGroup(parse, value, place))
+  parse.faults.finish()
+  return filter
+}
+
+/** Goes on after a fault, but not with a filter that is too large: every node beyond the limit would be a fault. */
+function attempt(parse: Parse, work: () => Filter): Filter {
+  if (parse.nodes > bounds.nodes) return allOf([])
+  return parse.faults.attempt(work) ?? allOf([])
 }
 
 function parseText(text: string, { path }: Place): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw fault(path, 'invalid_json', `${show(text)} is not JSON`)
+    throw fault(path, 'invalid_json', `must be JSON, not ${show(text)}`)
   }
 }
 
@@ -40,19 +51,21 @@ function parseEntries(parse: Parse, value: unknown, place: Place): readonly Filt
   const entries = objectEntries(value, place)
   // An empty object is no node, but a list of them still takes its time.
   if (entries.length === 0) countNode(parse, place)
-  return entries.map(([key, item]) => parseEntry(parse, key, item, inside(place, key)))
+  return entries.map(([key, item]) => attempt(parse, () => parseEntry(parse, key, item, inside(place, key))))
 }
 
 function parseEntry(parse: Parse, key: string, value: unknown, place: Place): Filter {
   if (key.startsWith('$')) return parseLogic(parse, key, value, place)
   const attribute = parse.attributes.get(key)
-  if (!attribute) throw fault(place.path, 'unknown_attribute', 'unknown attribute')
+  if (!attribute) {
+    throw fault(place.path, 'unknown_attribute', unknownName('an attribute', key, parse.attributes.keys()))
+  }
   return parseCondition(parse, attribute, value, place)
 }
 
 function parseLogic(parse: Parse, operator: string, value: unknown, place: Place): Filter {
   if (operator !== '$and' && operator !== '$or' && operator !== '$not') {
-    throw fault(place.path, 'unknown_operator', 'is not $and, $or or $not, nor an attribute')
+    throw fault(place.path, 'unknown_operator', isOperator(operator) ? misplaced(operator) : unknownLogic(operator))
   }
   countNode(parse, place)
   if (operator === '$not') return not(parseGroup(parse, value, deeper(place)))
@@ -63,6 +76,11 @@ function parseLogic(parse: Parse, operator: string, value: unknown, place: Place
   return operator === '$and' ? allOf(filters) : anyOf(filters)
 }
 
+const misplaced = (operator: string): string =>
+  `${operator} must stand below an attribute: {"attribute": {"${operator}": …}}`
+
+const unknownLogic = (operator: string): string => unknownName('$and, $or or $not', operator, ['$and', '$or', '$not'])
+
 /** What one attribute has to meet: a value, a list, null, or an object of operators. */
 function parseCondition(parse: Parse, attribute: Attribute, value: unknown, place: Place): Filter {
   if (asList(value)) return parseOperator(parse, '$in', attribute, value, place)
@@ -72,8 +90,10 @@ function parseCondition(parse: Parse, attribute: Attribute, value: unknown, plac
 
 function parseOperators(parse: Parse, attribute: Attribute, value: unknown, place: Place): readonly Filter[] {
   const entries = objectEntries(value, place)
-  if (entries.length === 0) throw fault(place.path, 'invalid_value', 'holds no operator')
-  return entries.map(([key, item]) => parseOperator(parse, key, attribute, item, inside(place, key)))
+  if (entries.length === 0) throw fault(place.path, 'invalid_value', 'must hold an operator such as $eq')
+  return entries.map(([key, item]) =>
+    attempt(parse, () => parseOperator(parse, key, attribute, item, inside(place, key))),
+  )
 }
 
 function parseOperator(parse: Parse, operator: string, attribute: Attribute, value: unknown, place: Place): Filter {
@@ -112,15 +132,15 @@ function isNullOperand(operator: string, attribute: Attribute, value: unknown): 
 
 /** Own keys only, as a list: no key of the input ever reaches a prototype. */
 function objectEntries(value: unknown, { path, depth }: Place): readonly (readonly [string, unknown])[] {
-  if (depth > bounds.depth) throw fault(path, 'too_deep', `a filter nests at most ${bounds.depth} levels`)
-  if (!asObject(value)) throw fault(path, 'invalid_value', `${show(value)} is not an object`)
+  if (depth > bounds.depth) throw fault(path, 'too_deep', `must not nest deeper than ${bounds.depth} levels`)
+  if (!asObject(value)) throw fault(path, 'invalid_value', `must be an object, not ${show(value)}`)
   return Object.entries(value)
 }
 
 function countNode(parse: Parse, { path }: Place): void {
   parse.nodes += 1
   if (parse.nodes > bounds.nodes) {
-    throw fault(path, 'too_many_nodes', `a filter has at most ${bounds.nodes} conditions and operators`)
+    throw fault(path, 'too_many_nodes', `must not have more than ${bounds.nodes} conditions and operators`)
   }
 }
 

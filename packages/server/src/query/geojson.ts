@@ -89,21 +89,25 @@ function readSimpleGeometry(value: unknown, path: string): Geometry {
     case 'MultiPolygon':
       return { type, coordinates: readList(coordinates, inside, readPolygon) }
     default:
-      throw fault(path, 'invalid_geometry', 'is not a GeoJSON geometry')
+      throw fault(
+        path,
+        'invalid_geometry',
+        'must be a GeoJSON geometry such as {"type": "Point", "coordinates": [24.9, 60.2]}',
+      )
   }
 }
 
 function readPosition(value: unknown, path: string): Position {
   const [x, y] = Array.isArray(value) && value.length >= 2 && value.length <= 4 ? value : []
   if (!Number.isFinite(x) || !Number.isFinite(y)) {
-    throw fault(path, 'invalid_geometry', 'is not a position of two or three numbers')
+    throw fault(path, 'invalid_geometry', 'must be a position: [longitude, latitude]')
   }
   return [x, y]
 }
 
 function readLine(value: unknown, path: string): readonly Position[] {
   const line = readList(value, path, readPosition)
-  if (line.length < 2) throw fault(path, 'invalid_geometry', 'a line has at least two positions')
+  if (line.length < 2) throw fault(path, 'invalid_geometry', 'must have at least two positions')
   return line
 }
 
@@ -113,13 +117,13 @@ function readRing(value: unknown, path: string): readonly Position[] {
   const ring = readList(value, path, readPosition)
   const [first, last] = [ring.at(0), ring.at(-1)]
   if (ring.length < 4 || first?.[0] !== last?.[0] || first?.[1] !== last?.[1]) {
-    throw fault(path, 'invalid_geometry', 'a ring has at least four positions and ends where it begins')
+    throw fault(path, 'invalid_geometry', 'must be a ring: at least four positions, the last equal to the first')
   }
   return ring
 }
 
 function readList<T>(value: unknown, path: string, read: (item: unknown, path: string) => T): readonly T[] {
-  if (!Array.isArray(value)) throw fault(path, 'invalid_geometry', 'is not a list')
+  if (!Array.isArray(value)) throw fault(path, 'invalid_geometry', 'must be a list')
   return value.map((item, index) => read(item, below(path, index)))
 }
 

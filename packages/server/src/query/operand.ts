@@ -30,16 +30,17 @@ export function asObject(value: unknown): value is Readonly<Record<string, unkno
 
 /** The canonical text of a scalar operand. */
 export function scalarOperand(type: ScalarType, value: unknown, path: string): string {
-  if (value === null) throw fault(path, 'invalid_value', 'null has no place here; compare with $is or $not')
+  if (value === null)
+    throw fault(path, 'invalid_value', 'must not be null; compare with {"$is": null} or {"$not": null}')
   if (typeof value === 'string') checkText(value, path)
   if (type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw fault(path, 'invalid_value', `${show(value)} is not exact as a JSON number; send it as a string`)
+    throw fault(path, 'invalid_value', `must be sent as a string: ${show(value)} is not exact as a JSON number`)
   }
   const text = canonicalText(type, value)
   if (text !== undefined) return text
   const isLarge = type === 'integer' && typeof value === 'string' && /^[+-]?\d+$/.test(value)
   const noun = isLarge ? 'an integer of 64 bits' : nouns[type]
-  throw fault(path, 'invalid_value', `${show(value)} is not ${noun}`)
+  throw fault(path, 'invalid_value', `must be ${noun}, not ${show(value)}`)
 }
 
 /** A list operand: a list, one value, or text with commas. Items that hold a comma need a real list. */
@@ -51,7 +52,7 @@ export function listOperand(type: ScalarType, value: unknown, path: string): rea
 export function rawList(value: unknown, path: string): readonly unknown[] {
   const list = asList(value) ?? (typeof value === 'string' ? splitCommas(value) : [value])
   if (list.length > bounds.listValues) {
-    throw fault(path, 'too_many_values', `a list has at most ${bounds.listValues} values`)
+    throw fault(path, 'too_many_values', `must not have more than ${bounds.listValues} values`)
   }
   return list
 }
@@ -62,7 +63,7 @@ export function jsonOperand(value: unknown, path: string): string {
   checkJson(json, path, 1)
   const text = JSON.stringify(json)
   if (text.length > bounds.stringLength) {
-    throw fault(path, 'too_long', `a JSON value has at most ${bounds.stringLength} characters`)
+    throw fault(path, 'too_long', `must not be longer than ${bounds.stringLength} characters`)
   }
   return text
 }
@@ -70,10 +71,10 @@ export function jsonOperand(value: unknown, path: string): string {
 /** What PostgreSQL cannot store it cannot compare either: NUL and half a surrogate pair. */
 export function checkText(text: string, path: string): void {
   if (text.length > bounds.stringLength) {
-    throw fault(path, 'too_long', `a value has at most ${bounds.stringLength} characters`)
+    throw fault(path, 'too_long', `must not be longer than ${bounds.stringLength} characters`)
   }
   if (text.includes('\0') || !text.isWellFormed()) {
-    throw fault(path, 'invalid_value', 'the text holds NUL or a lone surrogate')
+    throw fault(path, 'invalid_value', 'must not contain NUL or half a surrogate pair')
   }
 }
 
@@ -88,10 +89,10 @@ function readJsonText(text: string): unknown {
 }
 
 function checkJson(value: unknown, path: string, depth: number): void {
-  if (depth > bounds.jsonDepth) throw fault(path, 'too_deep', `JSON nests at most ${bounds.jsonDepth} levels`)
+  if (depth > bounds.jsonDepth) throw fault(path, 'too_deep', `must not nest deeper than ${bounds.jsonDepth} levels`)
   if (typeof value === 'string') checkText(value, path)
   else if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw fault(path, 'invalid_value', 'a number is out of range')
+    throw fault(path, 'invalid_value', 'must hold only numbers that fit a double')
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) {
       checkText(key, path)

@@ -1,3 +1,4 @@
+import { shortList, unknownName } from '../nearest-name.ts'
 import type { Attribute, AttributeType, ScalarType } from './attribute.ts'
 import { fault, show } from './fault.ts'
 import { allOf, anyOf, type Comparison, type Filter, not, type ScalarAttribute } from './filter-tree.ts'
@@ -50,13 +51,25 @@ const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
 
 export function applyOperator(name: string, use: Use): Filter {
   const operator = operators.get(name)
-  if (!operator) throw fault(use.path, 'unknown_operator', 'unknown operator')
-  if (!operator.types.includes(use.attribute.type)) {
-    const allowed = name === '$is' ? `null is the only value for type ${use.attribute.type}` : undefined
-    const message = allowed ?? `${name} does not apply to type ${use.attribute.type}`
-    throw fault(use.path, 'operator_not_applicable', message)
+  const { type } = use.attribute
+  if (!operator) {
+    throw fault(use.path, 'unknown_operator', unknownName(`an operator for type ${type}`, name, operatorsOf(type)))
   }
+  if (!operator.types.includes(type)) throw fault(use.path, 'operator_not_applicable', inapplicable(name, type))
   return operator.build(use)
+}
+
+export const isOperator = (name: string): boolean => operators.has(name)
+
+/** `$is` and `$not` with null are open to every type. */
+const operatorsOf = (type: AttributeType): string[] => [
+  ...[...operators].flatMap(([name, { types }]) => (types.includes(type) ? [name] : [])),
+  ...['$is', '$not', '$and', '$or'].filter((name) => !operators.get(name)?.types.includes(type)),
+]
+
+function inapplicable(name: string, type: AttributeType): string {
+  if (name === '$is') return `must be null: $is takes no other value for type ${type}`
+  return `${name} does not apply to type ${type}. Allowed: ${shortList(operatorsOf(type))}.`
 }
 
 function equal(use: Use): Filter {
@@ -77,13 +90,13 @@ function oneOf({ attribute, value, path }: Use): Filter {
 
 function between(use: Use): Filter {
   const bounds = rawList(use.value, use.path)
-  if (bounds.length !== 2) throw fault(use.path, 'invalid_value', 'needs two values')
+  if (bounds.length !== 2) throw fault(use.path, 'invalid_value', 'must be two values: the least and the greatest')
   return allOf([compare({ ...use, value: bounds[0] }, 'gte'), compare({ ...use, value: bounds[1] }, 'lte')])
 }
 
 function like({ attribute, value, path }: Use, ignoreCase: boolean): Filter {
   const pattern = patternOperand(value, path)
-  if (endsInsideEscape(pattern)) throw fault(path, 'invalid_value', 'the pattern ends with a single backslash')
+  if (endsInsideEscape(pattern)) throw fault(path, 'invalid_value', 'must not end with a single backslash')
   return { kind: 'like', attribute, pattern, ignoreCase }
 }
 
@@ -93,8 +106,8 @@ function likeText({ attribute, value, path }: Use, before: string, after: string
 }
 
 function patternOperand(value: unknown, path: string): string {
-  if (typeof value !== 'string') throw fault(path, 'invalid_value', `${show(value)} is not a string`)
-  if (value.length > patternLength) throw fault(path, 'too_long', `a pattern has at most ${patternLength} characters`)
+  if (typeof value !== 'string') throw fault(path, 'invalid_value', `must be a string, not ${show(value)}`)
+  if (value.length > patternLength) throw fault(path, 'too_long', `must not be longer than ${patternLength} characters`)
   checkText(value, path)
   return value
 }
@@ -102,7 +115,7 @@ function patternOperand(value: unknown, path: string): string {
 function is({ attribute, value, path }: Use): Filter {
   if (value === true || value === 'true') return { kind: 'is', attribute, value: true }
   if (value === false || value === 'false') return { kind: 'is', attribute, value: false }
-  throw fault(path, 'invalid_value', `${show(value)} is not null, true or false`)
+  throw fault(path, 'invalid_value', `must be null, true or false, not ${show(value)}`)
 }
 
 function contains(use: Use): Filter {
@@ -114,7 +127,7 @@ function contains(use: Use): Filter {
 function items({ attribute, value, path }: Use, relation: 'eq' | 'contains' | 'overlap'): Filter {
   const itemType: ScalarType | undefined = scalarType(attribute.itemType ?? 'string')
   if (!itemType) {
-    throw fault(path, 'operator_not_applicable', `lists of type ${attribute.itemType} compare only with null`)
+    throw fault(path, 'operator_not_applicable', `lists of type ${attribute.itemType} can only be compared with null`)
   }
   return { kind: 'items', attribute, itemType, relation, values: listOperand(itemType, value, path) }
 }

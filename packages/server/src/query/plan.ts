@@ -1,7 +1,8 @@
-import { ApiError } from '../errors.ts'
+import { type ApiError, FaultCollector, invalid } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes, AttributeType } from './attribute.ts'
 import { parseFilter } from './filter.ts'
-import type { Filter } from './filter-tree.ts'
+import { allOf, type Filter } from './filter-tree.ts'
 
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
@@ -48,24 +49,50 @@ export type Query = {
   offset?: number
 }
 
-/** `root` is what the messages call the filter. */
-export function parsePlan(query: Query, attributes: Attributes, root = 'where'): Plan {
-  const where = parseFilter(query.where, attributes, root)
-  const named = query.attributes ?? []
-  const group = query.group?.map((name) => attributeNamed(attributes, name, 'group'))
-  const columns = named.length > 0 ? named.map((text) => parseColumn(attributes, text)) : allColumns(attributes, group)
+type List = 'attributes' | 'order' | 'group' | 'distinct'
+
+/** Where the parts of a query stand in a request. */
+export type Places = { readonly where: string; readonly sample: string; of(list: List, index: number): string }
+
+export const bodyPlaces: Places = {
+  where: 'body/where',
+  sample: 'body/sample',
+  of: (list, index) => `body/${list}/${index}`,
+}
+
+/** In an address a list is one parameter. */
+export const queryPlaces: Places = {
+  where: 'query/filter',
+  sample: 'query/sample',
+  of: (list) => `query/${list === 'order' ? 'sort' : list}`,
+}
+
+/** All faults are named together. */
+export function parsePlan(query: Query, attributes: Attributes, places = bodyPlaces): Plan {
+  const faults = new FaultCollector()
+  const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
+    (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, places.of(list, index))]) ?? [])
+  const where = faults.attempt(() => parseFilter(query.where, attributes, places.where))
+  const named = each('attributes', (text, path) => parseColumn(attributes, text, path))
+  const grouped = each('group', (name, path) => attributeNamed(attributes, name, path))
+  const distinct = each('distinct', (name, path) => attributeNamed(attributes, name, path))
+  const sample = query.sample && faults.attempt(() => parseSample(query.sample, places.sample))
+  faults.finish()
+  const group = query.group && grouped
+  const columns = named.length > 0 ? named : allColumns(attributes, group)
   const isGrouped = group !== undefined || columns.some(({ aggregate }) => aggregate)
-  const distinct = query.distinct?.map((name) => attributeNamed(attributes, name, 'distinct')) ?? []
-  if (isGrouped) checkGrouped(columns, group ?? [], distinct)
-  checkNames(columns)
-  const order = (query.order ?? []).map((text) => parseOrder(attributes, columns, isGrouped, group ?? [], text))
+  if (isGrouped) checkGrouped(columns, group ?? [], distinct, places)
+  checkNames(columns, places)
+  const sorted = { attributes, columns, group: isGrouped ? (group ?? []) : undefined }
+  const order = each('order', (text, path) => parseOrder(sorted, text, path))
+  faults.finish()
   return {
     columns,
-    where,
+    where: where ?? allOf([]),
     order: distinct.length > 0 ? distinctFirst(distinct, order) : order,
-    group: isGrouped ? (group ?? []) : undefined,
+    group: sorted.group,
     distinct,
-    sample: query.sample && parseSample(query.sample),
+    sample,
     limit: query.limit,
     offset: query.offset ?? 0,
   }
@@ -78,35 +105,36 @@ function allColumns(attributes: Attributes, group: readonly Attribute[] | undefi
 }
 
 /** `name`, `name as alias`, `sum(name)`, `count(*)`, `count(distinct name) as alias`. An attribute's own name comes first. */
-function parseColumn(attributes: Attributes, text: string): Column {
+function parseColumn(attributes: Attributes, text: string, path: string): Column {
   const whole = attributes.get(text)
   if (whole) return plain(whole)
   const [, expression = '', alias] = /^(.*?)(?:\s+as\s+"?([^"]+?)"?)?\s*$/is.exec(text) ?? []
   const renamed = attributes.get(expression)
-  if (renamed) return plain(renamed, checkAlias(alias, expression))
-  const [, call = '', inside = ''] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)$/s.exec(expression) ?? []
+  if (renamed) return plain(renamed, checkAlias(alias, expression, path))
+  const [, call, inside = ''] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)$/s.exec(expression) ?? []
+  if (call === undefined) throw invalid(path, unknownName('an attribute', expression, attributes.keys()))
   const aggregate = aggregates.find((known) => known === call.toLowerCase())
-  if (!aggregate) throw refused('attributes', text, 'is neither an attribute nor an aggregate')
-  return parseAggregate(attributes, aggregate, inside, alias)
+  if (!aggregate) throw invalid(path, unknownName('an aggregate', call, aggregates))
+  return parseAggregate({ attributes, path }, aggregate, inside, alias)
 }
 
 function parseAggregate(
-  attributes: Attributes,
+  { attributes, path }: { attributes: Attributes; path: string },
   aggregate: Aggregate,
   inside: string,
   alias: string | undefined,
 ): Column {
   if (inside === '*') {
-    if (aggregate !== 'count') throw refused('attributes', `${aggregate}(*)`, 'is not possible: only count takes *')
-    return { name: checkAlias(alias, 'count'), aggregate, type: 'integer' }
+    if (aggregate !== 'count') throw refused(path, `${aggregate}(*)`, 'is not possible: only count takes *')
+    return { name: checkAlias(alias, 'count', path), aggregate, type: 'integer' }
   }
   const [, distinct, name = ''] = /^(?:(distinct)\s+)?(.*)$/is.exec(inside) ?? []
-  const attribute = attributeNamed(attributes, name, 'attributes')
+  const attribute = attributeNamed(attributes, name, path)
   const isDistinct = distinct !== undefined
-  if (isDistinct && aggregate !== 'count') throw refused('attributes', inside, 'distinct stands only in count')
+  if (isDistinct && aggregate !== 'count') throw refused(path, inside, 'is not possible: distinct stands only in count')
   const type = aggregateType(aggregate, attribute)
-  if (!type) throw refused('attributes', `${aggregate}(${name})`, `is not possible on ${attribute.type}`)
-  return { name: checkAlias(alias, `${aggregate}_${name}`), attribute, aggregate, isDistinct, type }
+  if (!type) throw refused(path, `${aggregate}(${name})`, `is not possible on ${attribute.type}`)
+  return { name: checkAlias(alias, `${aggregate}_${name}`, path), attribute, aggregate, isDistinct, type }
 }
 
 const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
@@ -120,48 +148,57 @@ function aggregateType(aggregate: Aggregate, { type }: Attribute): AttributeType
   return type === 'integer' || type === 'number' ? 'number' : undefined
 }
 
-function checkAlias(alias: string | undefined, otherwise: string): string {
+function checkAlias(alias: string | undefined, otherwise: string, path: string): string {
   const name = alias ?? otherwise
-  if (Buffer.byteLength(name) > 63 || /\p{Cc}/u.test(name)) throw refused('attributes', name, 'is no name for a column')
+  if (Buffer.byteLength(name) > 63 || /\p{Cc}/u.test(name)) {
+    throw refused(path, name, 'cannot name a column: at most 63 bytes without control characters are allowed')
+  }
   return name
 }
 
-function checkNames(columns: readonly Column[]): void {
+function checkNames(columns: readonly Column[], places: Places): void {
   const seen = new Set<string>()
-  for (const { name } of columns) {
-    if (seen.has(name)) throw refused('attributes', name, 'is there twice')
+  for (const [index, { name }] of columns.entries()) {
+    if (seen.has(name)) throw refused(places.of('attributes', index), name, 'is there twice; rename one with "as"')
     seen.add(name)
   }
 }
 
-function checkGrouped(columns: readonly Column[], group: readonly Attribute[], distinct: readonly Attribute[]): void {
-  if (distinct.length > 0) throw refused('distinct', 'distinct', 'cannot stand together with groups or aggregates')
-  for (const { attribute, aggregate, name } of columns) {
+function checkGrouped(
+  columns: readonly Column[],
+  group: readonly Attribute[],
+  distinct: readonly Attribute[],
+  places: Places,
+): void {
+  if (distinct.length > 0) throw invalid(places.of('distinct', 0), 'cannot stand together with groups or aggregates')
+  for (const [index, { attribute, aggregate, name }] of columns.entries()) {
     if (!aggregate && attribute && !group.includes(attribute)) {
-      throw refused('attributes', name, 'is neither in group nor an aggregate')
+      throw refused(places.of('attributes', index), name, 'must be in group or inside an aggregate')
     }
   }
 }
 
-function parseOrder(
-  attributes: Attributes,
-  columns: readonly Column[],
-  isGrouped: boolean,
-  group: readonly Attribute[],
-  text: string,
-): Order {
+type Sorted = {
+  readonly attributes: Attributes
+  readonly columns: readonly Column[]
+  readonly group: readonly Attribute[] | undefined
+}
+
+function parseOrder({ attributes, columns, group }: Sorted, text: string, path: string): Order {
   const isDescending = text.startsWith('-') && !attributes.has(text)
   const name = isDescending ? text.slice(1) : text
   const column = columns.find((candidate) => candidate.name === name)
-  if (column) return { by: sortable(column, text), isDescending }
-  const attribute = attributeNamed(attributes, name, 'order')
-  if (isGrouped && !group.includes(attribute)) throw refused('order', name, 'is neither in group nor an aggregate')
-  return { by: sortable(plain(attribute), text), isDescending }
+  if (column) return { by: sortable(column, path), isDescending }
+  const known = [...attributes.keys(), ...columns.map((one) => one.name)]
+  const attribute = attributes.get(name)
+  if (!attribute) throw invalid(path, unknownName('an attribute', name, new Set(known)))
+  if (group && !group.includes(attribute)) throw refused(path, name, 'must be in group or an aggregate')
+  return { by: sortable(plain(attribute), path), isDescending }
 }
 
-function sortable(column: Column, text: string): Column {
+function sortable(column: Column, path: string): Column {
   if (['json', 'array', 'binary', 'geometry'].includes(column.type)) {
-    throw refused('order', text, `cannot be sorted by, being ${column.type}`)
+    throw refused(path, column.name, `is of type ${column.type} and cannot be sorted`)
   }
   return column
 }
@@ -175,21 +212,22 @@ function distinctFirst(distinct: readonly Attribute[], order: readonly Order[]):
   return [...leading, ...order.filter((term) => !isDistinct(term))]
 }
 
-function parseSample({ percentage, method = 'system', seed }: NonNullable<Query['sample']>): Sample {
-  if (!(percentage > 0 && percentage <= 100))
-    throw refused('sample.percentage', String(percentage), 'is not in 0 to 100')
+function parseSample(sample: Query['sample'], path: string): Sample | undefined {
+  if (!sample) return undefined
+  const { percentage, method = 'system', seed } = sample
+  if (!(percentage > 0 && percentage <= 100)) throw invalid(`${path}/percentage`, 'must be above 0 and at most 100')
   const known = method.toLowerCase()
-  if (known !== 'system' && known !== 'bernoulli') throw refused('sample.method', method, 'is not SYSTEM or BERNOULLI')
+  if (known !== 'system' && known !== 'bernoulli') {
+    throw invalid(`${path}/method`, unknownName('a method', method, ['SYSTEM', 'BERNOULLI']))
+  }
   return { percentage, method: known, seed }
 }
 
-function attributeNamed(attributes: Attributes, name: string, place: string): Attribute {
+function attributeNamed(attributes: Attributes, name: string, path: string): Attribute {
   const attribute = attributes.get(name)
-  if (!attribute) throw refused(place, name, 'is not an attribute')
+  if (!attribute) throw invalid(path, unknownName('an attribute', name, attributes.keys()))
   return attribute
 }
 
-function refused(path: string, what: string, message: string): ApiError {
-  const text = `"${what.slice(0, 80)}" ${message}`
-  return new ApiError('invalid_request', `${path}: ${text}`, { faults: [{ path, code: 'invalid', message: text }] })
-}
+const refused = (path: string, what: string, message: string): ApiError =>
+  invalid(path, `"${what.slice(0, 80)}" ${message}`)

@@ -13,7 +13,7 @@ export function projectionOf(definition: string): Projection {
   return ([x = 0, y = 0, ...heights]) => {
     const [east, north] = forward([x, y]) ?? []
     if (!Number.isFinite(east) || !Number.isFinite(north)) {
-      throw invalid('srid', 'A geometry lies where this reference system is not defined.')
+      throw invalid('query/srid', 'is not defined where one of the geometries lies; choose another reference system')
     }
     return [rounded(Number(east)), rounded(Number(north)), ...heights]
   }
@@ -43,4 +43,7 @@ function attempt<T>(work: () => T): T | undefined {
 }
 
 const unsupported = (cause?: unknown) =>
-  Object.assign(invalid('srid', 'This kind of dataset cannot answer in this reference system.'), { cause })
+  Object.assign(
+    invalid('query/srid', 'is a reference system that this kind of dataset cannot answer in; leave it out for 4326'),
+    { cause },
+  )

@@ -14,7 +14,7 @@ function refused(operators: unknown, path: string, message: RegExp): void {
     (error) => {
       assert.ok(error instanceof ApiError)
       assert.equal(error.code, 'invalid_filter')
-      assert.equal(error.faults[0]?.path, `filter.geom.${path}`)
+      assert.equal(error.faults[0]?.path, `query/filter/geom/${path}`)
       assert.match(error.message, message)
       return true
     },
@@ -46,31 +46,31 @@ test('every type of geometry is taken, in its structure only', () => {
   for (const geometry of [...sound, { type: 'GeometryCollection', geometries: sound }]) {
     assert.deepEqual(parse({ $intersects: geometry }), { kind: 'intersects', attribute, geometry })
   }
-  refused({ $intersects: 'x' }, '$intersects', /"x" is not JSON/)
-  refused({ $intersects: 5 }, '$intersects', /is not a GeoJSON geometry/)
-  refused({ $intersects: [8, 50] }, '$intersects', /is not a GeoJSON geometry/)
-  refused({ $intersects: { type: 'Feature', geometry: point } }, '$intersects', /is not a GeoJSON geometry/)
-  refused({ $intersects: { type: 'toString' } }, '$intersects', /is not a GeoJSON geometry/)
+  refused({ $intersects: 'x' }, '$intersects', /must be JSON, not "x"/)
+  refused({ $intersects: 5 }, '$intersects', /must be a GeoJSON geometry/)
+  refused({ $intersects: [8, 50] }, '$intersects', /must be a GeoJSON geometry/)
+  refused({ $intersects: { type: 'Feature', geometry: point } }, '$intersects', /must be a GeoJSON geometry/)
+  refused({ $intersects: { type: 'toString' } }, '$intersects', /must be a GeoJSON geometry/)
   const nested = { type: 'GeometryCollection', geometries: [{ type: 'GeometryCollection', geometries: [point] }] }
-  refused({ $intersects: nested }, '$intersects.geometries.0', /is not a GeoJSON geometry/)
-  refused({ $intersects: { type: 'Point' } }, '$intersects.coordinates', /is not a position/)
+  refused({ $intersects: nested }, '$intersects/geometries/0', /must be a GeoJSON geometry/)
+  refused({ $intersects: { type: 'Point' } }, '$intersects/coordinates', /must be a position/)
   for (const coordinates of [[], [8], ['8', '50'], [8, null], [1, 2, 3, 4, 5], { 0: 8, 1: 50 }]) {
-    refused({ $intersects: { type: 'Point', coordinates } }, '$intersects.coordinates', /is not a position/)
+    refused({ $intersects: { type: 'Point', coordinates } }, '$intersects/coordinates', /must be a position/)
   }
-  refused({ $intersects: { type: 'LineString', coordinates: [[8, 50]] } }, '$intersects.coordinates', /two positions/)
+  refused({ $intersects: { type: 'LineString', coordinates: [[8, 50]] } }, '$intersects/coordinates', /two positions/)
   const open = { type: 'Polygon', coordinates: [[...line, [9, 50], [8, 49]]] }
-  refused({ $intersects: open }, '$intersects.coordinates.0', /ends where it begins/)
-  refused({ $intersects: { type: 'Polygon', coordinates: [[...line, [8, 50]]] } }, '$intersects.coordinates.0', /four/)
-  refused({ $intersects: { type: 'MultiPoint', coordinates: [] } }, '$intersects', /is empty/)
-  refused({ $intersects: { type: 'Polygon', coordinates: [] } }, '$intersects', /is empty/)
-  refused({ $intersects: { type: 'Point', coordinates: [181, 0] } }, '$intersects', /outside/)
-  refused({ $intersects: { type: 'Point', coordinates: [0, -91] } }, '$intersects', /outside/)
+  refused({ $intersects: open }, '$intersects/coordinates/0', /last equal to the first/)
+  refused({ $intersects: { type: 'Polygon', coordinates: [[...line, [8, 50]]] } }, '$intersects/coordinates/0', /four/)
+  refused({ $intersects: { type: 'MultiPoint', coordinates: [] } }, '$intersects', /empty geometry/)
+  refused({ $intersects: { type: 'Polygon', coordinates: [] } }, '$intersects', /empty geometry/)
+  refused({ $intersects: { type: 'Point', coordinates: [181, 0] } }, '$intersects', /must lie within/)
+  refused({ $intersects: { type: 'Point', coordinates: [0, -91] } }, '$intersects', /must lie within/)
 })
 
 test('a geometry has at most 100 000 positions', () => {
   const positions = (length: number) => Array.from({ length }, () => [8, 50])
   assert.doesNotThrow(() => parse({ $intersects: { type: 'MultiPoint', coordinates: positions(100_000) } }))
-  refused({ $intersects: { type: 'MultiPoint', coordinates: positions(100_001) } }, '$intersects', /at most 100000/)
+  refused({ $intersects: { type: 'MultiPoint', coordinates: positions(100_001) } }, '$intersects', /more than 100000/)
 })
 
 test('a box is four numbers in any form of list', () => {
@@ -79,9 +79,9 @@ test('a box is four numbers in any form of list', () => {
   refused({ $bbox: [1, 2, 3] }, '$bbox', /four numbers/)
   refused({ $bbox: '' }, '$bbox', /four numbers/)
   refused({ $bbox: [1, 2, 3, 4, 5, 6] }, '$bbox', /four numbers/)
-  refused({ $bbox: [1, 2, 'x', 4] }, '$bbox.2', /"x" is not a number/)
+  refused({ $bbox: [1, 2, 'x', 4] }, '$bbox/2', /must be a number, not "x"/)
   refused({ $bbox: [1, 4, 3, 2] }, '$bbox', /south is greater than north/)
-  refused({ $bbox: [1, -91, 3, 2] }, '$bbox', /outside -90/)
+  refused({ $bbox: [1, -91, 3, 2] }, '$bbox', /within -90/)
 })
 
 test('$dwithin takes a point or a geometry and a distance, also as text', () => {
@@ -90,11 +90,15 @@ test('$dwithin takes a point or a geometry and a distance, also as text', () => 
   assert.deepEqual(parse({ $dwithin: { point: '8,50', distance: '100' } }), expected)
   assert.deepEqual(parse({ $dwithin: { geometry: point, distance: 1e2 } }), expected)
   assert.deepEqual(parse({ $dwithin: JSON.stringify({ geometry: point, distance: 100 }) }), expected)
-  refused({ $dwithin: 5 }, '$dwithin', /needs an object/)
+  refused({ $dwithin: 5 }, '$dwithin', /must be an object/)
   refused({ $dwithin: { distance: 5 } }, '$dwithin', /either geometry or point/)
   refused({ $dwithin: { geometry: point, point: [8, 50], distance: 5 } }, '$dwithin', /either geometry or point/)
-  refused({ $dwithin: { point: [8, 50] } }, '$dwithin.distance', /is not a number/)
-  refused({ $dwithin: { point: [8, 50], distance: -1 } }, '$dwithin.distance', /negative/)
-  refused({ $dwithin: { point: [8], distance: 1 } }, '$dwithin.point.coordinates', /is not a position/)
-  refused({ $dwithin: { point: [8, 50], distance: 1, unit: 'km' } }, '$dwithin.unit', /is not geometry, point/)
+  refused({ $dwithin: { point: [8, 50] } }, '$dwithin/distance', /must be a number/)
+  refused({ $dwithin: { point: [8, 50], distance: -1 } }, '$dwithin/distance', /negative/)
+  refused({ $dwithin: { point: [8], distance: 1 } }, '$dwithin/point/coordinates', /must be a position/)
+  refused(
+    { $dwithin: { point: [8, 50], distance: 1, unit: 'km' } },
+    '$dwithin/unit',
+    /Allowed: geometry, point, distance/,
+  )
 })

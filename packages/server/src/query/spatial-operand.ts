@@ -1,3 +1,4 @@
+import { unknownName } from '../nearest-name.ts'
 import { below, fault, show } from './fault.ts'
 import { type Geometry, positionsOf, readGeometry } from './geojson.ts'
 import { asObject, rawList, scalarOperand } from './operand.ts'
@@ -9,12 +10,17 @@ const worldWidth = 360
 export function geometryOperand(value: unknown, path: string): Geometry {
   const geometry = readGeometry(typeof value === 'string' ? parseText(value, path) : value, path)
   const positions = positionsOf(geometry)
-  if (positions.length === 0) throw fault(path, 'invalid_geometry', 'the geometry is empty')
+  if (positions.length === 0) throw fault(path, 'invalid_geometry', 'must not be an empty geometry')
   if (positions.length > vertexLimit) {
-    throw fault(path, 'too_many_values', `a geometry has at most ${vertexLimit} positions`)
+    throw fault(path, 'too_many_values', `must not have more than ${vertexLimit} positions`)
   }
   const isOutside = positions.some(([lon, lat]) => Math.abs(lon) > 180 || Math.abs(lat) > 90)
-  if (isOutside) throw fault(path, 'invalid_geometry', 'a position lies outside -180 … 180, -90 … 90')
+  if (isOutside)
+    throw fault(
+      path,
+      'invalid_geometry',
+      'must lie within longitudes -180 … 180 and latitudes -90 … 90 (EPSG:4326, longitude first)',
+    )
   return geometry
 }
 
@@ -23,10 +29,10 @@ export function bboxOperand(value: unknown, path: string): readonly Geometry[] {
   const list = readNumbers(value, path)
   const [west, south, east, north] = list
   if (list.length !== 4 || west === undefined || south === undefined || east === undefined || north === undefined) {
-    throw fault(path, 'invalid_value', 'a box is four numbers: west, south, east, north')
+    throw fault(path, 'invalid_value', 'must be four numbers: west, south, east, north')
   }
-  if (south > north) throw fault(path, 'invalid_value', 'south is greater than north')
-  if (south < -90 || north > 90) throw fault(path, 'invalid_value', 'a latitude lies outside -90 … 90')
+  if (south > north) throw fault(path, 'invalid_value', 'must be west, south, east, north: south is greater than north')
+  if (south < -90 || north > 90) throw fault(path, 'invalid_value', 'must have latitudes within -90 … 90')
   if (east - west >= worldWidth) return [box(-180, south, 180, north)]
   const [left, right] = [wrapLongitude(west), wrapLongitude(east)]
   if (left <= right) return [box(left, south, right, north)]
@@ -36,14 +42,20 @@ export function bboxOperand(value: unknown, path: string): readonly Geometry[] {
 /** `{geometry | point: [lon, lat], distance}`, distance in metres. */
 export function distanceOperand(value: unknown, path: string): { geometry: Geometry; distanceMetres: number } {
   const parts = typeof value === 'string' ? parseText(value, path) : value
-  if (!asObject(parts)) throw fault(path, 'invalid_value', 'needs an object with geometry or point, and distance')
+  if (!asObject(parts))
+    throw fault(path, 'invalid_value', 'must be an object such as {"point": [24.9, 60.2], "distance": 500}')
   const unknown = Object.keys(parts).find((key) => key !== 'geometry' && key !== 'point' && key !== 'distance')
-  if (unknown !== undefined) throw fault(below(path, unknown), 'unknown_member', 'is not geometry, point or distance')
+  if (unknown !== undefined)
+    throw fault(
+      below(path, unknown),
+      'unknown_member',
+      unknownName('a member of $dwithin', unknown, ['geometry', 'point', 'distance']),
+    )
   if (Object.hasOwn(parts, 'geometry') === Object.hasOwn(parts, 'point')) {
-    throw fault(path, 'invalid_value', 'needs either geometry or point')
+    throw fault(path, 'invalid_value', 'must have either geometry or point')
   }
   const distanceMetres = Number(scalarOperand('number', parts.distance, below(path, 'distance')))
-  if (distanceMetres < 0) throw fault(below(path, 'distance'), 'invalid_value', 'is negative')
+  if (distanceMetres < 0) throw fault(below(path, 'distance'), 'invalid_value', 'must not be negative')
   const geometry = Object.hasOwn(parts, 'geometry')
     ? geometryOperand(parts.geometry, below(path, 'geometry'))
     : pointOperand(parts.point, below(path, 'point'))
@@ -62,7 +74,7 @@ function parseText(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw fault(path, 'invalid_json', `${show(text)} is not JSON`)
+    throw fault(path, 'invalid_json', `must be JSON, not ${show(text)}`)
   }
 }
 

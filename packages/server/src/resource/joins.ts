@@ -2,6 +2,7 @@ import { type Caller, scopeOf } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type Sql, type SqlValue, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 import type { Entity, Identity, Join, Resource } from './resource.ts'
 import { findEntities } from './store.ts'
 
@@ -9,7 +10,7 @@ import { findEntities } from './store.ts'
 export function readJoins(resource: Resource, names: readonly string[] = []): readonly string[] {
   for (const name of names) {
     if (!Object.hasOwn(resource.joins, name)) {
-      throw invalid('join', `"${name.slice(0, 80)}" is not a relation of ${resource.title}.`)
+      throw invalid('query/join', unknownName(`a relation of ${resource.title}`, name, Object.keys(resource.joins)))
     }
   }
   return names

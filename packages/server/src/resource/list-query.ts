@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
+import { FaultCollector, invalid } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
 import { foldCase } from '../query/filter-case.ts'
@@ -45,10 +46,15 @@ export type ListQuery = {
 }
 
 export function readListQuery(resource: Resource, parameters: ListParameters, views?: Views): ListQuery {
+  const faults = new FaultCollector()
+  const fields = faults.attempt(() => readFields(resource, parameters.fields))
+  const where = faults.attempt(() => readFilter(resource, parameters.filter, views))
+  const order = faults.attempt(() => readSort(resource, parameters.sort ?? []))
+  faults.finish()
   return {
-    fields: readFields(resource, parameters.fields),
-    where: and([readFilter(resource, parameters.filter, views), ...(resource.listExtras?.where(parameters) ?? [])]),
-    order: readSort(resource, parameters.sort ?? []),
+    fields,
+    where: and([where ?? raw('FALSE'), ...(resource.listExtras?.where(parameters) ?? [])]),
+    order: order ?? raw(''),
     limit: Math.min(parameters.limit ?? defaultLimit, maxLimit),
     offset: parameters.offset ?? 0,
   }
@@ -89,10 +95,12 @@ function readSort(resource: Resource, sort: readonly string[]): Sql {
 
 const isSortable = ({ queryable, type }: Field): boolean => queryable && type !== 'json' && type !== 'array'
 
+/** A field that does not fit is as unknown as one that never was. */
 function knownField(resource: Resource, name: string, parameter: string, fits: (field: Field) => boolean): Field {
   const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined
-  if (!field || !fits(field)) throw invalid(parameter, `"${name.slice(0, 80)}" is not a field that can be used here.`)
-  return field
+  if (field && fits(field)) return field
+  const allowed = Object.entries(resource.fields).flatMap(([known, one]) => (fits(one) ? [known] : []))
+  throw invalid(`query/${parameter}`, unknownName(`a field for ${parameter}`, name, allowed))
 }
 
 const column = (field: Field): Sql => ident(field.foldedColumn ?? field.column)

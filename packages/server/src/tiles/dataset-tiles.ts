@@ -2,7 +2,7 @@ import type { Sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'
 import { blame } from '../query/connection.ts'
-import { type Plan, parsePlan } from '../query/plan.ts'
+import { type Plan, parsePlan, queryPlaces } from '../query/plan.ts'
 import { column } from '../query/plan-sql.ts'
 import { clusterColumns, clusterSql } from './cluster-sql.ts'
 import { tileInDegrees } from './grid.ts'
@@ -231,8 +231,8 @@ function planOf({ attributes, geometry }: Dataset, parameters: TileParameters, t
   const { attributes: names, filter } = parameters
   const box = tile && { [geometry.name]: { $bbox: boxOf(tile) } }
   const where = box ? { $and: [...(filter === undefined ? [] : [filter]), box] } : filter
-  const plan = parsePlan({ ...(names && { attributes: names }), where }, attributes, 'filter')
-  if (plan.group) throw invalid('attributes', 'A tile shows rows, not aggregates of them.')
+  const plan = parsePlan({ ...(names && { attributes: names }), where }, attributes, queryPlaces)
+  if (plan.group) throw invalid('query/attributes', 'must be attributes: a tile shows rows, not aggregates')
   return plan
 }
 

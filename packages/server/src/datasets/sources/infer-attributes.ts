@@ -22,7 +22,8 @@ export function inferAttributes(rows: readonly SourceRow[]): AttributeDto[] {
       if (value !== null && value !== undefined) values.push(value)
       columns.set(name, values)
     }
-    if (columns.size > maxAttributes) throw invalid('source', `has more than ${maxAttributes} attributes`)
+    if (columns.size > maxAttributes)
+      throw invalid('body/source', `must not answer more than ${maxAttributes} attributes`)
   }
   // Nobody knows about the rows that were not looked at.
   const isWhole = sample.length === rows.length

@@ -26,7 +26,8 @@ const maxBytes = 10 * 1024 * 1024
 
 /** What a function answers, as it comes. */
 export async function invokeLambda(source: LambdaSource, options: LambdaOptions): Promise<Uint8Array> {
-  if (!/^[\w:$-]{1,170}$/.test(source.functionName)) throw invalid('source', 'is not the name of a function')
+  if (!/^[\w:$-]{1,170}$/.test(source.functionName))
+    throw invalid('body/source', 'must be the name or ARN of a function')
   const output = await invoke(source, options)
   // What went wrong inside is its owner's to see in its own log: it may hold anything.
   if (output.FunctionError) throw new ApiError('upstream_failed', 'The function ended with an error')

@@ -11,7 +11,7 @@ export function restMarkers(template: string): string[] {
 export function checkRestTemplate(template: string): void {
   const isFixed = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i.test(template)
   if (!isFixed || !URL.canParse(template.replaceAll(marker, 'x'))) {
-    throw invalid('source', 'must be an http or https address whose scheme, host and port hold no {name}')
+    throw invalid('body/source', 'must be an http or https address with {name} only after the host and port')
   }
 }
 
@@ -19,12 +19,14 @@ export function checkRestTemplate(template: string): void {
 export function fillRestTemplate(template: string, parameters: Readonly<Record<string, string | null>>): string {
   checkRestTemplate(template)
   const filled = template.replaceAll(marker, (_, name: string) => {
-    if (!Object.hasOwn(parameters, name)) throw invalid(name, 'is required')
+    if (!Object.hasOwn(parameters, name)) throw invalid(`query/${name}`, 'is required')
     return encoded(name, parameters[name] ?? '')
   })
   const [path = ''] = filled.split(/[?#]/)
   // No encoding helps: the dots would be resolved, and the address would be another one.
-  if (/[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i.test(path)) throw invalid('source', 'the path must not hold "." or ".."')
+  if (/[/\\](?:\.|%2e){1,2}(?:[/\\]|$)/i.test(path)) {
+    throw invalid('query', 'must not make the path of the source hold "." or ".." as a segment')
+  }
   return filled.replace(/#.*$/s, '')
 }
 
@@ -32,6 +34,6 @@ function encoded(name: string, value: string): string {
   try {
     return encodeURIComponent(value)
   } catch {
-    throw invalid(name, 'is not valid text')
+    throw invalid(`query/${name}`, 'must be valid Unicode')
   }
 }
