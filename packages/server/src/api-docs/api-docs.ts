@@ -76,7 +76,7 @@ export function apiDocsOperations(document: () => object): Operation[] {
       success: { status: 200, description: 'The OpenAPI document', schema: Type.Object({}) },
       async handle() {
         text ??= Buffer.from(JSON.stringify(document()))
-        return file('application/json; charset=utf-8', text)
+        return { ...file('application/json; charset=utf-8', text), isKept: true }
       },
     }),
     operation({

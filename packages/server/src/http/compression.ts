@@ -19,12 +19,19 @@ export function compressNow(bytes: Uint8Array, compression: Compression): Uint8A
 
 const gzip = promisify<zlib.InputType, zlib.ZlibOptions, Buffer>(zlib.gzip)
 const brotli = promisify<zlib.InputType, zlib.BrotliOptions, Buffer>(zlib.brotliCompress)
-const zstd = promisify<zlib.InputType, Buffer>(zlib.zstdCompress)
+const zstd = promisify<zlib.InputType, zlib.ZstdOptions, Buffer>(zlib.zstdCompress)
 
 export async function compress(bytes: Uint8Array, compression: Compression): Promise<Uint8Array> {
   if (compression === 'gzip') return gzip(bytes, gzipOptions)
   if (compression === 'br') return brotli(bytes, brotliOptions)
-  return compression === 'zstd' ? zstd(bytes) : bytes
+  // Told the size, zstd takes half the time for a few kilobytes.
+  return compression === 'zstd' ? zstd(bytes, { pledgedSrcSize: bytes.byteLength }) : bytes
+}
+
+/** For bytes that are compressed once and sent often. */
+export async function compressWell(bytes: Uint8Array, compression: Compression): Promise<Uint8Array> {
+  if (compression === 'br') return brotli(bytes, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 9 } })
+  return compression === 'gzip' ? gzip(bytes, { level: 9 }) : compress(bytes, compression)
 }
 
 /** A tile is never larger than this once unpacked: a bomb in an archive ends here. */

@@ -8,6 +8,7 @@ import type { Bearer } from '../access/bearers.ts'
 import { isRevoked } from '../access/revocation.ts'
 import { isForeignKeyViolation } from '../db/database-error.ts'
 import { ApiError, FaultCollector, invalid } from '../errors.ts'
+import { type Body, codingOf, heldTag, mayCompress, sendCompressed } from './compressed-answer.ts'
 import { parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
 import { openRequestSignal, type RequestSignal } from './request-signal.ts'
 import { validator } from './validate.ts'
@@ -41,8 +42,17 @@ type ContextOf<A extends Access> = {
   readonly signal: AbortSignal
 } & (A extends 'public' ? object : A extends 'key' ? { caller: Caller } : { caller: Caller; scope: Scope })
 
-/** What the client gets. A body is sent as JSON unless it is a stream or bytes; `json` is JSON already. */
-export type Answer = { status?: number; headers?: Record<string, string>; body?: unknown; json?: string }
+/**
+ * What the client gets. A body is sent as JSON unless it is a stream or bytes; `json` is JSON already. `isKept` says that
+ * the body is the same object in every such answer.
+ */
+export type Answer = {
+  status?: number
+  headers?: Record<string, string>
+  body?: unknown
+  json?: string
+  isKept?: boolean
+}
 
 type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   /** `styles.list`: the name in OpenAPI and in the client. */
@@ -104,6 +114,7 @@ export const admission = 'admission'
 export function mount(app: FastifyInstance, operation: Operation, authority: Authority): void {
   const readBody = operation.body && validator(operation.body, 'body')
   const readInput = queryReader(operation)
+  const isCompressed = mayCompress(operation)
 
   app.route({
     method: operation.method,
@@ -125,7 +136,7 @@ export function mount(app: FastifyInstance, operation: Operation, authority: Aut
       const params = request.params as Record<string, string>
       const context = new Context(request, admitted, authority) as ContextOf<Access>
       try {
-        return send(reply, await operation.handle(context, { params, query, body }), operation)
+        return send(reply, await operation.handle(context, { params, query, body }), operation, isCompressed)
       } catch (error) {
         throw await explained(error, admitted, authority)
       }
@@ -245,18 +256,38 @@ export function admit(
   return authorize(caller, { ...access, level }, id)
 }
 
-function send(reply: FastifyReply, answer: Answer, { access, success }: Operation): FastifyReply {
+function send(
+  reply: FastifyReply,
+  answer: Answer,
+  { access, success }: Operation,
+  isCompressed: boolean,
+): FastifyReply | Promise<FastifyReply> {
   if (access !== 'public') {
     reply.header('cache-control', 'private, no-cache')
     reply.header('vary', 'x-api-key, x-svc-api-key, authorization, authentication')
   }
   reply.code(answer.status ?? success.status)
   for (const [name, value] of Object.entries(answer.headers ?? {})) reply.header(name, value)
-  if (answer.json !== undefined) return reply.type(jsonType).send(answer.json)
-  if (answer.body === undefined) return reply.send()
-  if (answer.body instanceof Readable) cutWhenRevoked(reply, answer.body)
-  if (typeof answer.body === 'object' && answer.body !== null && isRaw(answer.body)) return reply.send(answer.body)
-  return reply.type(jsonType).send(JSON.stringify(answer.body))
+  if (answer.status === 304 && answer.headers?.etag) reply.header('etag', heldTag(reply, answer.headers.etag))
+  const body = reply.request.method === 'HEAD' ? withoutRows(bodyOf(reply, answer)) : bodyOf(reply, answer)
+  if (body === undefined) return reply.send()
+  const coding = isCompressed ? codingOf(reply, body) : 'identity'
+  if (body instanceof Readable) cutWhenRevoked(reply, body)
+  return coding === 'identity' ? reply.send(body) : sendCompressed(reply, body, coding, answer.isKept)
+}
+
+/** The body as it is sent; what is JSON says so. */
+function bodyOf(reply: FastifyReply, { body, json }: Answer): Body | undefined {
+  if (json === undefined && (body === undefined || isRaw(body))) return body
+  reply.type(jsonType)
+  return json ?? JSON.stringify(body)
+}
+
+/** HEAD has the headers of a stream, and nothing is read for it. */
+function withoutRows(body: Body | undefined): Body | undefined {
+  if (!(body instanceof Readable)) return body
+  body.destroy()
+  return Readable.from([], { objectMode: false })
 }
 
 /** With a reset: what waits in the system's buffers would still go to a reader who may no longer read it. */
@@ -269,4 +300,4 @@ function cutWhenRevoked({ raw, request }: FastifyReply, body: Readable): void {
 
 const jsonType = 'application/json; charset=utf-8'
 
-const isRaw = (body: object): boolean => body instanceof Uint8Array || 'pipe' in body
+const isRaw = (body: unknown): body is Uint8Array | Readable => body instanceof Uint8Array || body instanceof Readable

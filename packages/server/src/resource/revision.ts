@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
+import { withoutCoding } from '../http/compressed-answer.ts'
 import type { Expected } from './store.ts'
 
 export const etagOf = (revision: string): string => `"${revision}"`
@@ -18,15 +19,16 @@ export function isUnchanged(request: FastifyRequest, revision: string): boolean 
   const header = request.headers['if-none-match']
   if (header === undefined) return false
   const tag = etagOf(revision)
-  return header.trim() === '*' || header.split(',').some((item) => item.trim().replace(/^W\//, '') === tag)
+  const tags = header.split(',').map((item) => item.trim().replace(/^W\//, ''))
+  return header.trim() === '*' || tags.some((item) => item === tag || withoutCoding(item) === tag)
 }
 
 function tagsOf(header: string): { isWeak: boolean; revision: string }[] {
   if (!/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(header)) {
     throw new ApiError('invalid_request', 'If-Match holds entity tags in double quotes.')
   }
-  return [...header.matchAll(/(W\/)?"([^"]*)"/g)].map(([, weak, revision = '']) => ({
+  return [...header.matchAll(/(W\/)?("[^"]*")/g)].map(([, weak, tag = '']) => ({
     isWeak: weak !== undefined,
-    revision,
+    revision: withoutCoding(tag).slice(1, -1),
   }))
 }
