@@ -250,7 +250,11 @@ const placesOf = (connections: Connections) => ({
   find: connections.lookUp,
   async connect(applicationId: string, id: string) {
     const record = await connections.find(applicationId, id)
-    if (!record) throw new ApiError('not_found', 'The database of this dataset is gone.')
+    if (!record)
+      throw new ApiError(
+        'not_found',
+        'The database that this dataset names does not exist. Give the dataset another databaseId.',
+      )
     return connections.open(record)
   },
 })

@@ -70,7 +70,7 @@ export function createUploading(options: UploadingOptions): Uploading {
     allowNativeGdal: config.UPLOAD_GDAL === 'native',
     async target(applicationId, databaseId) {
       const record = await connections.lookUp(applicationId, databaseId)
-      if (!record) throw new ApiError('not_found', 'The database is gone.')
+      if (!record) throw new ApiError('not_found', 'There is no database with this id.')
       const { id, type, host, port, user, db: name } = record
       const destination = JSON.stringify([type, host, port, user, name])
       return { ...(await connections.writable(record)), databaseId: id, isOwn: type === 'internal', destination }

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import { type Caller, denied } from './acl.ts'
 import type { Bearers } from './bearers.ts'
 import { type Credentials, isUuid, onlyOne, type Presented, readCredentials, valuesOf } from './credentials.ts'
@@ -45,8 +45,14 @@ async function toolCaller({ toolTokens }: Presented, read: ReadToolToken | undef
   return caller
 }
 
-const findKey = (id: string, { keys }: Pick<Authority, 'keys'>) =>
-  isUuid(id) ? keys.find(id.toLowerCase()) : undefined
+async function findKey(text: string, { keys }: Pick<Authority, 'keys'>): Promise<Key | undefined> {
+  if (!isUuid(text)) return undefined
+  const id = text.toLowerCase()
+  const key = await keys.find(id)
+  const expiry = key ? undefined : keys.expiryOf(id)
+  if (expiry) throw denied(`The API key expired at ${expiry.toISOString()}. Use another key, or have a new one made.`)
+  return key
+}
 
 function live(key: Key | undefined): Key {
   if (!key) throw denied('The API key is not valid.')
@@ -94,7 +100,9 @@ function presentedKey({ keys }: Presented): string | undefined {
 function chosenApplication(request: Presented): string | undefined {
   const [id, second] = valuesOf(request, 'x-application-id')
   if (id === undefined) return undefined
-  if (second !== undefined || !isUuid(id)) throw new ApiError('invalid_request', 'x-application-id is not an id.')
+  if (second !== undefined || !isUuid(id)) {
+    throw invalid('header/x-application-id', 'must be the id of one application: a UUID')
+  }
   return id.toLowerCase()
 }
 
@@ -103,5 +111,6 @@ function checkOrigin(allowed: readonly string[] | null, request: Presented): voi
   if (allowed === null) return
   const [page = ''] = [...valuesOf(request, 'origin'), ...valuesOf(request, 'referer')]
   const origin = URL.canParse(page) ? new URL(page).origin : ''
-  if (!allowed.includes(origin)) throw denied('The API key is not valid for this origin.')
+  if (!allowed.includes(origin))
+    throw denied('The API key is not valid for this origin: its allowedOrigins do not name it.')
 }

@@ -9,6 +9,8 @@ export type Key = Omit<Caller, 'everyApplication' | 'bearer' | 'keyExpiresAt'>
 export type KeyCache = {
   /** The live key with this id; at once when it was asked for a moment ago. */
   find(id: string): Key | undefined | Promise<Key | undefined>
+  /** When the key ended that `find` has just not given: undefined when there is no such key. */
+  expiryOf(id: string): Date | undefined
   /** Forgets a key at once on this replica; the others ask again within `trustMs`. */
   forget(id: string): void
   /** The same for all keys of type `user` that this user has. */
@@ -68,6 +70,10 @@ export function createKeyCache(db: Db, onForget: () => void): KeyCache {
       const isFresh = entry && performance.now() - entry.askedAt < trustMs
       if (isFresh && entry.key) return use(entry.key)
       return (isFresh ? entry.asked : ask(id)).then(use)
+    },
+    expiryOf(id) {
+      const { expiresAt } = entries.get(id)?.key ?? {}
+      return expiresAt && expiresAt.getTime() <= Date.now() ? expiresAt : undefined
     },
     forget(id) {
       entries.delete(id.toLowerCase())

@@ -99,7 +99,10 @@ export function createRevocation({ db, onError, unconfirmedMs = 60_000 }: Revoca
 export const isRevoked = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 401
 
 const unconfirmed = (forMs: number): ApiError =>
-  new ApiError('unavailable', `The key could not be checked for ${forMs / 1000} s: the database is not there.`)
+  new ApiError(
+    'unavailable',
+    `The key could not be checked for ${forMs / 1000} s, because the database cannot be reached. Try again shortly.`,
+  )
 
 /** Which of the callers would be refused now, and why. */
 async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller: Caller) => ApiError | undefined> {
@@ -131,14 +134,26 @@ async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller:
     if (caller.toolsOf && !live.has(caller.keyHash)) {
       return new ApiError('unauthorized', 'The invocation of the tool token is over.')
     }
-    if (!live.has(caller.keyHash)) return new ApiError('key_revoked', 'The API key was deleted, or is no longer valid.')
+    if (!live.has(caller.keyHash)) return keyEnded(caller)
     if (caller.bearer && !live.has(caller.bearer.sessionId)) {
       return new ApiError('unauthorized', 'The session has ended, or its user was disabled.')
     }
-    if (application && !live.has(application)) return new ApiError('unauthorized', 'The application was deleted.')
+    if (application && !live.has(application)) return noApplication()
     return undefined
   }
 }
+
+const keyEnded = ({ keyExpiresAt }: Caller): ApiError =>
+  new ApiError(
+    'key_revoked',
+    keyExpiresAt && keyExpiresAt <= new Date()
+      ? `The API key expired at ${keyExpiresAt.toISOString()}. Use another key, or have a new one made.`
+      : 'The API key was deleted, or its user was disabled.',
+  )
+
+/** Whether it was deleted or never was, nobody knows here. */
+const noApplication = (): ApiError =>
+  new ApiError('unauthorized', 'There is no application with the id in the x-application-id header.')
 
 /** Only a master key outlives the application that it is used for: all other keys are deleted with theirs. */
 const chosenApplication = ({ type, everyApplication, applicationId }: Caller): string | undefined =>

@@ -156,7 +156,7 @@ async function attempt(options: DeliveriesOptions, id: string, signal: AbortSign
   const [job] = await db.query<Job>(sql`
     SELECT c.application_id, c.type, c.settings, c.secrets, c.enabled, d.message, d.created_at
     FROM svc.deliveries d JOIN svc.contactpoints c ON c.id = d.contact_point_id WHERE d.id = ${id}::uuid`)
-  if (!job?.message) return { error: 'The message is gone.', isFinal: true }
+  if (!job?.message) return { error: 'The delivery has no message to send.', isFinal: true }
   if (!job.enabled) return { error: 'The contact point is disabled.', isFinal: true }
   const secret = openSettings(secrets, job.secrets, settingsPlace(job.application_id, job.type))
   const driver = driverOf(job.type)

@@ -50,7 +50,7 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
       sql`SELECT recipients, content FROM svc.outbox WHERE id = ${id}::uuid`,
     )
     const content = row && read(row.content, id)
-    if (!row || !content) return { error: 'The mail is gone.', isFinal: true }
+    if (!row || !content) return { error: 'The mail has no content to send.', isFinal: true }
     // Another replica took it, one that knows of a mail server.
     if (!transport) return { error: 'SMTP_URL is not set.' }
     return transport.send({ id, to: row.recipients, ...content })

@@ -1,15 +1,20 @@
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError, faulty, invalid } from '../errors.ts'
 
 /** What the database refuses, in the client's words. Constraint names are chosen in the migrations. */
-const constraints: Record<string, (cause: unknown) => ApiError> = {
-  metadata_size: (cause) => new ApiError('too_large', 'The metadata would be larger than 64 KiB.', { cause }),
-  config_size: (cause) => new ApiError('too_large', 'The configuration would be larger than 1 MiB.', { cause }),
-  database_in_use: (cause) =>
-    new ApiError('conflict', 'Datasets use this database: delete or move them first.', { cause }),
-  known_user: (cause) => new ApiError('invalid_request', 'There is no user with this id.', { cause }),
-  known_application: (cause) =>
-    new ApiError('invalid_request', 'applicationId: there is no application with this id.', { cause }),
+const constraints: Record<string, (table: unknown) => ApiError> = {
+  metadata_size: () => new ApiError('too_large', 'The metadata would be larger than 64 KiB, its limit.'),
+  config_size: () => new ApiError('too_large', 'The configuration would be larger than 1 MiB, its limit.'),
+  database_in_use: () =>
+    new ApiError('conflict', 'Datasets use this database. Delete them or give them another first.'),
+  known_user: (table) =>
+    invalid(table === 'datasets' ? 'body/ownerId' : 'body/userId', 'must be the id of a user of this application'),
+  known_application: () => invalid('body/applicationId', 'must be the id of an application'),
+  users_application_id_email_key_key: () => duplicate('body/email', 'belongs to another user of this application'),
+  one_default_database: () => duplicate('body/default', 'was given to another database at the same time; try again'),
 }
+
+const duplicate = (path: string, message: string): ApiError =>
+  faulty([{ path, code: 'duplicate', message }], 'conflict')
 
 /** SQLSTATEs that our own triggers and functions raise; their message is meant for the client. */
 const ownStates: Record<string, 'conflict' | 'invalid_request'> = { GR409: 'conflict', GR400: 'invalid_request' }
@@ -20,8 +25,9 @@ export function refusalOf(error: unknown): never {
     const own = ownStates[String(error.code)]
     if (own) throw new ApiError(own, String(error.message), { cause: error })
     const known = 'constraint' in error ? constraints[String(error.constraint)] : undefined
-    if (known) throw known(error)
-    if (error.code === '23505') throw new ApiError('conflict', 'A record with these values exists.', { cause: error })
+    if (known) throw Object.assign(known('table' in error ? error.table : undefined), { cause: error })
+    if (error.code === '23505')
+      throw new ApiError('conflict', 'Another record has the same values already.', { cause: error })
   }
   throw error
 }

@@ -114,7 +114,11 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
       return { source, archive, name: archive.name ?? source.id, version: digest(revision, archive.version, `${era}`) }
     }
     const dataset = await data.find(source.applicationId, source.source)
-    if (!dataset) throw new ApiError('not_found', 'The dataset of this tile source is gone.')
+    if (!dataset)
+      throw new ApiError(
+        'not_found',
+        'The dataset that this tile source names does not exist. Give the tile source another source.',
+      )
     const drawn = { ...dataset, ...geometryOf(dataset) }
     const { overviews: isWanted = true } = checkTuning(source.metadata)
     const dataVersion = await data.version(dataset)
