@@ -186,10 +186,8 @@ const described = (style: Style, metadata: Document | undefined, refusal: 400 | 
 const styleCommands: Arbitrary<Command>[] = [
   fc.tuple(tenant, index).map(([at, which]) => onStyle(at, which, { method: 'GET' }, whole)),
   fc.tuple(tenant, index, fc.record({ name: text, ...optional }, { requiredKeys: [] })).map(([at, which, body]) =>
-    // Omitted required fields and metadata stay, other omitted fields go back to their defaults.
-    onStyle(at, which, { method: 'PUT', body }, (style) =>
-      whole({ ...style, description: '', type: 'plain', ...(body as Partial<Style>) }),
-    ),
+    // Every field of a style is one that each record has, so what is omitted stays.
+    onStyle(at, which, { method: 'PUT', body }, (style) => whole({ ...style, ...(body as Partial<Style>) })),
   ),
   fc
     .tuple(

@@ -26,7 +26,10 @@ export const applications = (db: Db, databases: () => Resource): Resource =>
     mergedMetadata: ['auth'],
     fields: {
       name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-      description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
-      contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), { default: '' }),
+      description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+      contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), {
+        default: '',
+        isKept: true,
+      }),
     },
   })

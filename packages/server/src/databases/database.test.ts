@@ -91,7 +91,7 @@ describe('records', () => {
     assert.deepEqual(listed.map((database: Database) => database.id).includes(id), true)
     const replaced = await call('PUT', url, { body: { ...warehouse, name: 'Other' } })
     assert.equal(replaced.status, 200, replaced.text)
-    assert.deepEqual([replaced.body.name, replaced.body.description], ['Other', ''])
+    assert.deepEqual([replaced.body.name, replaced.body.description], ['Other', 'first'])
     const patched = await call('PATCH', url, { body: { description: 'second' } })
     assert.equal(patched.status, 200, patched.text)
     assert.deepEqual([patched.body.name, patched.body.description], ['Other', 'second'])

@@ -34,7 +34,7 @@ export const datasets = (
       type: field('string', Type.Enum(['table', 'sql', 'rest', 'lambda']), { required: true }),
       source: field('string', Type.String({ minLength: 1, maxLength: 100_000 }), { required: true }),
       name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-      description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
+      description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
       attributes: field('json', Type.Array(attributeSchema), { mode: 'readOnly', queryable: false }),
       bytes: field('integer', Type.Union([Type.Integer(), Type.Null()]), { mode: 'readOnly' }),
       databaseId: field(
@@ -43,6 +43,7 @@ export const datasets = (
         {
           required: false,
           default: undefined,
+          isKept: true,
         },
       ),
       secrets: field('string', secretsSchema, { mode: 'writeOnly' }),

@@ -197,13 +197,13 @@ describe('fields and join', () => {
 })
 
 describe('replace and patch', () => {
-  test('PUT keeps required fields and metadata, resets optional ones, cannot move a record', async () => {
+  test('PUT keeps what it does not name, and cannot move a record', async () => {
     const { body } = await create({ description: 'long', metadata: { a: 1 } })
     const reply = await call('PUT', `${path}/${body.id}`, {
       body: { name: 'new', id: randomUUID(), applicationId: randomUUID() },
     })
     assert.equal(reply.status, 200)
-    assert.deepEqual(reply.body, { ...body, name: 'new', description: '', updatedAt: reply.body.updatedAt })
+    assert.deepEqual(reply.body, { ...body, name: 'new', updatedAt: reply.body.updatedAt })
     assert.ok(reply.body.updatedAt >= body.updatedAt)
     assert.deepEqual((await call('GET', `${path}/${body.id}`)).body, reply.body)
   })

@@ -8,7 +8,7 @@ import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
 import { pageLinks } from './page-links.ts'
-import { type Draft, type Entity, isGiven, type Resource, type Verb } from './resource.ts'
+import { type Draft, type Entity, type Field, isGiven, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import type { Stored } from './rows.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
@@ -144,7 +144,7 @@ function replace(store: Store): Operation {
     description:
       resource.replacement === 'full'
         ? 'A full replacement: omitted optional fields go back to their defaults, metadata is kept.'
-        : 'Omitted required fields and metadata keep their value; omitted optional fields go back to their defaults.',
+        : keepingNote(resource),
     body: replaceSchema(resource),
     bodyLimit: resource.bodyLimit,
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
@@ -213,16 +213,26 @@ export function chooseApplication(caller: Caller, wanted: unknown): string {
   return wanted.toLowerCase()
 }
 
-/** Required fields and metadata stay when they are not given, the rest goes back to its default. */
+/** What every record has stays when it is not given, the rest goes back to its default. */
 function replacement(resource: Resource, given: Entity): Entity {
   const values: Entity = {}
   for (const [name, field] of Object.entries(resource.fields)) {
     if (!isChangeable(field)) continue
-    const stays = field.required || field.isKept || field.mode === 'writeOnly' || name === 'metadata'
     if (given[name] !== undefined) values[name] = given[name]
-    else if (!stays) values[name] = field.default
+    else if (!staysOnReplace(name, field)) values[name] = field.default
   }
   return values
+}
+
+const staysOnReplace = (name: string, field: Field): boolean =>
+  field.required || field.isKept === true || field.mode === 'writeOnly' || name === 'metadata'
+
+function keepingNote({ fields }: Resource): string {
+  const reset = Object.entries(fields).flatMap(([name, field]) =>
+    isChangeable(field) && !staysOnReplace(name, field) ? [`\`${name}\``] : [],
+  )
+  if (reset.length === 0) return 'Fields that are left out keep their value.'
+  return `Fields that are left out keep their value, but ${reset.join(', ')}: back to the default.`
 }
 
 /** null means: back to the default. */

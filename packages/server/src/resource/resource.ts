@@ -24,7 +24,10 @@ export type Field = {
   readonly queryable: boolean
   /** Text that filters and sorting compare without case: the column that holds it with its ASCII letters in lower case. */
   readonly foldedColumn?: string
-  /** PUT without it keeps its value, though it need not be given when the resource is made. */
+  /**
+   * SPEC.md marks it Required, so every record has it, though it need not be given when the record is made: PUT without it
+   * keeps its value.
+   */
   readonly isKept?: boolean
   /** What a body may hold, where that is more than what is answered; `prepare` makes one of the other. */
   readonly input?: TSchema

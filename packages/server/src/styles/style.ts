@@ -22,8 +22,8 @@ export const styles = (applications: () => Resource, styleCheck: StyleCheck): Re
     example,
     fields: {
       name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-      description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
-      type: field('string', Type.Enum(['plain']), { default: 'plain' }),
+      description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+      type: field('string', Type.Enum(['plain']), { default: 'plain', isKept: true }),
       style: field(
         'json',
         Type.Object({}, { description: 'A MapLibre style, version 8', additionalProperties: true }),
