@@ -111,7 +111,7 @@ export function allOperations(parts: Parts): Operation[] {
     isBridged: (type) => parts.agents.bridges.serves(type),
   })
   const style = styles(ownApplication, styleCheck)
-  const tileSource = tileSources(ownApplication, tiling.detect)
+  const tileSource = tileSources(ownApplication, tiling)
   const toolTokens = createToolTokens(secrets)
   const operations = [
     ...applicationOperations({ db, resource: application }, (id) => forgetApplication(parts, id)),

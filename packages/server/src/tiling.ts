@@ -17,8 +17,9 @@ import { nobody } from './tiles/basemap-operations.ts'
 import { createDetect } from './tiles/detect.ts'
 import type { TileArchives, TileDataset, TileDatasets } from './tiles/known-sources.ts'
 import { createOverviews, type InstallOverview } from './tiles/overviews/overviews.ts'
+import { createResolve } from './tiles/resolve-source.ts'
 import { createTileCache, type TileCache } from './tiles/tile-cache.ts'
-import type { Detect } from './tiles/tile-source.ts'
+import type { Detect, Resolve } from './tiles/tile-source.ts'
 import { createTileWorkers, type TileWorkers } from './tiles/tile-workers.ts'
 
 export type TilingOptions = {
@@ -42,6 +43,7 @@ export type Tiling = {
   readonly archives: Archives
   readonly archiveInfo: TileArchives
   readonly detect: Detect
+  readonly resolve: Resolve
   readonly workers: TileWorkers
   readonly cache: TileCache
   /** Makes the overview of a table that is about to be a dataset; undefined when it is too small for one. */
@@ -100,6 +102,7 @@ export function createTiling(options: TilingOptions): Tiling {
     archives,
     archiveInfo,
     detect: createDetect(data, archiveInfo),
+    resolve: createResolve(data, directoryOf),
     workers,
     cache: createTileCache(cacheMb * 1024 * 1024),
     async stageOverview({ attributes: dtos, ...dataset }, rows, table, signal) {

@@ -1,8 +1,8 @@
-import { invalid } from '../errors.ts'
 import { parsePlan } from '../query/plan.ts'
 import { checkArchiveUri } from './archives/archive-uri.ts'
 import { tilesIn } from './grid.ts'
 import { geometryOf, type TileArchives, type TileDatasets } from './known-sources.ts'
+import { absentDataset } from './resolve-source.ts'
 import type { Detect, Detected, Extent } from './tile-source.ts'
 
 const timeoutMs = 10_000
@@ -17,8 +17,8 @@ export function createDetect(data: TileDatasets, archives: TileArchives): Detect
   return async (applicationId, type, source, signal) => {
     if (type === 'tilelive') {
       checkArchiveUri(source)
-      const { minZoom, maxZoom, bounds, attribution } = await archives.info(applicationId, source)
-      return { minZoom, maxZoom, extentLngLat: bounds, ...(attribution && { attribution }) }
+      const { minZoom, maxZoom, bounds, attribution, name } = await archives.info(applicationId, source)
+      return { minZoom, maxZoom, extentLngLat: bounds, ...(attribution && { attribution }), ...(name && { name }) }
     }
     return detectDataset(data, applicationId, source, signal)
   }
@@ -31,7 +31,7 @@ async function detectDataset(
   signal: AbortSignal | undefined,
 ): Promise<Detected> {
   const dataset = await data.find(applicationId, id)
-  if (!dataset) throw invalid('body/source', 'There is no dataset with this id.')
+  if (!dataset) throw absentDataset()
   const { geometry } = geometryOf(dataset)
   const attribution = dataset.metadata.attribution
   const credit = typeof attribution === 'string' ? { attribution } : {}

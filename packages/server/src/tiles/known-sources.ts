@@ -90,7 +90,16 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
   )
   const implicit = createRecent({ db, resource: datasets }, async ({ entity }) => {
     const { id, applicationId } = entity as { id: string; applicationId: string }
-    const base = { id, applicationId, type: 'dataset', source: id, attribution: '', headers: {}, metadata: {} } as const
+    const base = {
+      id,
+      applicationId,
+      type: 'dataset',
+      source: id,
+      name: '',
+      attribution: '',
+      headers: {},
+      metadata: {},
+    } as const
     const known = await learn({ ...base, ...nothingKnown }, '')
     return { ...known, source: { ...base, ...(await look(applicationId, id, known.version)) } }
   })
@@ -111,7 +120,12 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
     if (source.type === 'tilelive') {
       const archive = await archives.info(source.applicationId, source.source)
       const era = /^https?:/i.test(source.source) ? Math.floor(Date.now() / proxyMs) : ''
-      return { source, archive, name: archive.name ?? source.id, version: digest(revision, archive.version, `${era}`) }
+      return {
+        source,
+        archive,
+        name: source.name || archive.name || source.id,
+        version: digest(revision, archive.version, `${era}`),
+      }
     }
     const dataset = await data.find(source.applicationId, source.source)
     if (!dataset)
@@ -125,7 +139,8 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
     const overview = isWanted ? await data.overview?.(dataset) : undefined
     const version = digest(revision, dataset.revision, dataVersion, overview?.version ?? '')
     const parameters = data.parameters(dataset)
-    return { source, version, name: dataset.name, dataset: drawn, parameters, ...(overview && { overview }) }
+    const name = source.name || dataset.name
+    return { source, version, name, dataset: drawn, parameters, ...(overview && { overview }) }
   }
 
   return {

@@ -75,18 +75,27 @@ describe('a tile source of a dataset', () => {
     assert.equal((await call('GET', address)).status, 404)
   })
 
-  test('forgets on PUT what is not said again, and finds it out anew', async () => {
-    const { body } = await create({
-      type: 'dataset',
-      source: places,
-      maxZoom: 7,
-      attribution: 'us',
-      extentLngLat: [0, 0, 1, 1],
-    })
+  test('keeps on PUT what is not said again', async () => {
+    const said = { maxZoom: 7, attribution: 'us', extentLngLat: [0, 0, 1, 1], headers: { 'cache-control': 'no-cache' } }
+    const { body } = await create({ type: 'dataset', source: places, name: 'Places', ...said })
     const { body: replaced } = await call('PUT', `${path}/${body.id}`, { type: 'dataset', source: places })
-    assert.equal(replaced.attribution, '')
-    assert.equal(replaced.maxZoom, 14)
-    assert.ok(replaced.extentLngLat[2] > 13)
+    assert.deepEqual({ ...replaced, ...said }, replaced)
+    assert.equal(replaced.name, '', 'a name is optional')
+  })
+
+  test('finds out anew what is not said when it gets another source', async () => {
+    const { body } = await create({ type: 'dataset', source: places, maxZoom: 7, extentLngLat: [0, 0, 1, 1] })
+    const other = await maps.dataset({ source: 'empty' })
+    const { body: moved } = await call('PUT', `${path}/${body.id}`, { type: 'dataset', source: other })
+    assert.deepEqual([moved.maxZoom, moved.extentLngLat[0]], [14, -180])
+  })
+
+  test('is called in TileJSON as it says, else as its dataset', async () => {
+    const nameOf = async (id: string) => (await call('GET', `/tiles/${id}/index.json`)).body.name
+    const { body } = await create({ type: 'dataset', source: places })
+    assert.equal(await nameOf(body.id), (await call('GET', `/api/v1/datasets/${places}`)).body.name)
+    await call('PATCH', `${path}/${body.id}`, { name: 'Where people live' })
+    assert.equal(await nameOf(body.id), 'Where people live')
   })
 
   test('keeps on PATCH what is not said, and clears the attribution when told so', async () => {

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import { type Scope, scopeOf } from '../access/acl.ts'
-import { invalid } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
 import { cleanAttribution } from './attribution.ts'
+import { absentDataset } from './resolve-source.ts'
 import { checkHeaders } from './tile-headers.ts'
 import { checkTuning } from './tuning.ts'
 
@@ -13,6 +14,8 @@ export type TileSource = {
   readonly applicationId: string
   readonly type: 'dataset' | 'tilelive'
   readonly source: string
+  /** Empty where nobody gave one. */
+  readonly name: string
   readonly attribution: string
   readonly minZoom: number
   readonly maxZoom: number
@@ -22,7 +25,7 @@ export type TileSource = {
 }
 
 /** What is known of a source by looking at it. */
-export type Detected = { minZoom: number; maxZoom: number; extentLngLat: Extent; attribution?: string }
+export type Detected = { minZoom: number; maxZoom: number; extentLngLat: Extent; attribution?: string; name?: string }
 
 /** Finds out what a source covers; a source that cannot be a map is an error. */
 export type Detect = (
@@ -32,6 +35,11 @@ export type Detect = (
   signal?: AbortSignal,
 ) => Promise<Detected>
 
+/** Throws a 400 for a source that the application does not have: a dataset, a file, or an address of an unknown form. */
+export type Resolve = (applicationId: string, type: TileSource['type'], source: string) => Promise<void>
+
+export type Look = { readonly detect: Detect; readonly resolve: Resolve }
+
 const maxZoom = 24
 
 const zoom = (description: string) =>
@@ -40,12 +48,13 @@ const zoom = (description: string) =>
     Type.Integer({ minimum: 0, maximum: maxZoom, description: `${description}; found out when absent` }),
     {
       default: undefined,
+      isKept: true,
     },
   )
 
 const example = { type: 'tilelive', source: 'https://tiles.example.org/{z}/{x}/{y}.png', maxZoom: 12 }
 
-export const tileSources = (applications: () => Resource, detect: Detect): Resource =>
+export const tileSources = (applications: () => Resource, { detect, resolve }: Look): Resource =>
   defineResource({
     name: 'tilesources',
     title: 'TileSource',
@@ -59,7 +68,10 @@ export const tileSources = (applications: () => Resource, detect: Detect): Resou
         Type.String({ minLength: 1, maxLength: 2_000, description: 'The id of a dataset, or where tiles are' }),
         { required: true },
       ),
-      attribution: field('string', Type.String({ maxLength: 2_000 }), { default: undefined }),
+      name: field('string', Type.String({ maxLength: 255, description: 'What maps call it; else as its data' }), {
+        default: '',
+      }),
+      attribution: field('string', Type.String({ maxLength: 2_000 }), { default: undefined, isKept: true }),
       minZoom: zoom('The lowest zoom that has tiles'),
       maxZoom: zoom('The highest zoom that has tiles'),
       extentLngLat: field(
@@ -69,12 +81,13 @@ export const tileSources = (applications: () => Resource, detect: Detect): Resou
           maxItems: 4,
           description: 'West, south, east, north; found out when absent',
         }),
-        { default: undefined, queryable: false },
+        { default: undefined, isKept: true, queryable: false },
       ),
       /** Nobody said what the extent is, so it follows the data. */
       isExtentFound: field('boolean', Type.Boolean(), { mode: 'hidden' }),
       headers: field('json', Type.Record(Type.String(), Type.String(), { description: 'Sent with each tile' }), {
         default: {},
+        isKept: true,
         queryable: false,
       }),
     },
@@ -84,11 +97,12 @@ export const tileSources = (applications: () => Resource, detect: Detect): Resou
       const type = next.type as TileSource['type']
       const source = String(next.source)
       const isSame = previous !== undefined && previous.source === source && previous.type === type
-      if (type === 'dataset' && !isSame) checkReach(scope, source)
+      if (type === 'dataset') checkReach(scope, source)
+      await resolve(applicationId, type, source)
       if (values.headers !== undefined) checkHeaders(values.headers as Record<string, string>)
       checkTuning(next.metadata as Entity)
       const given = isSame ? { ...kept(next, values), ...withoutAbsent(values) } : withoutAbsent(values)
-      const settled = await settle(given, () => detect(applicationId, type, source, leaving()))
+      const settled = await settle(type, given, () => detect(applicationId, type, source, leaving()))
       if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'It is above maxZoom.')
       checkExtent(settled.extentLngLat as Extent)
       // A change that speaks of neither the source nor the extent leaves it as it is.
@@ -103,10 +117,16 @@ const detectable = ['minZoom', 'maxZoom', 'extentLngLat', 'attribution'] as cons
 const kept = (next: Entity, values: Entity): Entity =>
   Object.fromEntries(detectable.filter((name) => !Object.hasOwn(values, name)).map((name) => [name, next[name]]))
 
-/** What is not given is found out. */
-async function settle(given: Entity, detect: () => Promise<Detected>): Promise<Entity> {
-  const isComplete = detectable.every((name) => given[name] !== undefined)
-  const found: Partial<Detected> = isComplete ? {} : await detect()
+/** What is not given is found out. An archive that cannot be reached is taken if all is given that a map needs. */
+async function settle(type: TileSource['type'], given: Entity, detect: () => Promise<Detected>): Promise<Entity> {
+  const isGiven = (name: string): boolean => given[name] !== undefined
+  const canDoWithout = type === 'tilelive' && ['minZoom', 'maxZoom', 'extentLngLat'].every(isGiven)
+  const found: Partial<Detected> = detectable.every(isGiven)
+    ? {}
+    : await detect().catch((error) => {
+        if (canDoWithout && error instanceof ApiError && error.code === 'upstream_failed') return {}
+        throw error
+      })
   return {
     minZoom: given.minZoom ?? found.minZoom,
     maxZoom: given.maxZoom ?? found.maxZoom,
@@ -119,7 +139,7 @@ async function settle(given: Entity, detect: () => Promise<Detected>): Promise<E
 function checkReach(scope: Scope, id: string): void {
   const reach = scopeOf(scope.caller, 'datasets', 'execute')
   if (reach && (reach.ids === 'any' || reach.ids.includes(id.toLowerCase()))) return
-  throw invalid('body/source', 'There is no dataset with this id.')
+  throw absentDataset()
 }
 
 function checkExtent([west, south, east, north]: Extent): void {

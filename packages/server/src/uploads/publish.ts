@@ -14,7 +14,13 @@ import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
 import { type Claimed, complete, type LayerWarning } from './upload-state.ts'
 
 /** What a map of a source is like. */
-export type MapFacts = { minZoom: number; maxZoom: number; extentLngLat: readonly number[]; attribution?: string }
+export type MapFacts = {
+  minZoom: number
+  maxZoom: number
+  extentLngLat: readonly number[]
+  attribution?: string
+  name?: string
+}
 
 /** A table that is ready, and all that its dataset will say. */
 export type Publishable = {
@@ -99,7 +105,7 @@ async function publishTable(tx: Queryable, upload: Claimed, table: Publishable):
   })
   if (replaces) await updateDataset(tx, table)
   else await insertDataset(tx, upload, table, place)
-  if (table.map) await putTileSource(tx, upload, table.id, 'dataset', table.id, table.map)
+  if (table.map) await putTileSource(tx, upload, table.id, 'dataset', table.id, { ...table.map, name: table.name })
   await table.installOverview?.(tx, place)
 }
 
@@ -148,11 +154,11 @@ async function putTileSource(
   source: string,
   map: MapFacts,
 ): Promise<void> {
-  const { minZoom, maxZoom, extentLngLat, attribution } = map
+  const { minZoom, maxZoom, extentLngLat, attribution, name } = map
   await tx.query(sql`
     INSERT INTO svc.tilesources AS t
-      (id, application_id, type, source, attribution, min_zoom, max_zoom, extent_lng_lat, is_extent_found, headers)
-    VALUES (${id}::uuid, ${applicationId}::uuid, ${type}, ${source}, ${attribution ?? ''}, ${minZoom}, ${maxZoom},
+      (id, application_id, type, source, name, attribution, min_zoom, max_zoom, extent_lng_lat, is_extent_found, headers)
+    VALUES (${id}::uuid, ${applicationId}::uuid, ${type}, ${source}, ${name ?? ''}, ${attribution ?? ''}, ${minZoom}, ${maxZoom},
       ${json(extentLngLat)}, true, '{}'::jsonb)
     ON CONFLICT (id) DO UPDATE SET ${touchedTileSource},
       attribution = coalesce(${attribution ?? null}, t.attribution),

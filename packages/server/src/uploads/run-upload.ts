@@ -132,7 +132,8 @@ async function runArchive(parts: LoadingParts, upload: Claimed, kind: 'mbtiles' 
       throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
     })
     const attribution = parts.cleanAttribution(options.attribution ?? found.attribution ?? '')
-    await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, { ...found, attribution })
+    const facts = { ...found, attribution, name: nameOf(options.name, found.name ?? layerNameOf(upload.fileName), 1) }
+    await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
   } catch (error) {
     await rm(file, { force: true })
     throw error
