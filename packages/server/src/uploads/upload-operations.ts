@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
 import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
+import { report } from '../events.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
@@ -11,13 +12,14 @@ import { outputSchema } from '../resource/schemas.ts'
 import { getEntity, getText, removeEntity, type Store, touched } from '../resource/store.ts'
 import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
+import { foreignFileFault } from './readers/foreign-format.ts'
 import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
 import { demandReplaceable, type Replaced, type ReplacedSource } from './replaced-table.ts'
 import { sourceFile, uploadDirectory } from './run-upload.ts'
 import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import type { UploadFormFields } from './upload.ts'
-import { UploadFault } from './upload-fault.ts'
+import { type FaultDto, faultOf, UploadFault } from './upload-fault.ts'
 import { now } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
@@ -57,7 +59,8 @@ function create(options: UploadOperationsOptions): Operation {
     method: 'POST',
     path: '/api/v1/uploads',
     summary: 'Send a file that becomes a dataset and a map',
-    description: 'Answers as soon as the file is stored; the record tells what becomes of it.',
+    description:
+      'Answers as soon as the file is stored; the record tells what becomes of it. A file that is plainly of no format that is read has failed already.',
     access: { class: 'uploads', level: 'execute' },
     multipart: formSchema,
     success: {
@@ -70,6 +73,7 @@ function create(options: UploadOperationsOptions): Operation {
     async handle({ request, caller, scope }) {
       const id = randomUUID()
       let arrival: Arrival | undefined
+      let fault: FaultDto | undefined
       try {
         demandAnyId(scope)
         const declared = Number(request.raw.headers['content-length'] ?? 0)
@@ -85,7 +89,8 @@ function create(options: UploadOperationsOptions): Operation {
         })
         const form = readFormFields(fields)
         const replaces = form.datasetId === undefined ? null : await checkReplaced(options, caller, form.datasetId)
-        await insert(options, caller, scope, id, file, form, replaces, arrival)
+        fault = faultOf(await foreignFileFault(sourceFile(directory, id)))
+        await insert(options, caller, scope, { id, file, form, replaces, fault }, arrival)
       } catch (error) {
         dismissBody(request.raw)
         await rm(uploadDirectory(directory, id), { recursive: true, force: true })
@@ -93,31 +98,41 @@ function create(options: UploadOperationsOptions): Operation {
       } finally {
         await arrival?.end()
       }
-      await options.begin({ id, applicationId: caller.applicationId })
+      if (fault) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+      else await options.begin({ id, applicationId: caller.applicationId })
       const { json: body, revision } = await getText(store, scope, id)
       return { headers: { etag: `"${revision}"`, location: `/api/v1/uploads/${id}` }, json: body }
     },
   })
 }
 
+type Received = {
+  id: string
+  file: { name: string; size: number }
+  form: UploadFormFields
+  replaces: ReplacedSource | null
+  /** What is known to be wrong with it already. */
+  fault: FaultDto | undefined
+}
+
 async function insert(
   { store: { db } }: UploadOperationsOptions,
   { applicationId }: Caller,
   { ownerId }: Scope,
-  id: string,
-  { name, size }: { name: string; size: number },
-  form: UploadFormFields,
-  replaces: ReplacedSource | null,
+  { id, file: { name, size }, form, replaces, fault }: Received,
   arrival: Arrival,
 ): Promise<void> {
   const fileName = name.toWellFormed().replaceAll('\0', '').slice(0, 255) || 'upload'
   await db.transaction(async (tx) => {
     await arrival.settle(tx, size)
     await tx.query(sql`
-      INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size)
+      INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
+        finished_at)
       VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
-        ${replaces && json(replaces)}, ${size})`)
+        ${replaces && json(replaces)}, ${size}, ${fault ? 'failed' : 'pending'}, ${json(fault ?? {})},
+        CASE WHEN ${fault !== undefined} THEN ${now} END)`)
   })
+  if (fault) report('upload', { status: 'failed', seconds: 0 })
 }
 
 const tooLarge = (maxBytes: number): ApiError => new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)

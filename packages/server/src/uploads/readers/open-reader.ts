@@ -1,3 +1,4 @@
+import { unsupported } from './foreign-format.ts'
 import { gunzip } from './gzip.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
 import { type FileFormat, sniff } from './sniff.ts'
@@ -52,6 +53,15 @@ export const openReader: OpenReader = async (file, options) => {
 
 async function openAs(format: FileFormat, file: string, options: OpenOptions): Promise<Reader> {
   const open = openers[format]
-  if (!open) throw new ReadFault('unsupported_format', `Files of the format ${format} are not read.`)
+  if (!open) throw unread(format)
   return open(file, options)
+}
+
+/** Formats that are known but have no reader of features. */
+function unread(format: FileFormat): ReadFault {
+  if (format === 'sqlite') return unsupported('a SQLite database without the tables of a GeoPackage')
+  return new ReadFault(
+    'unsupported_format',
+    'The file is an archive of tiles that cannot be served: send it as it is, not packed; of PMTiles only version 3 is known.',
+  )
 }

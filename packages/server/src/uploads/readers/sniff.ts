@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises'
+import { foreignFault, foreignXml, supportedText, unsupported } from './foreign-format.ts'
 import { ReadFault } from './reader.ts'
 import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
 
@@ -30,10 +31,19 @@ type FileEnds = { head: Buffer; tail: Buffer; file: string }
 /** Looks at a file's ends. Throws a fault for what no reader takes, an empty file first of all. */
 export async function sniff(file: string): Promise<FileFormat> {
   const ends = await readEnds(file)
-  if (ends.head.length === 0) throw new ReadFault('empty_file', 'The file is empty.')
+  const foreign = foreignFault(ends.head)
+  if (foreign) throw foreign
   const format = binaryFormat(ends) ?? textFormat(sniffedText(ends.head))
-  if (format === undefined) throw new ReadFault('unsupported_format', 'The format of the file is not known.')
+  if (format === undefined) throw unknown(ends.head)
   return format
+}
+
+function unknown(head: Buffer): ReadFault {
+  const begins = head.toString('hex', 0, 8).replaceAll(/(..)(?=.)/g, '$1 ')
+  return new ReadFault(
+    'unsupported_format',
+    `The format of the file is not known; it begins with the bytes ${begins}. ${supportedText}`,
+  )
 }
 
 async function readEnds(file: string): Promise<FileEnds> {
@@ -126,12 +136,14 @@ function jsonFormat(start: string): FileFormat {
 function xmlFormat(start: string): FileFormat {
   const root = /<(?![?!])(?:[\w.-]+:)?([\w.-]+)/.exec(start.replace(/<!--[\s\S]*?(-->|$)/g, ''))?.[1]?.toLowerCase()
   if (/<!DOCTYPE\s+html/i.test(start) || root === 'html') {
-    throw new ReadFault('wrong_format', 'The file is a web page, not data.')
+    throw new ReadFault('wrong_format', `The file is a web page (HTML), not data. ${supportedText}`)
   }
   if (/<!DOCTYPE|<!ENTITY/i.test(start)) throw new ReadFault('invalid_xml', 'XML with a document type is not read.')
   if (root === 'kml' || root === 'gpx') return root
+  const foreign = root && foreignXml(root)
+  if (foreign) throw unsupported(foreign)
   if (root === 'featurecollection' || /xmlns(:\w+)?="http:\/\/www\.opengis\.net\/(gml|wfs)/.test(start)) return 'gml'
-  throw new ReadFault('unsupported_format', 'XML of this kind is not read.')
+  throw unsupported(root ? `XML with the root element <${root.slice(0, 60)}>` : 'XML without an element')
 }
 
 /** A header of several cells, or of one followed by lines. */

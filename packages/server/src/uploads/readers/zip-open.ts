@@ -1,9 +1,10 @@
+import { supportedText } from './foreign-format.ts'
 import { openLayersOf } from './layers-of.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
 import { openShapefiles } from './shapefile.ts'
 import type { ShapefileParts } from './shapefile-records.ts'
-import { packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
-import { openPacked, type PackedFile } from './zip-entry.ts'
+import { fileNames, packedFiles, type UnzippedFile, unpackFiles } from './zip.ts'
+import { openPacked, type PackedFile, quoted } from './zip-entry.ts'
 
 /**
  * Opens what is in an archive: shapefiles, a FileGDB, MapInfo's files, the document of a KMZ, a spreadsheet, or files of
@@ -12,7 +13,7 @@ import { openPacked, type PackedFile } from './zip-entry.ts'
 export async function openZip(file: string, options: OpenOptions, openFile: OpenReader): Promise<Reader> {
   const packed = await packedFiles(file)
   const names = packed.map(({ name }) => name)
-  if (names.length === 0) throw new ReadFault('empty_file', 'The archive is empty.')
+  if (names.length === 0) throw await nothingIn(file)
   if (names.includes('content.xml') && names.includes('mimetype')) {
     return (await import('./gdal.ts')).openByGdal(file, 'ods', options)
   }
@@ -22,7 +23,23 @@ export async function openZip(file: string, options: OpenOptions, openFile: Open
   if (database.length) return openDatabase(database, options)
   const mapInfo = files.filter(({ name }) => /\.(tab|dat|map|id|ind|mif|mid)$/i.test(name))
   if (mapInfo.some(({ name }) => /\.(tab|mif)$/i.test(name))) return openMapInfo(mapInfo, options)
-  return openOthers(files, options, openFile)
+  const chosen = dataAmong(files)
+  if (chosen.length === 0) throw await nothingIn(file)
+  return openOthers(chosen, options, openFile)
+}
+
+const shownNames = 10
+
+/** Says what there is instead of data. */
+async function nothingIn(archive: string): Promise<ReadFault> {
+  const names = await fileNames(archive)
+  if (names.length === 0) return new ReadFault('empty_file', 'The archive is empty.')
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
+  const shown = `${names.slice(0, shownNames).map(quoted).join(', ')}${more}`
+  return new ReadFault(
+    'unsupported_format',
+    `The archive holds no data that can be read, only ${shown}. ${supportedText}`,
+  )
 }
 
 /** All layers of one geodatabase; a second is not looked at. */
@@ -57,14 +74,19 @@ async function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions)
 const dataFile =
   /\.(geojson|geojsonl|geojsons|ndjson|json|topojson|csv|tsv|gpkg|fgb|parquet|geoparquet|kml|gpx|gml|dxf|xlsx)$/i
 
+const isRootOfKmz = ({ name }: UnzippedFile): boolean => name.toLowerCase() === 'doc.kml'
+
 /** Files by their names only to leave out what lies beside them; what they are is sniffed. */
-function openOthers(files: readonly UnzippedFile[], options: OpenOptions, openFile: OpenReader): Promise<Reader> {
-  const root = files.find(({ name }) => name.toLowerCase() === 'doc.kml')
+function dataAmong(files: readonly UnzippedFile[]): readonly UnzippedFile[] {
+  const root = files.find(isRootOfKmz)
+  if (root) return [root]
   const data = files.filter(({ name }) => dataFile.test(name))
-  const chosen = root ? [root] : data.length ? data : files.length === 1 ? files : []
-  if (chosen.length === 0) throw new ReadFault('unsupported_format', 'The archive holds no data that can be read.')
+  return data.length === 0 && files.length === 1 ? files : data
+}
+
+function openOthers(files: readonly UnzippedFile[], options: OpenOptions, openFile: OpenReader): Promise<Reader> {
   return openLayersOf(
-    chosen.map(({ path, name }) => ({ path, name: root ? options.fileName : name })),
+    files.map((file) => ({ path: file.path, name: isRootOfKmz(file) ? options.fileName : file.name })),
     options,
     openFile,
   )

@@ -32,6 +32,18 @@ export async function packedFiles(archive: string, limits: ZipLimits = zipLimits
   })
 }
 
+/** What all files of the archive are called, those among them that are passed over. */
+export async function fileNames(archive: string): Promise<string[]> {
+  return withZip(archive, async (zip) => {
+    const names: string[] = []
+    for await (const entry of zip.eachEntry()) {
+      const name = checkedName(entry)
+      if (!name.endsWith('/')) names.push(name)
+    }
+    return names
+  })
+}
+
 type UnpackOptions = Partial<Pick<OpenOptions, 'signal' | 'onAdvance'>>
 type UnzipOptions = UnpackOptions & { limits?: ZipLimits }
 
