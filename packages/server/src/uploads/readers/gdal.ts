@@ -2,6 +2,7 @@ import { link, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GdalTask, hasNativeGdal, runNativeGdal, runPortableGdal } from './gdal-run.ts'
 import { openGeoPackage } from './geopackage.ts'
+import { copyWithoutBounds } from './gml-bounds.ts'
 import { type OpenOptions, type Reader, ReadFault } from './reader.ts'
 
 /** The formats that GDAL reads for us, each by one driver only. */
@@ -56,7 +57,8 @@ async function openSource(
     for (const { path, name } of files) {
       if (!safeName.test(name))
         throw new ReadFault('invalid_file', `A file is called ${JSON.stringify(name.slice(0, 100))}.`)
-      await link(path, join(folder, name))
+      if (format === 'gml') await copyWithoutBounds(path, join(folder, name), options.signal)
+      else await link(path, join(folder, name))
       bytes += (await stat(path)).size
     }
     const source = isFolder ? folder : join(folder, files[0]?.name ?? '')
