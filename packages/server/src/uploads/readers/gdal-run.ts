@@ -14,6 +14,8 @@ export type GdalTask = {
   readonly signal: AbortSignal
   /** Of all files of the source. */
   readonly bytes: number
+  /** The features keep their numbers. */
+  readonly keepsIds: boolean
   readonly onAdvance?: OpenOptions['onAdvance']
 }
 
@@ -27,7 +29,10 @@ const gdalLimits = {
 }
 
 /** GeoPackage, with names for key and geometry that no column has. */
-const conversion = ['-f', 'GPKG', '-lco', 'FID=gpkg_fid', '-lco', 'GEOMETRY_NAME=gpkg_geom', '-lco', 'SPATIAL_INDEX=NO']
+const conversionTo = ({ keepsIds }: GdalTask): string[] => [
+  ...['-f', 'GPKG', '-lco', 'FID=gpkg_fid', '-lco', 'GEOMETRY_NAME=gpkg_geom', '-lco', 'SPATIAL_INDEX=NO'],
+  ...(keepsIds ? ['-preserve_fid'] : []),
+]
 
 /** GDAL compiled to WebAssembly, in a process that can read the source and write the result and nothing else. */
 export async function runPortableGdal(task: GdalTask): Promise<void> {
@@ -44,7 +49,7 @@ export async function runPortableGdal(task: GdalTask): Promise<void> {
     ...readable.map((path) => `--allow-fs-read=${path}`),
     `--allow-fs-write=${resultDirectory}`,
   ]
-  const args = [...rights, ...limits, child, library, source, resultDirectory, task.driver, ...conversion]
+  const args = [...rights, ...limits, child, library, source, resultDirectory, task.driver, ...conversionTo(task)]
   await run(process.execPath, args, {}, '/', task)
 }
 
@@ -85,7 +90,7 @@ export async function runNativeGdal(task: GdalTask): Promise<void> {
   ]
   const target = join(resultDirectory, 'result.gpkg')
   const alone = (await canUnshare()) ? [commands.unshare, '-n', '--'] : []
-  const args = [...limits, ...alone, commands.ogr2ogr, ...conversion, target, source]
+  const args = [...limits, ...alone, commands.ogr2ogr, ...conversionTo(task), target, source]
   await run(commands.prlimit, args, env, resultDirectory, task)
 }
 

@@ -5,16 +5,16 @@ import { openGeoPackage } from './geopackage.ts'
 import { copyWithoutBounds } from './gml-bounds.ts'
 import { type OpenOptions, type Reader, ReadFault } from './reader.ts'
 
-/** The formats that GDAL reads for us, each by one driver only. */
-const drivers = {
+/** The formats that GDAL reads for us, each by one driver only; `key`: the numbers of its features are kept under this name. */
+const drivers: Record<GdalFormat, { driver: string; extension: string; key?: string }> = {
   gml: { driver: 'GML', extension: 'gml' },
   dxf: { driver: 'DXF', extension: 'dxf' },
   mapinfo: { driver: 'MapInfo File', extension: 'mif' },
-  filegdb: { driver: 'OpenFileGDB', extension: 'gdb' },
+  filegdb: { driver: 'OpenFileGDB', extension: 'gdb', key: 'OBJECTID' },
   ods: { driver: 'ODS', extension: 'ods' },
-} as const
+}
 
-export type GdalFormat = keyof typeof drivers
+export type GdalFormat = 'gml' | 'dxf' | 'mapinfo' | 'filegdb' | 'ods'
 
 /** A file of the source: where it lies, and what it is called for GDAL. */
 export type GdalSourceFile = { readonly path: string; readonly name: string }
@@ -42,7 +42,7 @@ async function openSource(
   files: readonly GdalSourceFile[],
   isFolder: boolean,
 ): Promise<Reader> {
-  const { driver, extension } = drivers[format]
+  const { driver, extension, key } = drivers[format]
   const sourceDirectory = join(options.directory, 'gdal-source')
   const resultDirectory = join(options.directory, 'gdal-result')
   const removeAll = async () => {
@@ -63,8 +63,12 @@ async function openSource(
     }
     const source = isFolder ? folder : join(folder, files[0]?.name ?? '')
     const { signal, onAdvance, allowNativeGdal } = options
-    await convert({ source, sourceDirectory, resultDirectory, driver, bytes, signal, onAdvance }, allowNativeGdal)
-    const reader = await openResult(join(resultDirectory, 'result.gpkg'))
+    const keepsIds = key !== undefined
+    await convert(
+      { source, sourceDirectory, resultDirectory, driver, bytes, keepsIds, signal, onAdvance },
+      allowNativeGdal,
+    )
+    const reader = await openResult(join(resultDirectory, 'result.gpkg'), key)
     const close = () => reader.close().finally(removeAll)
     return { ...reader, format, close }
   } catch (error) {
@@ -78,11 +82,11 @@ async function convert(task: GdalTask, allowNative: boolean): Promise<void> {
   else await runPortableGdal(task)
 }
 
-async function openResult(file: string): Promise<Reader> {
+async function openResult(file: string, key: string | undefined): Promise<Reader> {
   const nothing = new ReadFault('no_features', 'The file holds no features.')
   const made = await stat(file).catch(() => undefined)
   if (!made) throw nothing
-  return openGeoPackage(file).catch((error) => {
+  return openGeoPackage(file, key).catch((error) => {
     throw error instanceof ReadFault && error.code === 'no_features' ? nothing : error
   })
 }

@@ -1,3 +1,4 @@
+import { featureIdName } from './feature-ids.ts'
 import { numberIn, textIn, token } from './geojson-cursor.ts'
 import type { Feature } from './geojson-feature.ts'
 import { idPlace } from './geojson-pattern.ts'
@@ -107,16 +108,15 @@ function kindsOfFloat(bytes: Buffer, start: number, end: number): number {
   return Number.isFinite(numberIn(bytes, start, end)) ? kind.float : kind.text
 }
 
-/** The fields found, and the ids of the features as one more when no property has that name. */
+/** The fields found, and the ids of the features as one more. */
 export function foundFields(
   findings: Findings,
   names: readonly string[],
 ): { fields: ScannedField[]; places: number[] } {
   const places = names.map((_, index) => index)
-  const hasIds = findings.kinds[idPlace] !== kind.none && !names.some((name) => name.toLowerCase() === 'id')
-  if (hasIds) places.push(idPlace)
+  if (findings.kinds[idPlace] !== kind.none) places.push(idPlace)
   const fields = places.map((place) => ({
-    name: place === idPlace ? 'id' : (names[place] ?? ''),
+    name: place === idPlace ? featureIdName(names) : (names[place] ?? ''),
     type: fieldTypeOf(findings.kinds[place] ?? 0),
     nullable: findings.valueCounts[place] !== findings.featureCount,
   }))

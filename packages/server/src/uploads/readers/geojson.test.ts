@@ -221,9 +221,9 @@ test('members may come in any order, and the reference system before or after th
   }
 })
 
-test('an id is a field unless a property has its name, and of repeated keys the last counts', async () => {
+test('an id is a field, called feature_id where a property has its name, and of repeated keys the last counts', async () => {
   const { rows } = await read(collection(feature({ ID: 1 }, null, { id: 'x' })))
-  assert.deepEqual(rows[0]?.values, { ID: 1 })
+  assert.deepEqual(rows[0]?.values, { ID: 1, feature_id: 'x' })
   const { rows: repeated } = await read('{"type":"Feature","geometry":null,"properties":{"a":"x","a":2}}')
   assert.deepEqual(repeated[0]?.values, { a: 2 })
 })

@@ -1,3 +1,4 @@
+import { featureIdName } from './feature-ids.ts'
 import { maxFields, ReadFault } from './reader.ts'
 import type { SqliteFile } from './sqlite-file.ts'
 
@@ -18,11 +19,13 @@ export type PackageTable = {
   /** The alias of the column. */
   readonly geometry?: string
   readonly columns: readonly PackageColumn[]
+  /** What the column is called that has the row's number, should it say more than the order of the rows. */
+  readonly key?: string
   readonly srid?: number
   readonly wkt?: string
 }
 
-/** GDAL and its like make these keys; they say nothing about the feature. */
+/** GDAL and its like make these keys; mostly they just count the features. */
 const madeKeys = new Set(['fid', 'ogc_fid', 'ogr_fid', 'gpkg_fid', 'rowid', '_rowid_'])
 
 /** Registers of a GeoPackage are not read further. */
@@ -48,7 +51,7 @@ export function packageLayers(file: SqliteFile): string[] {
   return [...new Set(plain)]
 }
 
-export function describeTable(file: SqliteFile, name: string): PackageTable {
+export function describeTable(file: SqliteFile, name: string, keyName?: string): PackageTable {
   const { geometry: geometryName, ...reference } = geometryOf(file, name)
   const all = file.database
     .prepare('SELECT name, type, pk, hidden FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid')
@@ -60,15 +63,18 @@ export function describeTable(file: SqliteFile, name: string): PackageTable {
       alias: `c${index}`,
     }))
   const geometry = all.find((column) => column.name.toLowerCase() === geometryName?.toLowerCase())
+  const isMadeKey = (column: { name: string }): boolean =>
+    'pk' in column && column.pk === 1 && madeKeys.has(column.name.toLowerCase())
   const columns = all
     // Generated columns are left out: they run what the file says.
     .filter((column) => 'hidden' in column && column.hidden === 0 && column !== geometry)
-    .filter((column) => !('pk' in column && column.pk && madeKeys.has(column.name.toLowerCase())))
+    .filter((column) => !isMadeKey(column))
     .map(({ name: label, declared, alias }) => ({ name: label, declared, alias, isBulky: isBulky(declared) }))
   if (columns.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
   const aliases = all.map(({ alias }) => alias)
   const number = numberOf(all.map((column) => column.name.toLowerCase()))
-  return { name, number, columns, aliases, ...(geometry ? { geometry: geometry.alias } : {}), ...reference }
+  const key = all.some(isMadeKey) ? { key: keyName ?? featureIdName(columns.map((column) => column.name)) } : {}
+  return { name, number, columns, aliases, ...key, ...(geometry ? { geometry: geometry.alias } : {}), ...reference }
 }
 
 /** A column that takes the name of the row number would be sorted anew for each batch of rows. */

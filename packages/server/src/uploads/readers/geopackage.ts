@@ -28,24 +28,24 @@ import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
 const guessedRows = 2_000
 
 /** A GeoPackage: its feature tables, then its tables without geometry. It is never written to, nor are views run. */
-export async function openGeoPackage(file: string): Promise<Reader> {
+export async function openGeoPackage(file: string, keyName?: string): Promise<Reader> {
   const opened = guarded(() => openSqliteFile(file))
   try {
     const layers = guarded(() => packageLayers(opened))
     if (layers.length === 0) throw new ReadFault('no_features', 'The GeoPackage holds no table with data.')
-    return readerOf(opened, layers)
+    return readerOf(opened, layers, keyName)
   } catch (error) {
     opened.close()
     throw error
   }
 }
 
-function readerOf(opened: SqliteFile, layers: readonly string[]): Reader {
+function readerOf(opened: SqliteFile, layers: readonly string[], keyName: string | undefined): Reader {
   const { database } = opened
   const tables = new Map<string, PackageTable>()
   const tableOf = (name: string) => {
     if (!layers.includes(name)) throw new ReadFault('layer_not_found', `There is no layer "${name}".`)
-    const table = tables.get(name) ?? guarded(() => describeTable(opened, name))
+    const table = tables.get(name) ?? guarded(() => describeTable(opened, name, keyName))
     tables.set(name, table)
     return table
   }
@@ -79,6 +79,8 @@ type TableFindings = {
   readonly summary: GeometrySummary
   readonly geometry: FlatGeometry
   featureCount: number
+  /** The numbers of the rows just count them. */
+  isCounting: boolean
   /** Something was seen that may change the table; whoever cares takes it back. */
   isNews: boolean
 }
@@ -92,7 +94,14 @@ function createTableFindings({ columns }: PackageTable, before?: TableFindings):
     const kinds = before?.fields[index]?.kinds ?? 0
     return { column, hint: hintOf(column.declared), kinds, isNull: false }
   })
-  return { fields, summary, geometry: createFlatGeometry(), featureCount: 0, isNews: false }
+  return {
+    fields,
+    summary,
+    geometry: createFlatGeometry(),
+    featureCount: 0,
+    isCounting: before?.isCounting ?? true,
+    isNews: false,
+  }
 }
 
 /** Looks at the rows, all or so many. */
@@ -114,6 +123,7 @@ async function lookAt(
 function observe(found: TableFindings, row: Row): FlatGeometry | undefined {
   const { summary, geometry, fields } = found
   found.featureCount++
+  noteNumber(found, row[0])
   const isThere = readPackedGeometry(row[1], geometry, found.featureCount)
   const sound = isThere ? mended(geometry, summary) : undefined
   if (sound) {
@@ -126,6 +136,12 @@ function observe(found: TableFindings, row: Row): FlatGeometry | undefined {
     if (field && noteValue(field, row[index + 2] ?? null)) found.isNews = true
   }
   return sound
+}
+
+function noteNumber(found: TableFindings, number: SQLOutputValue | undefined): void {
+  if (!found.isCounting || number === BigInt(found.featureCount)) return
+  found.isCounting = false
+  found.isNews = true
 }
 
 /** Answers whether it is the first of its kind. */
@@ -142,14 +158,17 @@ function noteValue(field: FieldFindings, value: SQLOutputValue): boolean {
 
 const typeOfField = ({ kinds, column }: FieldFindings): FieldType => columnType(kinds, column.declared)
 
-function layerOf({ name, srid, wkt }: PackageTable, { fields, summary, featureCount }: TableFindings): ScannedLayer {
+function layerOf({ name, key, srid, wkt }: PackageTable, found: TableFindings): ScannedLayer {
+  const { fields, summary, featureCount, isCounting } = found
+  const ids = key === undefined || isCounting ? [] : [{ name: key, type: 'bigint' as const, nullable: false }]
+  const scanned = fields.map((field) => {
+    const type = typeOfField(field)
+    const nullable = field.isNull || !['text', 'binary', 'integer', 'bigint'].includes(type)
+    return { name: field.column.name, type, nullable }
+  })
   return {
     name,
-    fields: fields.map((field) => {
-      const type = typeOfField(field)
-      const nullable = field.isNull || !['text', 'binary', 'integer', 'bigint'].includes(type)
-      return { name: field.column.name, type, nullable }
-    }),
+    fields: [...scanned, ...ids],
     featureCount,
     ...geometryFindings(summary, featureCount),
     ...(srid === undefined ? {} : { srid }),
@@ -161,6 +180,7 @@ function layerOf({ name, srid, wkt }: PackageTable, { fields, summary, featureCo
 function isStill(before: TableFindings, now: TableFindings): boolean {
   if (!now.isNews) return true
   now.isNews = false
+  if (before.isCounting !== now.isCounting) return false
   if (before.summary.types.size !== now.summary.types.size || before.summary.hasZ !== now.summary.hasZ) return false
   return now.fields.every((field, index) => {
     const known = before.fields[index]
@@ -226,8 +246,11 @@ function writeRow(
   beginRow(writer, columns.length)
   for (const column of columns) {
     if (column.kind === 'fid') writeInt8(writer, ordinal)
-    else if (column.kind === 'field') writeCell(writer, column.type, row[column.field + 2] ?? null)
+    else if (column.kind === 'field') writeCell(writer, column.type, cellOf(row, column.field))
     else if (geometry) writeGeometry(writer, geometry, column)
     else writeNull(writer)
   }
 }
+
+/** The value of a field; behind the last one is the number of the row. */
+const cellOf = (row: Row, field: number): SQLOutputValue => row[field + 2 < row.length ? field + 2 : 0] ?? null

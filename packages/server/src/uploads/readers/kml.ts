@@ -1,3 +1,4 @@
+import { featureIdKey } from './feature-ids.ts'
 import { closedGeometry, isGeometryElement, type OpenGeometry, positionsOf } from './kml-geometry.ts'
 import { layerNameOf, type Reader } from './reader.ts'
 import { createRecordReader, type RecordSource, type SourceRecord } from './record-reader.ts'
@@ -79,11 +80,16 @@ function createVisitor(fields: FieldList, texts: Set<string>): XmlVisitor<Source
 
 function openElement(state: State, name: string, attributes: Readonly<Record<string, string>>): void {
   if (name === 'Folder') state.folders.push('')
-  else if (name === 'Placemark') state.placemark = { values: [], geometry: null }
+  else if (name === 'Placemark') openPlacemark(state, attributes.id?.trim() ?? '')
   else if (name === 'SimpleField') declareField(state, attributes)
   else if (name === 'Data' || name === 'SimpleData' || name === 'SimpleArrayData')
     state.dataName = attributes.name ?? ''
   else if (state.placemark && isGeometryElement(name)) state.open.push({ element: name, parts: [], positions: [] })
+}
+
+function openPlacemark(state: State, id: string): void {
+  state.placemark = { values: [], geometry: null }
+  if (id !== '') state.placemark.values[fieldIndex(state.fields, featureIdKey)] = id
 }
 
 function declareField({ texts }: State, { name, type }: Readonly<Record<string, string>>): void {

@@ -8,6 +8,7 @@ import {
   writePart,
   writeValue,
 } from './copy-binary.ts'
+import { featureIdKey, featureIdName } from './feature-ids.ts'
 import { geometryWarnings } from './geometry-warnings.ts'
 import {
   type EncodedColumn,
@@ -138,10 +139,11 @@ async function lookAt(
 function layerOf(name: string, source: RecordSource, found: Findings): ScannedLayer | undefined {
   if (found.featureCount === 0) return undefined
   const { srid, warnings } = source.facts()
+  const { names } = source.fields
   return {
     name,
-    fields: source.fields.names.map((field, index) => ({
-      name: field,
+    fields: names.map((field, index) => ({
+      name: field === featureIdKey ? featureIdName(names) : field,
       type: fieldTypeOf(found.kinds[index] ?? 0),
       nullable: (found.valueCounts[index] ?? 0) < found.featureCount,
     })),

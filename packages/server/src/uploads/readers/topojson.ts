@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { feature } from 'topojson-client'
 import type { GeometryObject, Topology } from 'topojson-specification'
+import { featureIdKey } from './feature-ids.ts'
 import { type Reader, ReadFault, type Warning } from './reader.ts'
 import { createRecordReader, type RecordSource, type SourceRecord } from './record-reader.ts'
 import { createFieldList, type FieldList, fieldIndex, kindsOfValue } from './type-inference.ts'
@@ -69,7 +70,6 @@ function createSource(topology: Topology, layer: string, warnings: readonly Warn
   const fields = createFieldList()
   const object: unknown = topology.objects[layer]
   const geometries = isObject(object) && Array.isArray(object.geometries) ? object.geometries : [object]
-  const idField = geometries.some((geometry) => hasProperty(geometry, 'id')) ? undefined : 'id'
   return {
     fields,
     kindsOf: kindsOfValue,
@@ -87,7 +87,7 @@ function createSource(topology: Topology, layer: string, warnings: readonly Warn
               layer,
             })
           }
-          return recordOf(topology, geometry, fields, idField)
+          return recordOf(topology, geometry, fields)
         })
         yield { records, fraction: Math.min(1, (index + 500) / geometries.length) }
       }
@@ -96,21 +96,13 @@ function createSource(topology: Topology, layer: string, warnings: readonly Warn
   }
 }
 
-function hasProperty(geometry: unknown, name: string): boolean {
-  return (
-    isObject(geometry) &&
-    isObject(geometry.properties) &&
-    Object.keys(geometry.properties).some((key) => key.toLowerCase() === name)
-  )
-}
-
-function recordOf(topology: Topology, geometry: unknown, fields: FieldList, idField: string | undefined): SourceRecord {
+function recordOf(topology: Topology, geometry: unknown, fields: FieldList): SourceRecord {
   const values: unknown[] = []
   if (!isObject(geometry)) return { values, geometry: 'invalid' }
   if (isObject(geometry.properties)) {
     for (const [name, value] of Object.entries(geometry.properties)) values[fieldIndex(fields, name)] = value
   }
-  if (idField !== undefined && geometry.id !== undefined) values[fieldIndex(fields, idField)] = geometry.id
+  if (geometry.id !== undefined) values[fieldIndex(fields, featureIdKey)] = geometry.id
   return { values, geometry: geometryOf(topology, geometry) }
 }
 
