@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { createHeights, type Heights, heightFacts, noteHeights } from './gpx-heights.ts'
 import { type Reader, ReadFault } from './reader.ts'
 import { createRecordReader, type RecordSource, type SourceRecord } from './record-reader.ts'
 import { createFieldList, type FieldList, fieldIndex, kind, kindsOfText } from './type-inference.ts'
@@ -33,14 +34,15 @@ const texts = new Set(['name', 'cmt', 'desc', 'src', 'sym', 'type', 'link'])
 
 function createGpxSource(file: string, element: string): RecordSource {
   const fields = createFieldList()
+  const heights = createHeights()
   return {
     fields,
-    read: (signal) => readXml(file, createVisitor(fields, element), signal),
+    read: (signal) => readXml(file, createVisitor(fields, element, heights), signal),
     kindsOf: (value, field) => {
       if (typeof value !== 'string') return kind.none
       return texts.has(fields.names[field] ?? '') ? kind.text : kindsOfText(value)
     },
-    facts: () => ({ warnings: [] }),
+    facts: () => heightFacts(heights),
   }
 }
 
@@ -48,6 +50,7 @@ type Position = { at: number[]; time: string }
 
 type State = {
   fields: FieldList
+  heights: Heights
   element: string
   path: string[]
   values: unknown[] | undefined
@@ -62,9 +65,10 @@ type State = {
 
 const points = new Set(['wpt', 'rtept', 'trkpt'])
 
-function createVisitor(fields: FieldList, element: string): XmlVisitor<SourceRecord> {
+function createVisitor(fields: FieldList, element: string, heights: Heights): XmlVisitor<SourceRecord> {
   const state: State = {
     fields,
+    heights,
     element,
     path: [],
     values: undefined,
@@ -162,11 +166,16 @@ function closeRecord(state: State, values: unknown[]): void {
   state.position = undefined
 }
 
-function geometryOf({ element, position, lines }: State): SourceRecord['geometry'] {
-  if (element === 'wpt') return position ? { type: 'Point', coordinates: position.at } : 'invalid'
+function geometryOf({ element, position, lines, heights }: State): SourceRecord['geometry'] {
+  if (element === 'wpt') {
+    if (!position) return 'invalid'
+    noteHeights(heights, [[position.at]])
+    return { type: 'Point', coordinates: position.at }
+  }
   // A segment of one point is no line.
   const drawn = lines.filter((line) => line.length > 1)
   if (drawn.length === 0) return null
+  noteHeights(heights, drawn)
   return element === 'rte'
     ? { type: 'LineString', coordinates: drawn[0] }
     : { type: 'MultiLineString', coordinates: drawn }

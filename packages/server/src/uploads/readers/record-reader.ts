@@ -35,8 +35,8 @@ export type RecordSource = {
   read(signal: AbortSignal, pass?: WritingPass): AsyncIterable<{ records: SourceRecord[]; fraction: number }>
   /** The kinds of a value of a field, as bits of `kind`. */
   kindsOf(value: unknown, field: number): number
-  /** Known when all is read. */
-  facts(): { srid?: number; warnings: Warning[] }
+  /** Known when all is read. `isFlat`: heights are left out. */
+  facts(): { srid?: number; warnings: Warning[]; isFlat?: boolean }
 }
 
 /** Where the rows of a reading go. A source may write some that tell nothing new: it counts them among what was found. */
@@ -138,7 +138,7 @@ async function lookAt(
 /** All that is known now; undefined when there was nothing. */
 function layerOf(name: string, source: RecordSource, found: Findings): ScannedLayer | undefined {
   if (found.featureCount === 0) return undefined
-  const { srid, warnings } = source.facts()
+  const { srid, warnings, isFlat = false } = source.facts()
   const { names } = source.fields
   return {
     name,
@@ -149,7 +149,7 @@ function layerOf(name: string, source: RecordSource, found: Findings): ScannedLa
     })),
     featureCount: found.featureCount,
     geometryTypes: found.types,
-    hasZ: found.hasZ,
+    hasZ: found.hasZ && !isFlat,
     ...(srid === undefined ? {} : { srid }),
     ...(found.extent ? { extent: found.extent } : {}),
     warnings: [...warnings, ...geometryWarnings({ ...found, hasGeometry: found.types.size > 0 })],
