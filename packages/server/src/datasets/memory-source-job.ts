@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Filter } from '../query/filter-tree.ts'
 import { positionsOf } from '../query/geojson.ts'
-import type { Plan } from '../query/plan.ts'
+import type { Column, Plan } from '../query/plan.ts'
 import { planBatches, type RowShape } from '../query/plan-rows.ts'
 import type { AttributeDto } from './attribute-dto.ts'
 import { inferAttributes } from './sources/infer-attributes.ts'
@@ -25,8 +25,12 @@ const light = { bytes: 64 * 1024, columns: 100, positions: 5 }
 /** Whether it takes no longer than to hand it to a thread. */
 export function isLight(job: Job): boolean {
   if (job.answer.body.length > light.bytes) return false
-  return !('plan' in job) || (job.plan.columns.length <= light.columns && isLightFilter(job.plan.where))
+  if (!('plan' in job)) return true
+  const { columns, where } = job.plan
+  return columns.length <= light.columns && columns.every(isLightColumn) && isLightFilter(where)
 }
+
+const isLightColumn = ({ distanceTo }: Column): boolean => !distanceTo || distanceTo.type === 'Point'
 
 function isLightFilter(filter: Filter): boolean {
   switch (filter.kind) {

@@ -6,6 +6,7 @@ import { invalid } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import type { Attributes } from '../query/attribute.ts'
+import { type Nearest, nearestFirst } from '../query/nearest.ts'
 import { bodyPlaces, type Places, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
 import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
@@ -54,6 +55,21 @@ const bodySchema = Type.Object(
     ),
     ...limits,
     distinct: names('DISTINCT ON these attributes'),
+    nearest: Type.Optional(
+      Type.Object(
+        {
+          attribute: Type.Optional(Type.String({ maxLength: 1_000, description: 'The geometry; the first otherwise' })),
+          point: Type.Optional(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
+          geometry: Type.Optional(Type.Object({}, { additionalProperties: true })),
+          as: Type.Optional(Type.String({ maxLength: 63, default: 'distance' })),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Nearest to a point [longitude, latitude] or GeoJSON geometry first, with the distance in metres as a column. Add $dwithin to where: it says how far to look, and uses the index.',
+        },
+      ),
+    ),
   },
   {
     additionalProperties: false,
@@ -112,7 +128,13 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
       body: bodySchema,
       columnsIn: 'where',
       handle: (context, { params: { id = '' }, query, body }) =>
-        answer(services, context, id, { parameters: query, schema: advancedSchema, query: body, places: bodyPlaces }),
+        answer(services, context, id, {
+          parameters: query,
+          schema: advancedSchema,
+          query: body,
+          nearest: body.nearest,
+          places: bodyPlaces,
+        }),
     }),
   ]
 }
@@ -124,6 +146,7 @@ type Asked = {
   /** Of the parameters. */
   readonly schema: TObject
   readonly query: Query
+  readonly nearest?: Nearest | undefined
   readonly places: Places
 }
 
@@ -134,7 +157,7 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   if (parameters.srid !== undefined && formatName === 'geojson')
     throw invalid('query/srid', 'cannot be given with GeoJSON, which is always in 4326; use format=json or csv')
-  const plan = parsePlan(query, attributes, asked.places)
+  const plan = nearestFirst(parsePlan(query, attributes, asked.places), asked.nearest, attributes, 'body/nearest')
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
   const { signal } = context

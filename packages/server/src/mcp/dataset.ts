@@ -38,7 +38,11 @@ export const nullable = <S extends TSchema>(schema: S, description?: string) =>
 export const limit = (fallback: number, maximum: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }))
 export const offset = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }))
-export const distanceMeters = Type.Number({ minimum: 0, maximum: 20_100_000 })
+export const distanceMeters = Type.Number({
+  minimum: 0,
+  maximum: 20_100_000,
+  description: 'How far to look, in metres: 0 to 20 100 000, half round the earth',
+})
 export const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })
 export const boxWords = '[west, south, east, north] in degrees of WGS 84'
 export const bbox = Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: boxWords })
@@ -131,6 +135,7 @@ type Query = {
   group?: string[]
   limit: number
   offset?: number
+  nearest?: { attribute: string; as: string; point?: number[]; geometry?: unknown }
 }
 
 const usualTimeoutMs = 10_000

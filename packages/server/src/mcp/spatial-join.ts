@@ -21,6 +21,11 @@ import { tool } from './tool.ts'
 
 const maxRows = 20
 const maxMatches = 10
+const maxNearby = 200
+
+/** What the distance of a row is called. An attribute of this name is not shown beside it. */
+const distanceName = 'distanceMeters'
+const centimetres = 100
 
 /** What a join can be told, besides what it joins by. */
 const joinInput = {
@@ -43,8 +48,7 @@ const joinedRow = Type.Object({
 export const spatialJoin = tool({
   name: 'spatial_join',
   title: 'Find what lies near or within',
-  description:
-    'For each row of one dataset, finds the rows of another that are near it (in metres), touch it or lie within it.',
+  description: `For each row of one dataset, finds the rows of another that are near it (in metres; nearest first, each with ${distanceName}), touch it or lie within it.`,
   input: Type.Object(
     {
       ...joinInput,
@@ -65,22 +69,34 @@ export const spatialJoin = tool({
     if ((predicate === 'near') !== (distance !== undefined)) {
       throw invalid('arguments/distanceMeters', 'goes with the predicate near, and only with that')
     }
-    return joined(call, input, (geometry) =>
-      predicate === 'near' ? { $dwithin: { geometry, distance } } : { [`$${predicate}`]: geometry },
+    return joined(
+      call,
+      input,
+      predicate === 'near' ? nearTo(distance) : (geometry) => ({ [`$${predicate}`]: geometry }),
     )
   },
 })
 
-const { near: _, ...nearbyInput } = joinInput
+/** What holds of rows within so many metres. */
+const nearTo = (distance: number | undefined) => (geometry: unknown) => ({ $dwithin: { geometry, distance } })
+
+const { near: _, limit: __, ...nearbyInput } = joinInput
 
 export const findNearby = tool({
   name: 'find_nearby',
   title: 'Find what is near',
-  description:
-    'Finds the rows of a dataset within some metres of a point; or, given toDatasetId, for each row of the first dataset the rows of the other within some metres of it. They come in no order of distance.',
+  description: `Finds the rows of a dataset within some metres of a point, nearest first, each with ${distanceName}; or, given toDatasetId, for each row of the first dataset the ${maxMatches} nearest rows of the other within some metres of it.`,
   input: Type.Object(
     {
       ...nearbyInput,
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: maxNearby,
+          default: 10,
+          description: `At most ${maxNearby}, with toDatasetId ${maxRows}`,
+        }),
+      ),
       point: Type.Optional({ ...position, description: '[longitude, latitude]; either this or toDatasetId' }),
       toDatasetId: Type.Optional(Type.String({ format: 'uuid', description: 'Whose rows are looked for' })),
       distanceMeters,
@@ -92,25 +108,35 @@ export const findNearby = tool({
     if ((point === undefined) === (toDatasetId === undefined)) {
       throw invalid('arguments/point', 'Either point or toDatasetId is expected.')
     }
+    const { limit = 10, offset = 0, parameters } = input
     if (toDatasetId !== undefined) {
-      return joined(call, { ...input, toDatasetId }, (geometry) => ({ $dwithin: { geometry, distance } }))
+      if (limit > maxRows) throw invalid('arguments/limit', `must be at most ${maxRows} with toDatasetId`)
+      return joined(call, { ...input, toDatasetId }, nearTo(distance))
     }
-    const { limit = 10, offset = 0 } = input
     const dataset = await loadColumns(call, input.datasetId)
-    geometryNameOf(dataset, 'datasetId')
+    const attribute = geometryNameOf(dataset, 'datasetId')
     const near = { point: point ?? [], distanceMeters: distance }
     const { where, origins } = conditionsOf(dataset, { ...input, near })
-    const query = { attributes: plainAttributes(dataset, input.attributes), where, limit: limit + 1, offset }
-    const asking = { parameters: input.parameters, origins: origins.map(withoutNear) }
-    return boundedRows(await queryRows(call, dataset.id, query, asking), limit, offset)
+    const attributes = besideDistance(plainAttributes(dataset, input.attributes))
+    const nearest = { attribute, as: distanceName, point: near.point }
+    const query = { attributes, where, nearest, limit: limit + 1, offset }
+    const rows = await queryRows(call, dataset.id, query, { parameters, origins: origins.map(withoutNear) })
+    return boundedRows(rows.map(withShortDistance), limit, offset)
   },
 })
 
+const besideDistance = (attributes: readonly string[]): string[] => attributes.filter((name) => name !== distanceName)
+
+const withShortDistance = ({ [distanceName]: distance, ...row }: Row): Row => ({
+  ...row,
+  [distanceName]: Math.round(Number(distance) * centimetres) / centimetres,
+})
+
 /** What other tools have in `near` stands by itself here. */
-const withoutNear = ([place, argument]: Origin): Origin => [place, argument === 'near/point' ? 'point' : argument]
+const withoutNear = ([place, argument]: Origin): Origin => [place, argument.replace(/^near\//, '')]
 
 /** Rows of the first dataset, each with those of the other of which the condition holds. */
-async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => object) {
+async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => Condition) {
   const { limit = 10, offset = 0, parameters } = input
   const [from, to] = [await loadColumns(call, input.datasetId), await loadColumns(call, input.toDatasetId)]
   const geometry = geometryNameOf(from, 'datasetId')
@@ -126,7 +152,7 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
     const matches =
       place === null || place === undefined
         ? { rows: [], truncated: false }
-        : await matchesOf(call, to, plainAttributes(to, input.toAttributes), { [target]: conditionOf(place) })
+        : await matchesOf(call, to, { attribute: target, condition: conditionOf(place) }, input.toAttributes)
     found.push({ row: plain, matches: matches.rows, ...(matches.truncated && { moreMatches: true }) })
   }
   return boundedRows([...found, ...rows.slice(limit)], limit, offset)
@@ -138,8 +164,24 @@ function geometryNameOf(dataset: Columns, argument: string): string {
   return geometry.name
 }
 
-async function matchesOf(call: CallOperation, { id }: Columns, attributes: string[], where: object) {
-  const origins: Origin[] = [['attributes', 'toAttributes']]
-  const rows = await queryRows(call, id, { attributes, where, limit: maxMatches + 1 }, { origins })
-  return { rows: rows.slice(0, maxMatches), truncated: rows.length > maxMatches }
+type Condition = { $dwithin?: { geometry: unknown } } & object
+
+async function matchesOf(
+  call: CallOperation,
+  to: Columns,
+  { attribute, condition }: { attribute: string; condition: Condition },
+  wanted: readonly string[] | undefined,
+) {
+  const geometry = condition.$dwithin?.geometry
+  const nearest = geometry === undefined ? undefined : { attribute, as: distanceName, geometry }
+  const shown = plainAttributes(to, wanted)
+  const query = {
+    attributes: nearest ? besideDistance(shown) : shown,
+    where: { [attribute]: condition },
+    ...(nearest && { nearest }),
+    limit: maxMatches + 1,
+  }
+  const found = await queryRows(call, to.id, query, { origins: [['attributes', 'toAttributes']] })
+  const rows = found.slice(0, maxMatches)
+  return { rows: nearest ? rows.map(withShortDistance) : rows, truncated: found.length > maxMatches }
 }

@@ -268,15 +268,24 @@ test('summaries measure areas and lengths in metres, by group, within a box and 
 test('what is near is found around a point, or around each row of another dataset as a join has it', async () => {
   const around = { datasetId: ids.roads, point: [1.05, 50.25], distanceMeters: 80_000 }
   const { value } = await use('find_nearby', around)
-  assert.deepEqual(value, { rows: [{ id: 1 }, { id: 2 }], truncated: false })
+  const distances = value.rows.map(({ distanceMeters }: { distanceMeters: number }) => distanceMeters)
+  assert.deepEqual(value, {
+    rows: [
+      { id: 1, distanceMeters: distances[0] },
+      { id: 2, distanceMeters: distances[1] },
+    ],
+    truncated: false,
+  })
+  // Not quite 0: the road is straight in degrees, and its geography a great circle.
+  assert.ok(isClose(distances, [1.19, 67_756.66], 0.02), String(distances))
   const first = (await use('find_nearby', { ...around, limit: 1, where: { id: { $gte: 1 } } })).value
   assert.deepEqual([first.rows.length, first.nextOffset], [1, 1])
   const join = { datasetId: ids.fields, toDatasetId: ids.roads, distanceMeters: 1_000, attributes: ['id'], limit: 2 }
   const near = await use('find_nearby', join)
   assert.deepEqual(near.value, {
     rows: [
-      { row: { id: 1 }, matches: [{ id: 1 }] },
-      { row: { id: 2 }, matches: [{ id: 2 }] },
+      { row: { id: 1 }, matches: [{ id: 1, distanceMeters: 0 }] },
+      { row: { id: 2 }, matches: [{ id: 2, distanceMeters: 0 }] },
     ],
     truncated: true,
     nextOffset: 2,
@@ -297,6 +306,32 @@ test('what is near is found around a point, or around each row of another datase
   const half = await app.key(own.id, { datasets: { read: '*', execute: [String(ids.fields)] } })
   assert.match((await use('find_nearby', join, half)).text, /does not grant execute/)
   assert.match((await use('find_nearby', around, half)).text, /does not grant execute/)
+})
+
+test('what is near comes nearest first, page by page, with its distance as the database measures it', async () => {
+  const point = [4.02, 50.2]
+  const [expected, more] = await app.db.query<{ id: number; distance: number }>(
+    raw(`SELECT id, ST_Distance(ST_Transform(geom, 4326)::geography, ST_Point(${point}, 4326)::geography) AS distance
+      FROM ${schema}.roads ORDER BY distance LIMIT 2`),
+  )
+  const around = { datasetId: ids.roads, point, distanceMeters: 1_000_000, limit: 1 }
+  const first = (await use('find_nearby', around)).value
+  assert.equal(first.rows[0].id, expected?.id)
+  assert.ok(isClose([first.rows[0].distanceMeters], [Number(expected?.distance)], 0.01))
+  const second = (await use('find_nearby', { ...around, offset: first.nextOffset })).value
+  assert.equal(second.rows[0].id, more?.id)
+  const all = (await use('find_nearby', { ...around, limit: 200 })).value.rows
+  const distances = all.map(({ distanceMeters }: { distanceMeters: number }) => distanceMeters)
+  assert.deepEqual([distances.length, distances], [6, distances.toSorted((a: number, b: number) => a - b)])
+  assert.deepEqual(
+    (
+      await use('spatial_join', { datasetId: ids.fields, toDatasetId: ids.query, distanceMeters: 20_000_000, limit: 1 })
+    ).value.rows[0].matches.map(({ id }: { id: number }) => id),
+    [3, 4, 5, 6],
+  )
+  const tooMany = { datasetId: ids.fields, toDatasetId: ids.roads, distanceMeters: 1, limit: 21 }
+  assert.match((await use('find_nearby', tooMany)).text, /^arguments\/limit: /)
+  assert.match((await use('find_nearby', { ...around, distanceMeters: 20_100_001 })).text, /^arguments\/distanceMeters/)
 })
 
 test('a key tied to origins serves their pages only; a key that is not, any program and page that holds it', async () => {

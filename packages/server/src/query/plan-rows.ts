@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.ts'
 import type { Attribute } from './attribute.ts'
 import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
+import { distanceFrom } from './distance.ts'
 import { filterPredicate } from './filter-predicate.ts'
 import { geodesicArea, geodesicLength } from './geodesic-size.ts'
 import { extentOf, type Geometry, positionsOf } from './geojson.ts'
@@ -44,6 +45,19 @@ function createReaders({ geometry, definition }: RowShape) {
   return {
     cell: perAttribute((attribute) => cellReader(attribute, geometry, projection)),
     key: perAttribute(keyReader),
+    distance: distanceReader(),
+  }
+}
+
+/** What a column measures from is prepared once, not for every row. */
+function distanceReader() {
+  const made = new Map<Geometry, (other: Geometry) => number>()
+  return ({ attribute, distanceTo }: Column, row: Row): string | null => {
+    const geometry = attribute && geometryOf(rawReader(attribute.name)(row))
+    if (!geometry || !distanceTo || positionsOf(geometry).length === 0) return null
+    const measure = made.get(distanceTo) ?? distanceFrom(distanceTo)
+    made.set(distanceTo, measure)
+    return String(measure(geometry))
   }
 }
 
@@ -92,7 +106,10 @@ function mulberry32(seed: number): () => number {
 
 function rowItem(row: Row, readers: Readers): Item {
   return {
-    cellOf: ({ attribute }) => (attribute ? readers.cell(attribute, row) : null),
+    cellOf(column) {
+      if (!column.attribute) return null
+      return column.distanceTo ? readers.distance(column, row) : readers.cell(column.attribute, row)
+    },
     keyOf: (attribute) => readers.key(attribute, row),
   }
 }

@@ -2,6 +2,7 @@ import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 import { filterSql } from './filter-sql.ts'
 import type { Column, Order, Plan, Sample } from './plan.ts'
+import { distanceSql } from './spatial-sql.ts'
 
 /** What a plan runs on. */
 export type Relation = {
@@ -56,7 +57,8 @@ function orderSql({ by, isDescending }: Order): Sql {
 /** The same order on every server, whatever its locale. */
 const sortKey = (value: Sql, type: AttributeType): Sql => (type === 'string' ? sql`${value}::text COLLATE "C"` : value)
 
-function expressionOf({ attribute, aggregate, isDistinct, type }: Column): Sql {
+function expressionOf({ attribute, aggregate, isDistinct, distanceTo, type }: Column): Sql {
+  if (attribute && distanceTo) return distanceSql(attribute, column(attribute), distanceTo)
   if (!aggregate) return attribute ? column(attribute) : raw('NULL')
   if (!attribute) return raw('count(*)')
   if (aggregate === 'extent') return extent(attribute)

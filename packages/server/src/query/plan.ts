@@ -3,6 +3,7 @@ import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes, AttributeType } from './attribute.ts'
 import { parseFilter } from './filter.ts'
 import { allOf, type Filter } from './filter-tree.ts'
+import type { Geometry } from './geojson.ts'
 
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
@@ -13,6 +14,8 @@ export type Column = {
   readonly attribute?: Attribute
   readonly aggregate?: Aggregate
   readonly isDistinct?: boolean
+  /** How far the attribute is from there, in metres, instead of the attribute itself. */
+  readonly distanceTo?: Geometry
   readonly type: AttributeType
 }
 

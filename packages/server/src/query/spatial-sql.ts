@@ -38,11 +38,18 @@ export function withinSql(attribute: Attribute, column: Sql, geometry: Geometry)
  */
 export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry, distanceMetres: number): Sql {
   const extent = extentOf(positionsOf(geometry))
-  const operand = sql`${segmented(fromGeoJson(geometry), extent)}::geography`
+  const operand = onEarth(geometry, extent)
   const distance = sql`ST_DWithin(${asGeography(attribute, column)}, ${operand}, ${float(distanceMetres)})`
   const near = attribute.geography ? undefined : overlapsBoxes(attribute, column, boxesAround(extent, distanceMetres))
   return near ? sql`(${near}) AND ${distance}` : distance
 }
+
+/** In metres along the ellipsoid; null where there is no geometry, or an empty one. */
+export function distanceSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+  return sql`ST_Distance(${asGeography(attribute, column)}, ${onEarth(geometry, extentOf(positionsOf(geometry)))})`
+}
+
+const onEarth = (geometry: Geometry, extent: Extent): Sql => sql`${segmented(fromGeoJson(geometry), extent)}::geography`
 
 /**
  * Both sides are mended first: for a polygon that crosses itself, or parts that overlap, PostGIS gives an error and not

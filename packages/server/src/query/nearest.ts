@@ -1,0 +1,51 @@
+import { type ApiError, invalid } from '../errors.ts'
+import type { Attribute, Attributes } from './attribute.ts'
+import type { Column, Plan } from './plan.ts'
+import { geometryOperand } from './spatial-operand.ts'
+
+/** What the rows are wanted nearest to, as it arrives. */
+export type Nearest = { attribute?: string; point?: unknown; geometry?: unknown; as?: string }
+
+const defaultName = 'distance'
+const maxNameBytes = 63
+
+/**
+ * The plan with the nearest rows first, and with a column that says how near they are: in metres along the ellipsoid.
+ * What else the plan sorts by decides among equals.
+ */
+export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attributes: Attributes, path: string): Plan {
+  if (!nearest) return plan
+  if (plan.group || plan.distinct.length > 0) {
+    throw invalid(path, 'cannot stand together with group, distinct or aggregates, which have no place of their own')
+  }
+  const attribute = geometryNamed(attributes, nearest.attribute, `${path}/attribute`)
+  const { as: name = defaultName } = nearest
+  if (name === '' || Buffer.byteLength(name) > maxNameBytes || /\p{Cc}/u.test(name)) {
+    throw invalid(`${path}/as`, `must have 1 to ${maxNameBytes} bytes and no control characters`)
+  }
+  if (plan.columns.some((column) => column.name === name)) {
+    throw invalid(`${path}/as`, `"${name}" is the name of another column`)
+  }
+  const distance: Column = { name, attribute, distanceTo: placeOf(nearest, path), type: 'number' }
+  const order = [{ by: distance, isDescending: false }, ...plan.order]
+  return { ...plan, columns: [...plan.columns, distance], order }
+}
+
+function placeOf({ point, geometry }: Nearest, path: string) {
+  if ((point === undefined) === (geometry === undefined)) throw invalid(path, 'must have either point or geometry')
+  if (geometry !== undefined) return geometryOperand(geometry, `${path}/geometry`)
+  return geometryOperand({ type: 'Point', coordinates: point }, `${path}/point`)
+}
+
+/** The one that is named, or the first. */
+function geometryNamed(attributes: Attributes, name: string | undefined, path: string): Attribute {
+  const geometries = [...attributes.values()].filter(({ type }) => type === 'geometry')
+  const found = name === undefined ? geometries[0] : geometries.find((attribute) => attribute.name === name)
+  if (!found) throw absent(path, geometries)
+  return found
+}
+
+function absent(path: string, geometries: readonly Attribute[]): ApiError {
+  const names = geometries.map(({ name }) => name).slice(0, 5)
+  return invalid(path, names.length > 0 ? `must be one of ${names.join(', ')}` : 'the dataset has no geometry')
+}
