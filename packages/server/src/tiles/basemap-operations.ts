@@ -31,6 +31,7 @@ export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDepen
         applicationId: nobody,
         type: 'tilelive',
         source: uri,
+        name: '',
         attribution,
         minZoom,
         maxZoom,
