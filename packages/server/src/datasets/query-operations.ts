@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
@@ -7,7 +8,8 @@ import { type Operation, operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import type { Attributes } from '../query/attribute.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
-import { bodyPlaces, type Places, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
+import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
+import { pageLinks } from '../resource/page-links.ts'
 import { createRecent, type Recent } from '../resource/recent.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
@@ -15,6 +17,7 @@ import { attributesOf } from './attribute-dto.ts'
 import { type Dataset, ownParameters, type Sources } from './sources.ts'
 import { streamAnswer } from './stream-answer.ts'
 import type { StreamSlots } from './stream-slots.ts'
+import { readCount, totalRows } from './total-rows.ts'
 
 const defaultTimeoutMs = 30_000
 const maxTimeoutMs = 300_000
@@ -29,6 +32,12 @@ const answerParameters = {
   explain: Type.Optional(Type.Boolean({ description: 'Answer how the query would be carried out, instead of rows' })),
   timeout: Type.Optional(Type.Integer({ minimum: 1, description: `In milliseconds; ${maxTimeoutMs} at most` })),
   filename: Type.Optional(Type.String({ maxLength: 255, description: 'Makes the answer a download of this name' })),
+  count: Type.Optional(
+    Type.String({
+      description:
+        '`exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first',
+    }),
+  ),
   srid: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 999_999, description: 'Of geometries in json and csv; 4326 otherwise' }),
   ),
@@ -97,7 +106,12 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
     path: `${resource.path}/{id}/query`,
     access: { class: 'datasets', level: 'execute' },
     ownParameters: true,
-    success: { status: 200, description: 'The rows, or the plan', schema: Type.Unknown() },
+    success: {
+      status: 200,
+      description: 'The rows, or the plan',
+      schema: Type.Unknown(),
+      headers: ['X-Total-Count', 'Link'],
+    },
     failures: [413, 429, 502, 504],
   } as const
   return [
@@ -167,10 +181,23 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   }
   const shape = { geometry: formatName === 'csv' ? 'wkt' : 'geojson', srid: parameters.srid ?? 4326 } as const
   const shown = formatName === 'geojson' ? withKey(plan, dataset) : plan
+  const count = own.has('count') ? undefined : readCount(parameters.count)
   return streamAnswer(context, slots, dataset.applicationId, {
-    begin: (signal) => source.rows(shown, shape, { timeoutMs, signal }),
+    async begin(signal) {
+      const end = performance.now() + timeoutMs
+      const total = count && (await totalRows(source, plan, count, { timeoutMs, signal }))
+      const leftMs = Math.max(1, Math.ceil(end - performance.now()))
+      const rows = await source.rows(shown, shape, { timeoutMs: leftMs, signal })
+      return total === undefined ? rows : { ...rows, headers: totalHeaders(context.request, plan, total) }
+    },
     format: { name: formatName, filename: parameters.filename, dataset, plan },
   })
+}
+
+/** The pages of the advanced form are asked for in its body, which no link can say. */
+function totalHeaders({ method, url }: FastifyRequest, { limit, offset }: Plan, total: number): Record<string, string> {
+  const links = method === 'POST' || limit === undefined ? {} : pageLinks(url, { limit, offset }, total)
+  return { 'x-total-count': String(total), ...links }
 }
 
 /** Write-only, so it is not part of the record; only a web service needs it. */

@@ -15,7 +15,8 @@ const chunkLength = 64 * 1024
 const over = new Error('The answer is over')
 
 type Begun = {
-  begin(signal: AbortSignal): Promise<Answered>
+  /** `headers`: what the answer says besides. */
+  begin(signal: AbortSignal): Promise<Answered & { headers?: Record<string, string> }>
   format: { name: FormatName; filename?: string; dataset: Dataset; plan: Plan }
 }
 
@@ -46,9 +47,9 @@ export async function streamAnswer(
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {
-    const { columns, batches, isWhole } = await begin(query.signal)
+    const { columns, batches, isWhole, headers: own } = await begin(query.signal)
     const writer = formatOf(format, columns)
-    const headers = headersOf(writer, format.filename)
+    const headers = { ...headersOf(writer, format.filename), ...own }
     const text = pieces(batches, writer)
     const begun = isWhole ? [await text.next(), await text.next()] : []
     if (begun[1]?.done) {

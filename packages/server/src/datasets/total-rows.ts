@@ -1,0 +1,38 @@
+import { invalid } from '../errors.ts'
+import type { SelectOptions } from '../query/connection.ts'
+import type { Plan } from '../query/plan.ts'
+import type { Source } from './sources.ts'
+
+/** How the total of a query is found: by counting, or from what the database expects. */
+export type Count = 'exact' | 'estimated'
+
+export function readCount(text: string | undefined): Count | undefined {
+  if (text === undefined || text === 'exact' || text === 'estimated') return text
+  throw invalid('count', 'must be exact or estimated.')
+}
+
+/** How many rows a plan has without its limit and offset. */
+export async function totalRows(source: Source, plan: Plan, count: Count, options: SelectOptions): Promise<number> {
+  const whole: Plan = { ...plan, limit: undefined, offset: 0 }
+  const expected = count === 'estimated' ? expectedRows(await source.explain(whole, options)) : undefined
+  return expected ?? countRows(source, whole, options)
+}
+
+/** The estimate of PostgreSQL's planner. Nothing where there is no planner, or the caller may not see what it says. */
+function expectedRows(explained: unknown): number | undefined {
+  const [first] = Array.isArray(explained) ? (explained as { Plan?: { 'Plan Rows'?: unknown } }[]) : []
+  const rows = first?.Plan?.['Plan Rows']
+  return typeof rows === 'number' ? rows : undefined
+}
+
+/** Groups and distinct rows are counted as they come; other rows where they are. */
+async function countRows(source: Source, plan: Plan, options: SelectOptions): Promise<number> {
+  const isCountable = plan.group === undefined && plan.distinct.length === 0
+  const counted: Plan = isCountable ? { ...plan, columns: [countColumn], group: [], order: [] } : plan
+  const { batches } = await source.rows(counted, { geometry: 'geojson', srid: 4326 }, options)
+  let rows = 0
+  for await (const batch of batches) rows += isCountable ? Number(batch[0]?.[0] ?? 0) : batch.length
+  return rows
+}
+
+const countColumn = { name: 'count', aggregate: 'count', type: 'integer' } as const
