@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { ApiError } from './errors.ts'
 import { prettyLine } from './pretty-log.ts'
 
 /**
@@ -16,8 +17,17 @@ export function createLogger(
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: isPretty ? (line) => prettyLine(masked(line)) : masked },
+    serializers: { err: described },
   }
   return destination ? pino(options, destination) : pino(options)
+}
+
+/** An error with its stack, unless it is an outcome that was foreseen: then where it arose says nothing. */
+function described(error: Error): object {
+  const { stack, ...rest } = pino.stdSerializers.err(error)
+  const code = 'code' in error ? error.code : undefined
+  const isForeseen = (error instanceof ApiError && code !== 'internal') || code === 'ERR_STREAM_PREMATURE_CLOSE'
+  return isForeseen ? rest : { ...rest, stack }
 }
 
 const userInfo = /(\/\/[^\s/:@"]{0,256}:)[^\s/@"]{1,256}@/g

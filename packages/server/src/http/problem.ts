@@ -30,9 +30,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   if (problem.code === 'storage_full' && isOwnStorageFull(error)) report('storageFull', {})
   // Whoever has left hears nothing, and nothing is wrong with the server.
   const hasLeft = request.raw.socket.destroyed
-  if (problem.status >= 500 && !hasLeft) {
-    request.log.error({ requestId: request.id, err: error, cause: problem.cause }, 'request failed')
-  }
+  if (problem.status >= 500 && !hasLeft) logFailure(request, problem, error)
   // No hook has run when the router cannot read the address.
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')
@@ -42,6 +40,21 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .code(problem.status)
     .type(problemType)
     .send(problemBody(problem, request.url, request.id))
+}
+
+/**
+ * A fault that nobody foresaw is an error with its stack. An outcome that operations declare, such as an agent without a
+ * worker or a database that does not answer, is a warning in one line.
+ */
+function logFailure({ id: requestId, log }: FastifyRequest, problem: ApiError, error: unknown): void {
+  const { code, status, message: detail, cause } = problem
+  if (code === 'internal') return void log.error({ requestId, err: error, cause }, 'request failed')
+  const because = cause ?? (error === problem ? undefined : error)
+  const reason = because instanceof Error ? because.message : because
+  log.warn(
+    { requestId, code, status, detail, ...(reason !== undefined && { cause: String(reason) }) },
+    'request refused',
+  )
 }
 
 function problemBody(problem: ApiError, url: string, requestId: string): string {

@@ -99,7 +99,9 @@ export function readQuery(schema: TObject, tree: QueryTree, faults: FaultCollect
   const values: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = tree[name]
-    if (value !== undefined) values[name] = faults.attempt(() => readParameter(property, value, pathOf(name)))
+    const read = value === undefined ? undefined : faults.attempt(() => readParameter(property, value, pathOf(name)))
+    // A list without items, such as `fields=`, asks for nothing in particular.
+    if (read !== undefined && !(Array.isArray(read) && read.length === 0)) values[name] = read
   }
   return values
 }
