@@ -99,7 +99,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl, storage }
   const parts = { ...own, ...authority, ...credentials, ...maps, ...messages }
-  const operations = allOperations({ ...parts, agents, uploading, metrics })
+  const operations = allOperations({ ...parts, agents, uploading, metrics, dataDirectory: config.DATA_DIR })
   const httpOptions = { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping }
   const http = await createServer(operations, authority, httpOptions)
   listener = http

@@ -41,6 +41,7 @@ import { mcpOperations } from './mcp/mcp-operations.ts'
 import { createToolTokens, type ToolGrant, type ToolTokens } from './mcp/tool-token.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { metricsOperations } from './metrics/metrics-operations.ts'
+import { createRemovals } from './removals.ts'
 import { crudOperations } from './resource/crud.ts'
 import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
@@ -84,6 +85,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
   fonts: Fonts
   sprites: Sprites
   uploading: Uploading
+  dataDirectory: string
   metrics: Metrics
 }
 
@@ -92,16 +94,17 @@ export function allOperations(parts: Parts): Operation[] {
   const { db, secrets, keys, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
   // To describe operations nothing needs to be there.
   const { tiling = {} as Tiling, baseUrl, fonts, sprites, uploading = {} as Uploading } = parts
+  const removals = createRemovals(parts)
   const standard = (resource: Resource): Operation[] => [
     ...crudOperations({ db, resource }),
     ...metadataOperations({ db, resource }),
   ]
   const ownApplication = () => application
   const database = databases(ownApplication, secrets)
-  const application = applications(db, () => database)
+  const application = applications(db, () => database, removals.application)
   const user = users({ db, secrets, passwords, applications: ownApplication })
   const related = { applications: ownApplication, databases: () => database, users: () => user }
-  const dataset = datasets(db, related, sources, secrets)
+  const dataset = datasets(db, related, sources, secrets, removals.dataset)
   const contactPoint = contactPoints(db, secrets, ownApplication)
   const appConfig = appConfigs(ownApplication)
   const agent = agents({
@@ -111,7 +114,7 @@ export function allOperations(parts: Parts): Operation[] {
     isBridged: (type) => parts.agents.bridges.serves(type),
   })
   const style = styles(ownApplication, styleCheck)
-  const tileSource = tileSources(ownApplication, tiling)
+  const tileSource = tileSources(ownApplication, tiling, removals.tileSource)
   const toolTokens = createToolTokens(secrets)
   const operations = [
     ...applicationOperations({ db, resource: application }, (id) => forgetApplication(parts, id)),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from './config.ts'
-import type { Connections } from './databases/connection.ts'
+import type { Connections, DatabaseRecord } from './databases/connection.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'
 import type { AttributeDto } from './datasets/attribute-dto.ts'
 import { findDataset } from './datasets/find-dataset.ts'
@@ -60,6 +60,10 @@ const sharersOf =
     return datasets.filter(({ source }) => isDeepStrictEqual(tableName(source, ownSchema), tableIn(ownSchema)))
   }
 
+/** Where a database record leads. */
+export const destinationOf = ({ type, host, port, user, db }: DatabaseRecord): string =>
+  JSON.stringify([type, host, port, user, db])
+
 export function createUploading(options: UploadingOptions): Uploading {
   const { db, connections, sources, tiling, config } = options
   const storage = createStorageQuota(config.DATA_DIR, config.STORAGE_PER_APPLICATION)
@@ -71,8 +75,8 @@ export function createUploading(options: UploadingOptions): Uploading {
     async target(applicationId, databaseId) {
       const record = await connections.lookUp(applicationId, databaseId)
       if (!record) throw new ApiError('not_found', 'There is no database with this id.')
-      const { id, type, host, port, user, db: name } = record
-      const destination = JSON.stringify([type, host, port, user, name])
+      const { id, type } = record
+      const destination = destinationOf(record)
       return { ...(await connections.writable(record)), databaseId: id, isOwn: type === 'internal', destination }
     },
     async findReplaced(applicationId, id) {

@@ -3,15 +3,16 @@ import Type from 'typebox'
 import { guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
 import { demandPowerOfUsers } from '../access/token-power.ts'
 import type { Db } from '../db/db.ts'
-import { defineResource, field, type Resource } from '../resource/resource.ts'
+import { defineResource, field, type Removal, type Resource } from '../resource/resource.ts'
 
 /** The tenants. Deleting one deletes everything it owns: the foreign keys cascade. */
-export const applications = (db: Db, databases: () => Resource): Resource =>
+export const applications = (db: Db, databases: () => Resource, removal: Removal): Resource =>
   defineResource({
     name: 'applications',
     title: 'Application',
     acl: 'applications',
     tenantColumn: 'id',
+    removal,
     masterVerbs: ['create', 'replace', 'patch', 'delete'],
     example: { name: 'Harbour', description: 'Ships and berths', contact: 'harbour@example.org' },
     joins: { databases: { many: databases, foreignColumn: 'application_id' } },

@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
-import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { defineResource, type Entity, field, type Removal, type Resource } from '../resource/resource.ts'
 import { readUserReference, userReference } from '../resource/user-id.ts'
 import { attributeSchema } from './attribute-dto.ts'
 import { readDeclarations } from './parameters.ts'
@@ -21,12 +21,14 @@ export const datasets = (
   related: { applications: () => Resource; databases: () => Resource; users: () => Resource },
   sources: Sources,
   secrets: Secrets,
+  removal: Removal,
 ): Resource =>
   defineResource({
     name: 'datasets',
     title: 'Dataset',
     acl: 'datasets',
     ownerColumn: 'owner_id',
+    removal,
     writeFailures: [502, 504],
     example: { type: 'sql', name: 'One', source: 'SELECT 1 AS one' },
     fields: {

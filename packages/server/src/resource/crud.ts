@@ -194,10 +194,11 @@ function remove(store: Store): Operation {
     method: 'DELETE',
     path: `${resource.path}/{id}`,
     summary: `Delete one of the ${resource.name}`,
+    ...(resource.removal && { query: Type.Object(resource.removal.parameters) }),
     success: { status: 200, description: 'Deleted; no body' },
     failures: [409, 412],
-    async handle({ request, scope }, { params }) {
-      await removeEntity(store, scope, params.id ?? '', readIfMatch(request))
+    async handle({ request, scope }, { params, query }) {
+      await removeEntity(store, scope, params.id ?? '', readIfMatch(request), query)
       return {}
     },
   })

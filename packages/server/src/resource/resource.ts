@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import Type, { type TProperties, type TSchema } from 'typebox'
 import type { AclClass, Scope } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
-import type { Row } from '../db/db.ts'
+import type { Queryable, Row } from '../db/db.ts'
 import type { Sql, SqlValue } from '../db/sql.ts'
 import type { AttributeType } from '../query/attribute.ts'
 
@@ -82,6 +82,17 @@ export type MetadataChange = {
   readonly named: readonly string[]
 }
 
+/** What goes with a record. */
+export type Removal = {
+  /** Parameters that DELETE has. */
+  readonly parameters: TProperties
+  /** Looks around, before the transaction. */
+  prepare(entity: Entity, query: Readonly<Record<string, unknown>>): Promise<Removing>
+}
+
+/** In the transaction that deletes the record, which is locked. Answers what is left to do when it is committed. */
+export type Removing = (tx: Queryable) => Promise<(() => Promise<void>) | undefined>
+
 export type Resource = {
   /** Plural; the URL segment and the table. */
   readonly name: string
@@ -123,6 +134,7 @@ export type Resource = {
   readonly mergedMetadata?: readonly string[]
   /** Throws where a record that is within reach must not be deleted by this caller. */
   readonly checkRemoval?: (entity: Entity, scope: Scope) => Promise<void>
+  readonly removal?: Removal
   /** A condition beyond tenant and ACL. */
   readonly restrict?: (scope: Scope) => Promise<Sql>
 }

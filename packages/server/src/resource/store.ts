@@ -5,6 +5,7 @@ import { and, ident, joinSql, json, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { ListQuery } from './list-query.ts'
 import { refusalOf, writeRefusalOf } from './refusal.ts'
+import { removeWith } from './remove-with.ts'
 import type { Entity, Resource } from './resource.ts'
 import { readRow, readText, type Stored, selection, toColumns, type Views, viewOf, type Written } from './rows.ts'
 
@@ -152,13 +153,26 @@ export async function changeEntity(
 const maxAttempts = 50
 const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record: try again.')
 
-export async function removeEntity(store: Store, scope: Scope, id: string, expected: Expected): Promise<void> {
+export async function removeEntity(
+  store: Store,
+  scope: Scope,
+  id: string,
+  expected: Expected,
+  query: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
   const { db, resource } = store
-  if (resource.checkRemoval) await resource.checkRemoval((await getStored(store, scope, id)).entity, scope)
+  const { checkRemoval, removal } = resource
+  const entity = checkRemoval || removal ? (await getStored(store, scope, id)).entity : {}
+  await checkRemoval?.(entity, scope)
   const where = and([await one(resource, scope, id), atRevision(expected)])
-  const removed = await db.query(sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`).catch(refusalOf)
-  if (removed.length === 0) await explainMiss(store, scope, id)
+  const deletion = sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`
+  const removing = await removal?.prepare(entity, query)
+  const removed = removing
+    ? await removeWith(db, sql`SELECT FROM ${table(resource)} WHERE ${where} FOR UPDATE`, deletion, removing)
+    : { count: (await db.query(deletion).catch(refusalOf)).length }
+  if (removed.count === 0) await explainMiss(store, scope, id)
   changed(resource)
+  await removed.finish?.()
 }
 
 /** What this caller sees in place of what is stored. */

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type Scope, scopeOf } from '../access/acl.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { defineResource, type Entity, field, type Removal, type Resource } from '../resource/resource.ts'
 import { cleanAttribution } from './attribution.ts'
 import { absentDataset } from './resolve-source.ts'
 import { checkHeaders } from './tile-headers.ts'
@@ -54,11 +54,12 @@ const zoom = (description: string) =>
 
 const example = { type: 'tilelive', source: 'https://tiles.example.org/{z}/{x}/{y}.png', maxZoom: 12 }
 
-export const tileSources = (applications: () => Resource, { detect, resolve }: Look): Resource =>
+export const tileSources = (applications: () => Resource, { detect, resolve }: Look, removal: Removal): Resource =>
   defineResource({
     name: 'tilesources',
     title: 'TileSource',
     acl: 'tiles',
+    removal,
     writeFailures: [502, 504],
     example,
     fields: {

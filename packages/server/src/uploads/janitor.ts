@@ -47,7 +47,7 @@ async function isUntouched(path: string, since: number): Promise<boolean> {
   return Math.max(...newest) < since
 }
 
-/** Files of tiles that an upload was about to publish when its server ended. */
+/** Files of tiles that no tile source names: their upload never ended, or the source went while this server was away. */
 async function tidyArchives(directory: string, db: Db): Promise<void> {
   for (const applicationId of (await entries(join(directory, 'files'))).filter(isUuid)) {
     const folder = join(directory, 'files', applicationId)
@@ -55,12 +55,10 @@ async function tidyArchives(directory: string, db: Db): Promise<void> {
       const [, id = '', kind] = /^([0-9a-f-]{36})\.(mbtiles|pmtiles)$/.exec(name) ?? []
       if (!isUuid(id)) continue
       const [found] = await db.query(sql`
-        SELECT 1 AS found FROM svc.tilesources WHERE application_id = ${applicationId}::uuid AND source = ${`${kind}://${name}`}
+        SELECT 1 AS found FROM svc.tilesources
+        WHERE application_id = ${applicationId}::uuid AND lower(source) = ${`${kind}://${name}`}
         UNION ALL SELECT 1 FROM svc.uploads WHERE id = ${id}::uuid AND status IN ('pending', 'processing')`)
-      const [known] = await db.query(
-        sql`SELECT id FROM svc.uploads WHERE id = ${id}::uuid AND status IN ('failed', 'cancelled')`,
-      )
-      if (!found && known) await rm(join(folder, name), { force: true })
+      if (!found) await rm(join(folder, name), { force: true })
     }
   }
 }

@@ -7,7 +7,7 @@ import { touched } from '../resource/store.ts'
 import { cleanName, freeName } from './column-names.ts'
 import { demandSameDestination, demandSameSource } from './replaced-table.ts'
 import type { LoadingParts } from './run-upload.ts'
-import { putInPlace, type Staged, type TableName } from './staging.ts'
+import { dropOverviews, putInPlace, type Staged, type TableName } from './staging.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import type { Result } from './upload.ts'
 import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
@@ -103,6 +103,8 @@ async function publishTable(tx: Queryable, upload: Claimed, table: Publishable):
     await putInPlace(there, staged, name, replaces !== undefined)
     return name
   })
+  // The new ones take their places, where there are any. Until then the old values could be read there.
+  if (replaces && target.isOwn && !table.installOverview) await dropOverviews(tx, target.schema, table.id)
   if (replaces) await updateDataset(tx, table)
   else await insertDataset(tx, upload, table, place)
   if (table.map) await putTileSource(tx, upload, table.id, 'dataset', table.id, { ...table.map, name: table.name })
@@ -139,10 +141,14 @@ async function insertDataset(
   place: TableName,
 ): Promise<void> {
   const metadata = options.attribution ? { attribution: options.attribution } : {}
+  const { databaseId, destination } = staged.target
+  const uploaded = { databaseId, destination, ...place }
   await tx.query(sql`
-    INSERT INTO svc.datasets (id, application_id, owner_id, database_id, type, source, name, description, attributes, bytes, metadata)
-    VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${staged.target.databaseId}::uuid, 'table', ${place.name},
-      ${name}, ${options.description ?? ''}, ${json(attributes)}, ${bytes}, ${json(metadata)})`)
+    INSERT INTO svc.datasets (id, application_id, owner_id, database_id, type, source, name, description, attributes, bytes, metadata,
+      uploaded_table)
+    VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${databaseId}::uuid, 'table', ${place.name},
+      ${name}, ${options.description ?? ''}, ${json(attributes)}, ${bytes}, ${json(metadata)},
+      ${json(uploaded)})`)
 }
 
 /** One that is there keeps what somebody chose for it. */

@@ -205,6 +205,15 @@ export async function dropOverviewParts(target: Target, datasetId: string): Prom
   for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
 }
 
+/** Takes away the overviews of a dataset that gets new data. */
+export async function dropOverviews(tx: Queryable, schema: string, datasetId: string): Promise<void> {
+  const tables = await tx.query<{ name: string }>(sql`
+    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relkind = 'r' AND starts_with(c.relname, ${overviewPrefix(datasetId)})`)
+  for (const { name } of tables) await tx.query(sql`DROP TABLE ${ident(schema, name)}`)
+  await tx.query(sql`DELETE FROM svc.overviews WHERE dataset_id = ${datasetId}::uuid`)
+}
+
 /** Ends the statements that work on the tables of an upload. Embedded there is no way to. */
 export async function cancelStatements(
   { db }: Target,

@@ -75,7 +75,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     try {
       await dropUnfinished(db, buildable)
       const staged = await stageOverview(db, buildable, minRows, signal)
-      await swapOverview(db, buildable, builtRecord(buildable, staged, facts.current))
+      await swapOverview(db, buildable, builtRecord(buildable, staged, facts.current), facts.oid)
     } catch (error) {
       await dropUnfinished(db, buildable).catch(onError)
       await note(db, id, facts.current, 'failed', error instanceof Error ? error.message : String(error)).catch(onError)

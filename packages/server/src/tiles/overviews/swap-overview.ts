@@ -15,31 +15,32 @@ async function partsOf(tx: Queryable, { dataset, table }: Buildable): Promise<st
   return tables.map(({ name }) => name.slice(prefix.length))
 }
 
-async function drop(tx: Queryable, { dataset, table }: Buildable, parts: readonly string[]): Promise<void> {
-  for (const part of parts) {
+async function dropParts(tx: Queryable, buildable: Buildable, isMeant: (part: string) => boolean): Promise<void> {
+  const { dataset, table } = buildable
+  for (const part of (await partsOf(tx, buildable)).filter(isMeant)) {
     await tx.query(sql`DROP TABLE IF EXISTS ${ident(table.schema, overviewTable(dataset.id, part))}`)
   }
 }
 
 /** Takes away what was begun. */
 export async function dropUnfinished(db: Db, buildable: Buildable): Promise<void> {
-  await db.transaction(async (tx) => {
-    const parts = await partsOf(tx, buildable)
-    await drop(
-      tx,
-      buildable,
-      parts.filter((part) => !inUse.test(part)),
-    )
-  })
+  await db.transaction((tx) => dropParts(tx, buildable, (part) => !inUse.test(part)))
 }
 
-/** The new tables take the places of the old ones, all at once, together with the record that says so. */
-export async function swapOverview(db: Db, buildable: Buildable, record: Sql): Promise<void> {
-  const { dataset } = buildable
+/**
+ * The new tables take the places of the old ones, all at once, together with the record that says so. `oid` is that of the
+ * table which they were made of: when another has taken its place meanwhile, they hold values that are gone.
+ */
+export async function swapOverview(db: Db, buildable: Buildable, record: Sql, oid: string): Promise<void> {
+  const { dataset, table } = buildable
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)
     // A dataset that is gone wants no tables; one that is about to go waits until these can go with it.
-    const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR KEY SHARE`)
+    const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR SHARE`)
+    const [same] = await tx.query(sql`
+      SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = ${table.schema} AND c.relname = ${table.name} AND c.oid::text = ${oid}`)
+    if (found && !same) return dropParts(tx, buildable, (part) => !inUse.test(part))
     await putOverview(tx, buildable, found !== undefined)
     if (found) await tx.query(record)
   })
@@ -50,11 +51,7 @@ export async function putOverview(tx: Queryable, buildable: Buildable, isWanted 
   const { dataset, table } = buildable
   const parts = await partsOf(tx, buildable)
   const isReady = (part: string): boolean => isWanted && ready.test(part)
-  await drop(
-    tx,
-    buildable,
-    parts.filter((part) => !isReady(part)),
-  )
+  await dropParts(tx, buildable, (part) => !isReady(part))
   for (const part of parts.filter(isReady)) {
     const place = overviewTable(dataset.id, part.replace(ready, '$1'))
     await tx.query(sql`ALTER TABLE ${ident(table.schema, overviewTable(dataset.id, part))} RENAME TO ${ident(place)}`)
