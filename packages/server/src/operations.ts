@@ -138,7 +138,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...tileDriverOperations(),
     ...standard(tileSource),
     ...mapServerOperations(parts, tiling, tileSource, dataset),
-    ...uploadOperations({ store: { db, resource: uploads(ownApplication) }, ...uploading, isStopping }),
+    ...uploadOperations({ store: { db, resource: uploads(related) }, ...uploading, isStopping }),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
     ...serverInfoOperations(db, about, isStopping, parts.storage),

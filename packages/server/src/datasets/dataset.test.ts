@@ -151,6 +151,14 @@ describe('formats', () => {
   })
 
   test('a file name makes a download, in which text is no formula; Accept chooses where format does not', async () => {
+    const named = async (name: string) =>
+      String((await query(places, `format=csv&filename=${encodeURIComponent(name)}`)).headers['content-disposition'])
+    for (const name of ['../../etc/x.csv', 'C:\\data\\x.csv', '/x.csv'])
+      assert.equal(await named(name), await named('x.csv'))
+    for (const name of ['', '/', 'a/', 'a\\', '..', 'a/..', ' ']) {
+      const reply = await call('GET', `${path}/${places}/query?format=csv&filename=${encodeURIComponent(name)}`)
+      assert.equal(reply.status, 400, name)
+    }
     const { headers, text } = await query(places, 'format=csv&attributes=name&filter[id]=3&filename=Städte.csv')
     assert.match(String(headers['content-disposition']), /^attachment; filename=.*filename\*=UTF-8''St%C3%A4dte\.csv$/)
     assert.equal(text, "name\r\n'=sum(A1)\r\n")

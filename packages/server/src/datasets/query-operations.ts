@@ -4,6 +4,7 @@ import type { Scope } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { lastSegment } from '../http/file-name.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import type { Attributes } from '../query/attribute.ts'
@@ -171,6 +172,7 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   if (parameters.srid !== undefined && formatName === 'geojson')
     throw invalid('query/srid', 'cannot be given with GeoJSON, which is always in 4326; use format=json or csv')
+  const filename = fileNameOf(parameters.filename)
   const plan = nearestFirst(parsePlan(query, attributes, asked.places), asked.nearest, attributes, 'body/nearest')
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
@@ -190,8 +192,16 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
       const rows = await source.rows(shown, shape, { timeoutMs: leftMs, signal })
       return total === undefined ? rows : { ...rows, headers: totalHeaders(context.request, plan, total) }
     },
-    format: { name: formatName, filename: parameters.filename, dataset, plan },
+    format: { name: formatName, filename, dataset, plan },
   })
+}
+
+/** No path: where the file comes to lie is for the reader to say. */
+function fileNameOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  const name = lastSegment(given)
+  if (name === '') throw invalid('query/filename', 'must be the name of a file, such as places.csv')
+  return name
 }
 
 /** The pages of the advanced form are asked for in its body, which no link can say. */

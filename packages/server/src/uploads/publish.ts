@@ -60,11 +60,17 @@ export async function publish(
     db.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
       await holdApplication(tx, upload.applicationId)
+      await holdOwner(tx, upload)
       await complete(tx, upload, results, warnings)
       for (const table of tables) await publishTable(tx, upload, table)
       if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, storage, upload)
     }),
   )
+}
+
+/** Before the upload, as whoever deletes a user locks. */
+async function holdOwner(tx: Queryable, { ownerId }: Claimed): Promise<void> {
+  if (ownerId !== null) await tx.query(sql`SELECT FROM svc.users WHERE id = ${ownerId} FOR KEY SHARE`)
 }
 
 /** With the new tables in place and the old ones gone: a small file may have become a large table. */
@@ -146,7 +152,8 @@ async function insertDataset(
   await tx.query(sql`
     INSERT INTO svc.datasets (id, application_id, owner_id, database_id, type, source, name, description, attributes, bytes, metadata,
       uploaded_table)
-    VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${databaseId}::uuid, 'table', ${place.name},
+    VALUES (${id}::uuid, ${applicationId}::uuid,
+      (SELECT id FROM svc.users WHERE id = ${ownerId} AND application_id = ${applicationId}::uuid), ${databaseId}::uuid, 'table', ${place.name},
       ${name}, ${options.description ?? ''}, ${json(attributes)}, ${bytes}, ${json(metadata)},
       ${json(uploaded)})`)
 }

@@ -5,6 +5,7 @@ import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access
 import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { report } from '../events.ts'
+import { lastSegment } from '../http/file-name.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
@@ -117,18 +118,20 @@ type Received = {
 
 async function insert(
   { store: { db } }: UploadOperationsOptions,
-  { applicationId }: Caller,
+  { applicationId, bearer }: Caller,
   { ownerId }: Scope,
   { id, file: { name, size }, form, replaces, fault }: Received,
   arrival: Arrival,
 ): Promise<void> {
-  const fileName = name.toWellFormed().replaceAll('\0', '').slice(0, 255) || 'upload'
+  const fileName = lastSegment(name.toWellFormed().replaceAll('\0', '')).slice(0, 255)
+  if (fileName === '') throw invalid('body/file', 'must have a file name, such as places.csv')
+  const owner = ownerId ?? bearer?.userId ?? null
   await db.transaction(async (tx) => {
     await arrival.settle(tx, size)
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
         finished_at)
-      VALUES (${id}::uuid, ${applicationId}::uuid, ${ownerId}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
+      VALUES (${id}::uuid, ${applicationId}::uuid, ${owner}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
         ${replaces && json(replaces)}, ${size}, ${fault ? 'failed' : 'pending'}, ${json(fault ?? {})},
         CASE WHEN ${fault !== undefined} THEN ${now} END)`)
   })

@@ -65,7 +65,7 @@ const resultSchema = Type.Object({
 })
 
 /** Files on their way to being datasets and maps. Records are made by sending a file, and changed by what becomes of it. */
-export const uploads = (applications: () => Resource): Resource =>
+export const uploads = (related: { applications: () => Resource; users: () => Resource }): Resource =>
   defineResource({
     name: 'uploads',
     title: 'Upload',
@@ -74,7 +74,7 @@ export const uploads = (applications: () => Resource): Resource =>
     verbs: ['list', 'get'],
     example: {},
     fields: {
-      ownerId: field('integer', nullable(Type.Integer()), readOnly),
+      ownerId: field('integer', nullable(Type.Integer({ description: 'The user whose token came with it' })), readOnly),
       fileName: field('string', Type.String({ description: 'As the client called it' }), readOnly),
       path: field('string', Type.String({ description: 'An opaque name' }), readOnly),
       options: field('json', Type.Record(Type.String(), Type.Unknown()), unsorted),
@@ -91,5 +91,8 @@ export const uploads = (applications: () => Resource): Resource =>
       startedAt: field('datetime', nullable(time), readOnly),
       finishedAt: field('datetime', nullable(time), readOnly),
     },
-    joins: { application: { one: applications, field: 'applicationId' } },
+    joins: {
+      application: { one: related.applications, field: 'applicationId' },
+      owner: { one: related.users, field: 'ownerId' },
+    },
   })

@@ -2,6 +2,11 @@
 -- source the dataset was given since. Null for datasets that were made of tables that were there before.
 ALTER TABLE svc.datasets ADD COLUMN uploaded_table jsonb;
 
+-- Uploads name users of their own application only, like datasets. Rows from before are left alone.
+ALTER TABLE svc.uploads ADD CONSTRAINT known_user FOREIGN KEY (application_id, owner_id)
+  REFERENCES svc.users (application_id, id) ON DELETE SET NULL (owner_id) NOT VALID;
+CREATE INDEX ON svc.uploads (application_id, owner_id) WHERE owner_id IS NOT NULL;
+
 -- Uploads from before, as far as they are still on record and their tables in the application's own schema.
 UPDATE svc.datasets d SET uploaded_table = jsonb_build_object(
   'databaseId', d.database_id, 'schema', svc.tenant_name(d.application_id), 'name', d.source)
