@@ -77,10 +77,23 @@ async function defaultApplication(tx: Queryable, secrets: Secrets, { fill }: Beg
   await tx.query(sql`
     INSERT INTO svc.applications (id, name, description, contact, is_default)
     VALUES (${id}, 'default', 'The application of this installation', '', true)`)
-  await addKey(tx, secrets, id, 'app', developerPermissions, 'Developer key: everything in this application')
-  await addKey(tx, secrets, id, 'app', publicPermissions, 'Public key: read and execute, for web pages')
+  await addFirstKeys(tx, secrets, id)
   await fill?.(tx, id)
   return id
+}
+
+/** The two keys that every application begins with. */
+export async function addFirstKeys(
+  tx: Queryable,
+  secrets: Secrets,
+  applicationId: string,
+): Promise<{ developer: string; public: string }> {
+  const add = (permissions: Permissions, description: string): Promise<string> =>
+    addKey(tx, secrets, applicationId, 'app', permissions, description)
+  return {
+    developer: await add(developerPermissions, 'Developer key: everything in this application'),
+    public: await add(publicPermissions, 'Public key: read and execute, for web pages'),
+  }
 }
 
 /** Adds a key unless it is there. */
@@ -101,11 +114,11 @@ export async function addKey(
   return id
 }
 
-/** The keys of an application by name or id (of the default one when none is said), master keys excepted. */
+/** The keys of an application by name or id (of all when none is said, the default one first), master keys excepted. */
 export async function listKeys(db: Db, secrets: Secrets, application?: string): Promise<string[]> {
-  const wanted = application ? sql`a.name = ${application} OR a.id::text = ${application}` : raw('a.is_default')
+  const wanted = application ? sql`a.name = ${application} OR a.id::text = ${application}` : raw('TRUE')
   const rows = await db.query(sql`
     SELECT k.hash, k.secret, k.description, a.name FROM svc.apikeys k JOIN svc.applications a ON a.id = k.application_id
-    WHERE (${wanted}) AND k.type <> 'master' ORDER BY a.name, k.created_at, k.hash`)
+    WHERE (${wanted}) AND k.type <> 'master' ORDER BY a.is_default DESC, a.name, k.created_at, k.hash`)
   return rows.map((row) => `${openKey(secrets, row)}  ${row.name}: ${row.description}`)
 }

@@ -13,7 +13,7 @@ import { appConfigs } from './appconfig/app-config.ts'
 import { configOperations } from './appconfig/config-operations.ts'
 import { recordOperations } from './appconfig/record-operations.ts'
 import { applications } from './applications/application.ts'
-import { applicationOperations } from './applications/application-operations.ts'
+import { type ApplicationKeys, applicationOperations } from './applications/application-operations.ts'
 import { authOperations } from './auth/auth-operations.ts'
 import type { AuthParts } from './auth/parts.ts'
 import { contactPoints } from './contactpoints/contact-point.ts'
@@ -29,6 +29,7 @@ import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { sql } from './db/sql.ts'
 import { createEstimates } from './estimates.ts'
+import { addFirstKeys } from './first-start.ts'
 import { openApi } from './http/openapi.ts'
 import type { Operation } from './http/operation.ts'
 import type { Mailer } from './mail/mailer.ts'
@@ -117,7 +118,7 @@ export function allOperations(parts: Parts): Operation[] {
   const tileSource = tileSources(ownApplication, tiling, removals.tileSource)
   const toolTokens = createToolTokens(secrets)
   const operations = [
-    ...applicationOperations({ db, resource: application }, (id) => forgetApplication(parts, id)),
+    ...applicationOperations({ db, resource: application }, keysOfApplications(parts)),
     ...apiKeyOperations(db, apiKeys(db, secrets, { applications: ownApplication, users: () => user }), keys),
     ...userOperations(db, user, parts),
     ...authOperations(parts, outputSchema(user)),
@@ -154,10 +155,13 @@ export function allOperations(parts: Parts): Operation[] {
   return [...operations, ...mcp, ...docs]
 }
 
-function forgetApplication({ keys, bearers }: Parts, applicationId: string): void {
-  keys.forgetApplication(applicationId)
-  bearers.forget({ applicationId })
-}
+const keysOfApplications = ({ keys, bearers, secrets }: Parts): ApplicationKeys => ({
+  addFirst: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
+  forget(applicationId) {
+    keys.forgetApplication(applicationId)
+    bearers.forget({ applicationId })
+  },
+})
 
 /** Tiles, of sources and of the world. */
 function mapServerOperations(parts: Parts, tiling: Tiling, tileSource: Resource, dataset: Resource): Operation[] {

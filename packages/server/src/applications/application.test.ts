@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ident, sql } from '../db/sql.ts'
+import { listKeys } from '../first-start.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
@@ -39,6 +40,14 @@ test('a key sees its own application and may write its metadata', async () => {
     200,
   )
   assert.equal((await app.call('PUT', `${path}/${id}/metadata/x`, { key: reader, body: 1 })).status, 401)
+})
+
+test('PUT of metadata/auth keeps what the body does not name', async () => {
+  const { id, developer: key } = await app.tenant('merged')
+  const url = `${path}/${id}/metadata/auth`
+  await app.call('PUT', url, { key, body: { signup: { enabled: true, allow: ['*'] } } })
+  const { body } = await app.call('PUT', url, { key, body: { redirectUrls: ['https://example.org/*'] } })
+  assert.deepEqual(body.auth, { signup: { enabled: true, allow: ['*'] }, redirectUrls: ['https://example.org/*'] })
 })
 
 test('deleting an application deletes everything it owns, and ends its keys', async () => {
@@ -91,6 +100,29 @@ test('the keys of a deleted application are refused at once here, and within a s
     assert.ok(asked - deletedAt < 1_000, 'the key was still good after a second')
     asked = performance.now()
   }
+})
+
+test('a new application comes with a developer key and a public key, which are shown once', async () => {
+  const { status, body } = await app.call('POST', path, { body: { name: 'fresh' } })
+  assert.equal(status, 201)
+  const { developer, public: reader } = body.keys
+  const style = { name: 'a', style: { version: 8, sources: {}, layers: [] } }
+  assert.equal((await app.call('POST', '/api/v1/styles', { key: developer, body: style })).status, 201)
+  assert.equal((await app.call('GET', '/api/v1/styles', { key: reader })).status, 200)
+  assert.equal((await app.call('POST', '/api/v1/styles', { key: reader, body: style })).status, 401)
+  assert.equal((await app.call('GET', `${path}/${body.id}`)).body.keys, undefined)
+  assert.equal(
+    (await app.call('PUT', `${path}/${body.id}`, { body })).body.keys,
+    undefined,
+    'nor is it a field to write',
+  )
+  const listed = await app.call('GET', '/api/v1/apikeys', { key: developer })
+  assert.deepEqual(listed.body.map(({ id }: { id: string }) => id).sort(), [developer, reader].sort())
+  const shown = await listKeys(app.db, app.secrets)
+  assert.ok(
+    [developer, reader].every((key) => shown.some((line) => line.startsWith(key))),
+    'the command shows them',
+  )
 })
 
 test('the default application stays', async () => {
