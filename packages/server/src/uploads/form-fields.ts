@@ -20,7 +20,7 @@ export const formSchema = Type.Object(
       Type.String({ format: 'uuid', description: 'The dataset that gets these data instead of its own' }),
     ),
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Of the dataset; else that of the layer' }),
+      Type.String({ minLength: 1, maxLength: 255, description: 'Of the dataset; else that of the file, or of the layer where there are several' }),
     ),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
     attribution: Type.Optional(Type.String({ maxLength: 2_000, description: 'Shown on maps' })),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { link, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db, Queryable } from '../db/db.ts'
+import { datasetName } from './dataset-name.ts'
 import { loadGuessed } from './load-guessed.ts'
 import { createProgress, type Progress } from './progress.ts'
 import { type MapFacts, type Publishable, publish, publishArchive } from './publish.ts'
@@ -272,7 +273,7 @@ async function describe(
   const { applicationId, options } = upload
   const { target, plan } = staged
   const { attributes, bytes } = await parts.inspect(applicationId, target.databaseId, staged.name)
-  const name = replaced?.name ?? nameOf(options.name, plan.layer.name, layers)
+  const name = replaced?.name ?? datasetName(upload, plan.layer.name, layers)
   const attribution =
     options.attribution === undefined ? {} : { attribution: parts.cleanAttribution(options.attribution) }
   const map = plan.geometry && { ...parts.mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
@@ -291,11 +292,4 @@ async function describe(
     ...(replaced && { replaces: { table: replaced.tableIn(target.schema) } }),
     ...(installOverview && { installOverview }),
   }
-}
-
-const maxNameLength = 255
-
-function nameOf(given: string | undefined, layer: string, layers: number): string {
-  const name = given === undefined ? layer : layers > 1 ? `${given}: ${layer}` : given
-  return name.toWellFormed().replaceAll('\0', '').slice(0, maxNameLength) || 'Upload'
 }

@@ -160,8 +160,13 @@ export function geometryColumnType(types: ReadonlySet<GeometryType>): {
   return { type: 'Geometry', isMulti: false }
 }
 
-/** The name of the only layer of a file: the file's own, without directories and endings. */
+const packing = /\.(gz|gzip|zip|kmz)$/i
+const ending = /\.[A-Za-z][A-Za-z0-9]{0,9}$/
+
+/** The name of the only layer of a file: the file's own, without directories and endings. `roads.2024.csv` is `roads.2024`. */
 export function layerNameOf(fileName: string): string {
   const base = fileName.split(/[/\\]/).at(-1) ?? ''
-  return base.replace(/(\.[A-Za-z0-9]{1,10}){1,2}$/, '') || base || 'layer'
+  const unpacked = base.replace(packing, '')
+  // What was packed may have an ending of its own: roads.shp.zip, roads.csv.gz.
+  return unpacked.replace(ending, '') || unpacked || base || 'layer'
 }

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { sourceLayers } from './testing/layer-data.ts'
+import { writeLayer, writeLayers } from './testing/source-layers.ts'
+import { workbookOf } from './testing/workbook-of.ts'
+import { zipOf } from './testing/zip-of.ts'
+
+let uploads: UploadApp
+let directory: string
+before(async () => {
+  uploads = await uploadApp()
+  directory = await mkdtemp(join(tmpdir(), 'graticule-names-'))
+})
+after(async () => {
+  await uploads.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+async function namesOf(name: string, bytes: string | Uint8Array, fields: Record<string, string> = {}) {
+  const done = await uploads.upload({ name, bytes }, fields)
+  assert.equal(done.status, 'completed', JSON.stringify(done.error))
+  const names: string[] = []
+  for (const { datasetId } of done.results)
+    names.push((await uploads.call('GET', `/api/v1/datasets/${datasetId}`)).body.name)
+  return names
+}
+
+const sheet = [
+  ['name', 'size'],
+  ['a', 1],
+]
+const kml =
+  '<kml xmlns="http://www.opengis.net/kml/2.2"><Document><name>export</name><Placemark><Point><coordinates>1,2</coordinates></Point></Placemark></Document></kml>'
+
+test('a dataset is called after its file, whatever the only layer in it is called', async () => {
+  const [points] = sourceLayers.filter(({ name }) => name === 'points')
+  assert.ok(points)
+  const written = async (format: Parameters<typeof writeLayer>[1]) =>
+    readFile(await writeLayer(points, format, directory))
+  assert.deepEqual(await namesOf('Trees.xlsx', workbookOf({ Sheet1: sheet, Sheet2: [] })), ['Trees'])
+  assert.deepEqual(await namesOf('Trees of Bern.gpkg', await written('geopackage')), ['Trees of Bern'])
+  assert.deepEqual(await namesOf('trees.fgb', await written('flatgeobuf')), ['trees'])
+  assert.deepEqual(await namesOf('trees.zip', await written('shapefile')), ['trees'])
+  assert.deepEqual(await namesOf('trees.kml', kml), ['trees'])
+  assert.deepEqual(await namesOf('trees.kmz', zipOf([{ name: 'doc.kml', content: Buffer.from(kml) }])), ['trees'])
+  const csv = Buffer.from('name,lat,lon\na,1,2\n')
+  assert.deepEqual(await namesOf('trees.2024.zip', zipOf([{ name: 'export.csv', content: csv }])), ['trees.2024'])
+})
+
+test('a drawing is called after its file and not "entities"', async () => {
+  const dxf = [
+    '0',
+    'SECTION',
+    '2',
+    'ENTITIES',
+    '0',
+    'POINT',
+    '8',
+    '0',
+    '10',
+    '1.0',
+    '20',
+    '2.0',
+    '0',
+    'ENDSEC',
+    '0',
+    'EOF',
+  ]
+  assert.deepEqual(await namesOf('site plan.dxf', `${dxf.join('\n')}\n`), ['site plan'])
+})
+
+test('several layers keep their names, and the name that is given goes before all', async () => {
+  const layers = sourceLayers.filter(({ name }) => ['points', 'holes'].includes(name))
+  const several = await readFile(await writeLayers(layers, 'geopackage', directory, 'several'))
+  assert.deepEqual((await namesOf('several.gpkg', several)).sort(), ['holes', 'points'])
+  assert.deepEqual(await namesOf('several.gpkg', several, { layer: 'holes' }), ['holes'])
+  assert.deepEqual(await namesOf('several.gpkg', several, { layer: 'holes', name: 'Mine' }), ['Mine'])
+  const sheets = workbookOf({ Trees: sheet, Bushes: sheet })
+  assert.deepEqual(await namesOf('plants.xlsx', sheets), ['Trees', 'Bushes'])
+  assert.deepEqual(await namesOf('plants.xlsx', sheets, { name: 'Plants' }), ['Plants: Trees', 'Plants: Bushes'])
+  assert.deepEqual(await namesOf('plants.csv', 'a,b\n1,2\n', { name: 'Plants' }), ['Plants'])
+})
