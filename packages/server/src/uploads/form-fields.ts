@@ -20,13 +20,22 @@ export const formSchema = Type.Object(
       Type.String({ format: 'uuid', description: 'The dataset that gets these data instead of its own' }),
     ),
     name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Of the dataset; else that of the file, or of the layer where there are several' }),
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'Of the dataset; else that of the file, or of the layer where there are several',
+      }),
     ),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
     attribution: Type.Optional(Type.String({ maxLength: 2_000, description: 'Shown on maps' })),
     sourceSrid: srid('Where the coordinates are, whatever the file says'),
     targetSrid: srid('Where they are brought; 4326 unless given'),
     layer: Type.Optional(Type.String({ maxLength: 255, description: 'Only this one of several' })),
+    strict: Type.Optional(
+      Type.Boolean({
+        description: 'Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them',
+      }),
+    ),
   },
   { title: 'UploadForm', additionalProperties: false },
 )
@@ -40,7 +49,7 @@ const lengths: Record<string, readonly [least: number, most: number]> = {
 
 /** The fields beside the file. An empty one is one that was not filled in. */
 export function readFormFields(fields: Readonly<Record<string, string>>): UploadFormFields {
-  const read: Record<string, string | number> = {}
+  const read: Record<string, string | number | boolean> = {}
   for (const [name, text] of Object.entries(fields)) {
     if (!Object.hasOwn(formSchema.properties, name) || name === 'file') {
       throw invalid(`body/${name.slice(0, 100)}`, name === 'file' ? 'A file is expected.' : 'This field is not known.')
@@ -50,20 +59,16 @@ export function readFormFields(fields: Readonly<Record<string, string>>): Upload
   return read
 }
 
-function readField(name: string, text: string): string | number {
+function readField(name: string, text: string): string | number | boolean {
   if (text.includes('\0') || !text.isWellFormed()) throw invalid(`body/${name}`, 'The text is not valid.')
   if (name === 'datasetId') {
     if (!isUuid(text)) throw invalid('body/datasetId', 'It must be a UUID.')
     return text.toLowerCase()
   }
   if (name === 'encoding') return readEncoding(text)
+  if (name === 'strict') return readBoolean(name, text)
   const bounds = lengths[name]
-  if (!bounds) {
-    const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
-    if (number < 1 || number > 998_999)
-      throw invalid(`body/${name}`, 'It must be the number of a reference system, such as 4326.')
-    return number
-  }
+  if (!bounds) return readSrid(name, text)
   if (text.length > bounds[1]) throw invalid(`body/${name}`, `It is longer than ${bounds[1]} characters.`)
   return text
 }
@@ -76,4 +81,16 @@ function readEncoding(text: string): string {
   if (encoding !== undefined) return publicEncoding(encoding)
   const shown = JSON.stringify(text.slice(0, 40))
   throw invalid('body/encoding', `${shown} is not a known encoding. Known are for example ${encodingExamples}.`)
+}
+
+function readBoolean(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw invalid(`body/${name}`, 'It must be true or false.')
+}
+
+function readSrid(name: string, text: string): number {
+  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
+  if (number < 1 || number > 998_999)
+    throw invalid(`body/${name}`, 'It must be the number of a reference system, such as 4326.')
+  return number
 }

@@ -48,6 +48,7 @@ test('a form that is not right is refused, and nothing of it is kept', async () 
     ['a field twice', twice],
     ['a field that is not known', formOf(file, { nonsense: '1' })],
     ['a reference system that is no number', formOf(file, { sourceSrid: 'EPSG:4326' })],
+    ['a switch that is neither on nor off', formOf(file, { strict: 'yes' })],
     ['a reference system beyond all', formOf(file, { targetSrid: '999999' })],
     ['a dataset that is no id', formOf(file, { datasetId: 'x' })],
     ['a name that is too long', formOf(file, { name: 'n'.repeat(256) })],

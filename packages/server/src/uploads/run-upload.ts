@@ -91,8 +91,7 @@ export async function runUpload(
       fileName: upload.fileName,
       directory: work,
       allowNativeGdal: parts.allowNativeGdal,
-      ...(upload.options.layer !== undefined && { layer: upload.options.layer }),
-      ...(upload.options.encoding !== undefined && { encoding: upload.options.encoding }),
+      ...chosen(upload.options),
     })
     if ('archive' in opened) await runArchive(parts, upload, opened.archive)
     else await runLayers(parts, upload, signal, run, reader, opened)
@@ -100,6 +99,14 @@ export async function runUpload(
     await reader.end()
   }
 }
+
+/** What the client says of how to read the file. */
+const chosen = ({ layer, encoding, sourceSrid, strict }: Claimed['options']) => ({
+  ...(layer !== undefined && { layer }),
+  ...(encoding !== undefined && { encoding }),
+  ...(sourceSrid !== undefined && { sourceSrid }),
+  ...(strict !== undefined && { strict }),
+})
 
 /** What is kept while one upload is worked on. */
 export type Run = {
@@ -133,7 +140,8 @@ async function runArchive(parts: LoadingParts, upload: Claimed, kind: 'mbtiles' 
       throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
     })
     const attribution = parts.cleanAttribution(options.attribution ?? found.attribution ?? '')
-    const facts = { ...found, attribution, name: nameOf(options.name, found.name ?? layerNameOf(upload.fileName), 1) }
+    const called = (options.name ?? found.name ?? layerNameOf(upload.fileName)).slice(0, 255)
+    const facts = { ...found, attribution, name: called }
     await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
   } catch (error) {
     await rm(file, { force: true })

@@ -65,3 +65,73 @@ test('a table with a latitude and no longitude becomes a dataset without a map, 
   assert.equal(done.tileSourceId, null)
   assert.match(done.warnings[0].message, /"latitude" looks like a coordinate, but no column is called longitude/)
 })
+
+/** A thousand stations in a grid, and rows in place of some. */
+const stations = (wrong: Record<number, string>) =>
+  [
+    'id,name,lat,lon',
+    ...Array.from({ length: 1_000 }, (_, n) => wrong[n] ?? `${n},"station ${n}",${n % 90},${n % 180}`),
+  ].join('\n')
+
+test('impossible rows are skipped and named, up to one in a hundred', async () => {
+  const { done, rows } = await completed(
+    'stations.csv',
+    stations({
+      10: '10,"two\nlines",600.17,24.94',
+      20: '20,x,sixty,24.94',
+      30: '30,x,60.17,24.94,more',
+      40: '40,x',
+      50: '50,x,,',
+    }),
+  )
+  assert.equal(done.featureCount, 996)
+  assert.equal(rows.length, 996)
+  const [skipped] = done.warnings
+  assert.deepEqual([skipped.code, skipped.count], ['skipped_rows', 4])
+  for (const named of [
+    'line 12, column "lat": "600.17" is no latitude',
+    'line 23, column "lat": "sixty" is no latitude',
+    'line 33: the row has 5 cells, the heading 4',
+    'line 43: the row has 2 cells, the heading 4',
+  ])
+    assert.ok(skipped.message.includes(named), skipped.message)
+})
+
+test('one impossible row fails a strict upload, and its error names the row', async () => {
+  const done = await uploads.upload({ name: 'a.csv', bytes: stations({ 10: '10,x,91,24.94' }) }, { strict: 'true' })
+  assert.equal(done.status, 'failed')
+  assert.deepEqual([done.error.code, done.error.line], ['invalid_rows', 12])
+  assert.match(done.error.message, /^1 of 1000 rows cannot be loaded, .*line 12, column "lat": "91" is no latitude/)
+})
+
+test('more impossible rows than one in a hundred fail the upload, and the first few are named', async () => {
+  const wrong = Object.fromEntries(Array.from({ length: 11 }, (_, n) => [n * 50, `${n},x,north,0`]))
+  const done = await uploads.upload({ name: 'a.csv', bytes: stations(wrong) })
+  assert.deepEqual([done.status, done.error.code], ['failed', 'invalid_rows'])
+  assert.match(done.error.message, /^11 of 1000 rows .* more than 1 %: line 2, .*; line 202, .*; and 6 more/)
+})
+
+test('a feature of GeoJSON outside the world is skipped and named, and fails a strict upload', async () => {
+  const features = Array.from({ length: 200 }, (_, n) => ({
+    type: 'Feature',
+    properties: { n },
+    geometry: { type: 'Point', coordinates: n === 150 ? [24.94, 6017] : [n / 2, n / 4] },
+  }))
+  const bytes = JSON.stringify({ type: 'FeatureCollection', features })
+  const { done, rows } = await completed('a.geojson', bytes)
+  assert.equal(rows.length, 199)
+  assert.match(done.warnings[0].message, /^One row was skipped: feature 151: "6017" is no latitude/)
+  const strict = await uploads.upload({ name: 'a.geojson', bytes }, { strict: 'true' })
+  assert.deepEqual([strict.error.code, strict.error.feature], ['invalid_rows', 151])
+})
+
+test('coordinates that are no degrees are not impossible where their reference system is given', async () => {
+  const bytes = 'id,x,y\n1,385000,6672000\n2,385100,6672100\n3,50,60\n'
+  for (const sourceSrid of ['3067']) {
+    const { done } = await completed('a.csv', bytes, { sourceSrid })
+    assert.equal(done.featureCount, 3)
+    assert.equal(done.options.sourceSrid, 3067)
+  }
+  const unknown = await uploads.upload({ name: 'a.csv', bytes })
+  assert.equal(unknown.error.code, 'srid_required')
+})

@@ -24,6 +24,8 @@ export type UploadFormFields = {
   readonly targetSrid?: number
   readonly layer?: string
   readonly encoding?: string
+  /** No row is skipped. */
+  readonly strict?: boolean
 }
 
 /** What became of one layer. */

@@ -10,6 +10,8 @@ export type TableLayout = {
   geometry: GeometryPlace
   /** Titles and the heading: so many rows come before the first of the table. */
   skippedRows: number
+  /** Most rows have more cells than the heading: then those are no mistake. */
+  hasLongRows: boolean
   warnings: Warning[]
 }
 
@@ -38,8 +40,10 @@ export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
   const cells = hasHeader ? header : Array.from({ length: Math.min(width, maxFields) }, () => null)
   const names = uniqueNames(cells)
   const skippedRows = titles + (hasHeader ? 1 : 0)
-  const { place, warnings } = findGeometry(names, rows.slice(skippedRows, skippedRows + sampleRows))
-  return { names, geometry: place, skippedRows, warnings }
+  const sample = rows.slice(skippedRows, skippedRows + sampleRows)
+  const { place, warnings } = findGeometry(names, sample)
+  const longRows = sample.filter((row) => row.slice(names.length).some((cell) => cell !== null && cell !== ''))
+  return { names, geometry: place, skippedRows, hasLongRows: longRows.length * 2 > sample.length, warnings }
 }
 
 const isText = (cell: Cell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
@@ -47,12 +51,13 @@ const isText = (cell: Cell): boolean => cell !== null && (kindsOfText(cell) & (k
 /** A title may stand above the heading, and a few lines of where the data come from. */
 const mostTitles = 20
 
-/** How many rows stand above the heading: they hold text, and fewer cells than half of what most rows hold. */
+/** How many rows stand above the heading: they hold text or nothing, and fewer cells than half of what most rows hold. */
 function titleRows(rows: readonly (readonly Cell[])[]): number {
   const filled = rows.slice(0, sampleRows).map((row) => row.filter((cell) => cell !== null && cell !== '').length)
   const enough = Math.max(2, Math.ceil(mostFrequent(filled) / 2))
   const heading = filled.findIndex((count) => count >= enough)
-  const isPlausible = heading > 0 && heading <= mostTitles && rows.slice(0, heading).every((row) => row.some(isText))
+  const isTitle = (row: readonly Cell[], index: number) => filled[index] === 0 || row.some(isText)
+  const isPlausible = heading > 0 && heading <= mostTitles && rows.slice(0, heading).every(isTitle)
   return isPlausible ? heading : 0
 }
 

@@ -2,6 +2,7 @@ import { beginRow, writeFloat8, writeInt4, writeInt8, writeNull, writePart, writ
 import type { GeometryPlace } from './csv-geometry.ts'
 import type { TableLayout } from './csv-layout.ts'
 import type { RowWindow, TakeRows } from './csv-rows.ts'
+import { isInDegrees } from './impossible-rows.ts'
 import { readPlainNumber } from './plain-number.ts'
 import type { FieldType, GeometryType } from './reader.ts'
 import type { WritingPass } from './record-reader.ts'
@@ -51,9 +52,10 @@ export function quickRows(pass: WritingPass, options: QuickOptions): TakeRows | 
   if (!row) return undefined
   return (window) => {
     while (!pass.isOver && window.at < window.end) {
-      const start = window.at
+      const { at, line } = window
       if (!readRow(window, row) || !readGeometry(row)) {
-        window.at = start
+        window.at = at
+        window.line = line
         return
       }
       window.line++
@@ -157,8 +159,9 @@ function readCell(window: RowWindow, row: Row, column: number, isQuoted: boolean
 function skipCell(window: RowWindow, { stops }: Row, isQuoted: boolean): void {
   const { bytes } = window
   let at = window.at
-  if (isQuoted) while (bytes[at] !== 34 && bytes[at] !== 0) at++
-  else while (stops[bytes[at] as number] === 0) at++
+  if (isQuoted) {
+    for (; bytes[at] !== 34 && bytes[at] !== 0; at++) if (bytes[at] === 10) window.line++
+  } else while (stops[bytes[at] as number] === 0) at++
   window.at = at
 }
 
@@ -204,6 +207,7 @@ function readGeometry(row: Row): boolean {
   if (layout.geometry.kind === 'none') return true
   if (layout.geometry.kind === 'xy' && !readPoint(row, layout.geometry)) return false
   const { types, hasZ } = pass.found
+  if (pass.isBounded && !isInDegrees(pass.geometry.box)) return false
   return row.geometryType !== undefined && types.has(row.geometryType) && (hasZ || !pass.geometry.sawZ)
 }
 

@@ -8,6 +8,11 @@ import { wholeCharacters } from './text-encoding.ts'
 /** One cell: null when nothing at all is there, text (maybe empty) otherwise. */
 export type Cell = string | null
 
+/** Rows, and the line on which each begins. */
+export type RowBatch = { rows: readonly (readonly unknown[])[]; lines: readonly number[] }
+
+type CellBatch = { rows: Cell[][]; lines: number[] }
+
 type Text = { text: string; isLast: boolean; delimiter: string; line: number }
 
 /**
@@ -35,7 +40,7 @@ type RowOptions = { delimiter: string; signal: AbortSignal; take?: TakeRows | un
 export async function* readRows(
   file: string,
   { delimiter, signal, take, window: size = windowBytes }: RowOptions,
-): AsyncGenerator<{ rows: Cell[][]; fraction: number }> {
+): AsyncGenerator<RowBatch & { fraction: number }> {
   const handle = await open(file)
   try {
     const { size: fileSize } = await handle.stat()
@@ -52,8 +57,8 @@ export async function* readRows(
       window.end += bytesRead
       bytes[window.end] = 0
       window.isLast = bytesRead === 0 || position >= fileSize
-      for (const rows of batchesIn(window, delimiter, take))
-        yield { rows, fraction: Math.min(1, position / (fileSize || 1)) }
+      for (const batch of batchesIn(window, delimiter, take))
+        yield { ...batch, fraction: Math.min(1, position / (fileSize || 1)) }
     }
   } finally {
     await handle.close()
@@ -66,21 +71,21 @@ function createWindow(size: number): RowWindow {
 }
 
 /** The whole rows of the window that `take` leaves, in pieces; the last is empty. */
-function* batchesIn(window: RowWindow, delimiter: string, take: TakeRows | undefined): Generator<Cell[][]> {
+function* batchesIn(window: RowWindow, delimiter: string, take: TakeRows | undefined): Generator<CellBatch> {
   let size = take ? shortPiece : longPiece
   for (;;) {
     const before = window.at
     take?.(window)
     if (take && window.at - before > size) size = shortPiece
     const rows = rowsOfPiece(window, delimiter, size)
-    yield rows ?? []
+    yield rows ?? { rows: [], lines: [] }
     if (!rows) return
     size = Math.min(size * 2, longPiece)
   }
 }
 
 /** The rows in so many bytes, or more where these hold no whole row; undefined when the window holds none. */
-function rowsOfPiece(window: RowWindow, delimiter: string, least: number): Cell[][] | undefined {
+function rowsOfPiece(window: RowWindow, delimiter: string, least: number): CellBatch | undefined {
   const { bytes, at, end } = window
   for (let size = least; at < end; size *= 2) {
     const isLast = window.isLast && at + size >= end
@@ -103,12 +108,13 @@ function rowsOfPiece(window: RowWindow, delimiter: string, least: number): Cell[
 
 /** The rows of a piece of text; a row cut off by its end is left out. */
 export function rowsOf(text: string, delimiter: string): Cell[][] {
-  return takeRows({ text, isLast: false, delimiter, line: 1 })
+  return takeRows({ text, isLast: false, delimiter, line: 1 }).rows
 }
 
 /** Takes all whole rows off the text. */
-function takeRows(state: Text): Cell[][] {
+function takeRows(state: Text): CellBatch {
   const rows: Cell[][] = []
+  const lines: number[] = []
   let at = 0
   for (;;) {
     const lineEnd = endOfLine(state, at)
@@ -117,13 +123,16 @@ function takeRows(state: Text): Cell[][] {
     const quoted = line.includes('"') ? quotedRow(state, at) : undefined
     if (quoted === 'incomplete') break
     const cells = quoted?.cells ?? plainRow(line, state.delimiter)
-    at = quoted?.end ?? lineEnd
-    at = afterLineEnd(state.text, at)
-    state.line++
-    if (cells.length > 1 || cells[0] !== null) rows.push(cells)
+    if (cells.length > 1 || cells[0] !== null) {
+      rows.push(cells)
+      lines.push(state.line)
+    }
+    const end = quoted?.end ?? lineEnd
+    state.line += 1 + (end > lineEnd ? state.text.slice(at, end).split('\n').length - 1 : 0)
+    at = afterLineEnd(state.text, end)
   }
   state.text = state.text.slice(at)
-  return rows
+  return { rows, lines }
 }
 
 /** Where the line that starts here ends; below 0 when its end is not there yet. */

@@ -128,8 +128,9 @@ test('geometry is read from WKT, EWKT, GeoJSON and hexadecimal WKB, and is no fi
   )
   assert.deepEqual(
     multi.rows.map(({ geometry }) => (geometry as { type: string } | null)?.type),
-    ['MultiPoint', 'MultiPoint', 'MultiLineString', 'GeometryCollection', 'Point', undefined],
+    ['MultiPoint', 'MultiPoint', 'MultiLineString', 'GeometryCollection', 'Point'],
   )
+  assert.match(multi.layer.warnings[0]?.message ?? '', /: line 7, column "wkt": "LINESTRING\(1 2\)" is no geometry/)
 })
 
 test('names are made unique, rows of other lengths are kept, and a table without header gets one', async () => {

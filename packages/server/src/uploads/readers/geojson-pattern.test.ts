@@ -141,7 +141,7 @@ async function rowsOf(file: string, window: number, lessonsLeft: number): Promis
     const scanned = open([])
     const findings = createFindings()
     const facts = { count: 0, crs: undefined }
-    for await (const _ of readFile(file, scanned, ({ bytes }) => observe(findings, scanned, bytes), {
+    for await (const _ of readFile(file, scanned, ({ bytes }) => observe(findings, scanned, bytes, 1), {
       signal,
       facts,
       window,
@@ -158,10 +158,10 @@ async function rowsOf(file: string, window: number, lessonsLeft: number): Promis
     const row = rowForm(columns, places)
     const loaded = createFindings(findings)
     const visit = ({ bytes, view }: Cursor) => {
-      observe(loaded, feature, bytes)
+      observe(loaded, feature, bytes, 1)
       encodeFeature(writer, row, feature, { bytes, view }, loaded.featureCount)
     }
-    const take = quickPoints({ feature, findings: loaded, writer, row })
+    const take = quickPoints({ feature, findings: loaded, writer, row, isBounded: false })
     const takeFeatures: TakeFeatures = (cursor, hasComma) => {
       const count = take(cursor, hasComma)
       taken += count

@@ -13,6 +13,7 @@ import { form, type RowForm } from './geojson-encode.ts'
 import type { Feature } from './geojson-feature.ts'
 import { coordinatesPlace, type FixedText, fixedText, idPlace, type Pattern, stepOver } from './geojson-pattern.ts'
 import type { Findings } from './geojson-scan.ts'
+import { isInDegrees } from './impossible-rows.ts'
 import { readPlainNumber } from './plain-number.ts'
 import { daysIn } from './temporal.ts'
 import { kind } from './type-inference.ts'
@@ -21,7 +22,15 @@ import { beginGeometry, widenExtent, writeHeader, writePosition } from './wkb.ts
 /** Takes features from where the cursor stands, each behind a comma or none, and answers how many. */
 export type TakeFeatures = (cursor: Cursor, hasComma: boolean) => number
 
-type Quick = { feature: Feature; findings: Findings; writer: RowWriter; row: RowForm; present: Uint8Array }
+type Quick = {
+  feature: Feature
+  findings: Findings
+  writer: RowWriter
+  row: RowForm
+  /** Points outside degrees are left to others. */
+  isBounded: boolean
+  present: Uint8Array
+}
 
 /**
  * Writes points straight from the bytes of the file, as long as they are written like the one before and tell nothing new of
@@ -90,7 +99,7 @@ function takePoint(cursor: Cursor, quick: Quick, { texts, places }: Pattern): bo
   for (let index = 0; index < places.length; index++) {
     if (!stepOver(cursor, texts[index] as FixedText)) return false
     if (places[index] === coordinatesPlace) {
-      if (!readPoint(cursor, feature)) return false
+      if (!readPoint(cursor, feature) || (quick.isBounded && !isInDegrees(geometry.box))) return false
     } else if (!takeValue(cursor, quick, ++column)) return false
   }
   if (!stepOver(cursor, texts[places.length] as FixedText)) return false

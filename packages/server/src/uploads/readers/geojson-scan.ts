@@ -3,6 +3,14 @@ import { numberIn, textIn, token } from './geojson-cursor.ts'
 import type { Feature } from './geojson-feature.ts'
 import { idPlace } from './geojson-pattern.ts'
 import { geometryWarnings } from './geometry-warnings.ts'
+import {
+  createSkippedRows,
+  isInDegrees,
+  outsideDegrees,
+  type SkippedRows,
+  skippedWarnings,
+  skipRow,
+} from './impossible-rows.ts'
 import { type Extent, type GeometryType, maxFields, type ScannedField, type Warning } from './reader.ts'
 import { daysIn } from './temporal.ts'
 import { fieldTypeOf, kind, kindsOfInteger, kindsOfString } from './type-inference.ts'
@@ -13,8 +21,11 @@ export type Findings = {
   /** The kinds of values per field; the last place is that of the ids. */
   kinds: Uint16Array
   valueCounts: Float64Array
+  /** Those that are loaded. */
   featureCount: number
-  invalidCount: number
+  skipped: SkippedRows
+  /** Those that are loaded without their geometry. */
+  invalid: SkippedRows
   missingCount: number
   geometryTypes: Set<GeometryType>
   hasZ: boolean
@@ -31,7 +42,8 @@ export function createFindings(before?: Findings): Findings {
     kinds: before ? before.kinds.slice() : new Uint16Array(maxFields + 1),
     valueCounts: new Float64Array(maxFields + 1),
     featureCount: 0,
-    invalidCount: 0,
+    skipped: createSkippedRows(),
+    invalid: createSkippedRows(),
     missingCount: 0,
     geometryTypes: new Set(before?.geometryTypes),
     hasZ: before?.hasZ ?? false,
@@ -41,8 +53,19 @@ export function createFindings(before?: Findings): Findings {
   }
 }
 
-/** Takes the feature in the window into account. */
-export function observe(findings: Findings, feature: Feature, bytes: Buffer): void {
+/** Whether the coordinates of a feature cannot be degrees. */
+export function isOutside({ geometryType, geometry }: Feature): boolean {
+  return geometryType !== undefined && !isInDegrees(geometry.box)
+}
+
+/** Takes a feature into account that is not loaded because it is outside. */
+export function skipOutside(findings: Findings, { geometry }: Feature, ordinal: number): void {
+  const outside = outsideDegrees(geometry.box)
+  if (outside) skipRow(findings.skipped, { feature: ordinal, value: String(outside.value), problem: outside.problem })
+}
+
+/** Takes the feature in the window into account, the so-many-th of the file. */
+export function observe(findings: Findings, feature: Feature, bytes: Buffer, ordinal: number): void {
   findings.featureCount++
   const count = feature.fields.names.length
   if (count !== findings.fieldCount) {
@@ -52,7 +75,7 @@ export function observe(findings: Findings, feature: Feature, bytes: Buffer): vo
   for (let field = 0; field < count; field++) observeValue(findings, feature, bytes, field)
   observeValue(findings, feature, bytes, idPlace)
   if (feature.geometryType === undefined) {
-    if (feature.geometryState === 'invalid') findings.invalidCount++
+    if (feature.geometryState === 'invalid') skipRow(findings.invalid, { feature: ordinal, problem: 'no geometry' })
     else findings.missingCount++
     return
   }
@@ -123,6 +146,10 @@ export function foundFields(
   return { fields, places }
 }
 
-export function foundWarnings({ geometryTypes, invalidCount, missingCount }: Findings): Warning[] {
-  return geometryWarnings({ invalidCount, missingCount, hasGeometry: geometryTypes.size > 0 })
+export function foundWarnings({ geometryTypes, invalid, skipped, missingCount }: Findings): Warning[] {
+  const hasGeometry = geometryTypes.size > 0
+  return [
+    ...skippedWarnings(skipped),
+    ...geometryWarnings({ invalidCount: invalid.count, first: invalid.first, missingCount, hasGeometry }),
+  ]
 }

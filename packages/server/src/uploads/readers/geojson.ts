@@ -5,7 +5,16 @@ import { encodeFeature, rowForm } from './geojson-encode.ts'
 import { createFeature, type Feature } from './geojson-feature.ts'
 import { type FileFacts, readFile } from './geojson-file.ts'
 import { quickPoints, type TakeFeatures } from './geojson-quick.ts'
-import { createFindings, type Findings, foundFields, foundWarnings, observe } from './geojson-scan.ts'
+import {
+  createFindings,
+  type Findings,
+  foundFields,
+  foundWarnings,
+  isOutside,
+  observe,
+  skipOutside,
+} from './geojson-scan.ts'
+import { demandFewSkipped, type RowRules } from './impossible-rows.ts'
 import {
   type EncodedColumn,
   type Loaded,
@@ -20,7 +29,7 @@ import {
 import type { FieldList } from './type-inference.ts'
 import { createGeometryWriter } from './wkb.ts'
 
-type GeoJsonOptions = { fileName: string; warnings?: readonly Warning[]; window?: number }
+type GeoJsonOptions = { fileName: string; warnings?: readonly Warning[]; window?: number; rules?: RowRules }
 
 /** A guess is made of so many windows of the file. */
 const guessedWindows = 2
@@ -40,10 +49,12 @@ type Read = (
 ) => AsyncGenerator<number, void>
 
 /** GeoJSON in UTF-8: a collection, a list, one feature or geometry after another, with record separators or none. */
-export function openGeoJson(file: string, { fileName, warnings = [], window }: GeoJsonOptions): Reader {
+export function openGeoJson(file: string, { fileName, warnings = [], window, rules }: GeoJsonOptions): Reader {
   const name = layerNameOf(fileName)
   const windowed = window === undefined ? {} : { window }
   let known: Known | undefined
+  /** Whether features outside degrees are skipped; undefined until the first ones were seen. */
+  let isBounded: boolean | undefined
 
   const readWith =
     ({ signal }: PassOptions): Read =>
@@ -59,25 +70,56 @@ export function openGeoJson(file: string, { fileName, warnings = [], window }: G
     if (!known) throw new Error('A layer is scanned or guessed before it is read')
     return known
   }
+  const lookFirst = async (options: PassOptions): Promise<Reading> => {
+    const mayBeBounded = rules !== undefined && (rules.sourceSrid ?? worldDegrees) === worldDegrees
+    const reading = await look(readWith(options), mayBeBounded, options, guessedWindows)
+    isBounded = mayBeBounded && looksLikeDegrees(reading)
+    return isBounded === mayBeBounded ? reading : look(readWith(options), isBounded, options, guessedWindows)
+  }
+  /** All of the file was read: that its coordinates are degrees was believed of its beginning. */
+  const complete = async (reading: Reading, options: PassOptions): Promise<ScannedLayer> => {
+    const { findings, facts } = reading
+    if (isBounded && findings.skipped.count > 0 && !looksLikeDegrees(reading)) {
+      isBounded = false
+      return complete(await look(readWith(options), false, options), options)
+    }
+    if (facts.count === 0) return nothing()
+    demandFewSkipped(findings.skipped, findings.featureCount, rules ?? {})
+    if (rules?.strict) demandFewSkipped(findings.invalid, findings.featureCount - findings.invalid.count, rules)
+    return learn(reading)
+  }
 
   return {
     format: 'geojson',
     layers: async () => [name],
     async scan(_layer, options) {
-      const reading = await look(readWith(options), options)
-      return reading.facts.count === 0 ? nothing() : learn(reading)
+      if (isBounded === undefined) await lookFirst({ signal: options.signal })
+      return complete(await look(readWith(options), isBounded === true, options), options)
     },
     async guess(_layer, options) {
-      const reading = await look(readWith(options), options, guessedWindows)
-      return reading.facts.count === 0 ? undefined : learn(reading)
+      const reading = await lookFirst(options)
+      return reading.findings.featureCount === 0 ? undefined : learn(reading)
     },
-    encode: (_layer, columns, options) => encode(readWith(options), columns, knownBefore(), options),
+    encode: (_layer, columns, options) =>
+      encode(readWith(options), columns, { ...knownBefore(), isBounded: isBounded === true }, options),
     async *load(_layer, columns, options): AsyncGenerator<Buffer, Loaded> {
-      const { isAsGuessed, ...reading } = yield* load(readWith(options), columns, knownBefore(), options)
-      return { layer: learn(reading), isAsGuessed }
+      const before = isBounded
+      const guessed = { ...knownBefore(), isBounded: isBounded === true }
+      const { isAsGuessed, ...reading } = yield* load(readWith(options), columns, guessed, options)
+      const layer = await complete(reading, options)
+      return { layer, isAsGuessed: isAsGuessed && isBounded === before }
     },
     close: async () => {},
   }
+}
+
+const worldDegrees = 4326
+
+const isWorldDegrees = ({ crs }: FileFacts): boolean => (sridOfCrs(crs) ?? worldDegrees) === worldDegrees
+
+/** Most of the features can be in degrees, and the file does not say that they are not. */
+function looksLikeDegrees({ findings, facts }: Reading): boolean {
+  return isWorldDegrees(facts) && findings.featureCount > findings.skipped.count
 }
 
 function nothing(): never {
@@ -100,38 +142,52 @@ function layerOf(name: string, { fields, findings }: Known, { crs }: FileFacts):
 }
 
 /** Looks at the features, all or those in so many windows. */
-async function look(read: Read, { onProgress }: PassOptions, windows = Number.POSITIVE_INFINITY): Promise<Reading> {
+async function look(
+  read: Read,
+  isBounded: boolean,
+  { onProgress }: PassOptions,
+  windows = Number.POSITIVE_INFINITY,
+): Promise<Reading> {
   const feature = createFeature(createGeometryWriter())
   const findings = createFindings()
   const facts: FileFacts = { count: 0, crs: undefined }
+  const visit = ({ bytes }: Cursor) => {
+    if (isBounded && isOutside(feature)) skipOutside(findings, feature, facts.count)
+    else observe(findings, feature, bytes, facts.count)
+  }
   let left = windows
-  for await (const fraction of read(feature, ({ bytes }) => observe(findings, feature, bytes), facts)) {
+  for await (const fraction of read(feature, visit, facts)) {
     onProgress?.(fraction)
     if (--left === 0) break
   }
   return { findings, names: feature.fields, facts }
 }
 
+type Bounded = Known & { isBounded: boolean }
+
 async function* encode(
   read: Read,
   columns: readonly EncodedColumn[],
-  { names, places }: Known,
+  { names, places, isBounded }: Bounded,
   { onProgress }: PassOptions,
 ): AsyncGenerator<Buffer> {
   const feature = featureFor(columns, names)
   const writer = createRowWriter()
   const row = rowForm(columns, places)
   let fid = 0
-  const visit = (window: Cursor) => encodeFeature(writer, row, feature, window, ++fid)
+  const visit = (window: Cursor) => {
+    if (!(isBounded && isOutside(feature))) encodeFeature(writer, row, feature, window, ++fid)
+  }
   yield* chunksOf(writer, read(feature, visit, { count: 0, crs: undefined }), onProgress)
 }
 
 async function* load(
   read: Read,
   columns: readonly EncodedColumn[],
-  guessed: Known,
+  guessed: Bounded,
   { onProgress }: PassOptions,
 ): AsyncGenerator<Buffer, Reading & { isAsGuessed: boolean }> {
+  const { isBounded } = guessed
   const feature = featureFor(columns, guessed.names)
   const findings = createFindings(guessed.findings)
   const facts: FileFacts = { count: 0, crs: undefined }
@@ -139,11 +195,12 @@ async function* load(
   const row = rowForm(columns, guessed.places)
   let isAsGuessed = true
   const visit = (window: Cursor) => {
-    observe(findings, feature, window.bytes)
+    if (isBounded && isOutside(feature)) return skipOutside(findings, feature, facts.count)
+    observe(findings, feature, window.bytes, facts.count)
     isAsGuessed &&= isStill(guessed, findings, feature.fields.names)
     if (isAsGuessed) encodeFeature(writer, row, feature, window, findings.featureCount)
   }
-  const takePoints = quickPoints({ feature, findings, writer, row })
+  const takePoints = quickPoints({ feature, findings, writer, row, isBounded })
   const takeFeatures: TakeFeatures = (cursor, hasComma) => (isAsGuessed ? takePoints(cursor, hasComma) : 0)
   yield* chunksOf(writer, read(feature, visit, facts, takeFeatures), onProgress)
   return { findings, names: feature.fields, facts, isAsGuessed }

@@ -1,16 +1,21 @@
+import type { RowFault } from './impossible-rows.ts'
 import type { Warning } from './reader.ts'
 
 /** What to tell of geometries that are not there. */
 export function geometryWarnings(found: {
   invalidCount: number
+  /** The first of them, where they are known. */
+  first?: readonly RowFault[]
   missingCount: number
   hasGeometry: boolean
 }): Warning[] {
-  const { invalidCount, missingCount, hasGeometry } = found
+  const { invalidCount, first = [], missingCount, hasGeometry } = found
   const warnings: Warning[] = []
   if (invalidCount > 0) {
-    const message =
-      'Geometries that are none (too few points, wrong nesting, no numbers) were left out; the rest of the features is loaded.'
+    const features = first.flatMap(({ feature }) => feature ?? [])
+    const places =
+      features.length === 0 ? '' : ` (${features.join(', ')}${invalidCount > features.length ? ', …' : ''})`
+    const message = `Geometries that are none (too few points, wrong nesting, no numbers) were left out; the rest of the features${places} is loaded.`
     warnings.push({ code: 'invalid_geometry', message, count: invalidCount })
   }
   if (missingCount > 0 && hasGeometry) {

@@ -92,7 +92,7 @@ async function csv(late: string[]) {
 }
 
 test('CSV is loaded in one reading, or a late surprise is noticed', async () => {
-  assert.deepEqual(await csv(['7,,1,2', ',x,,', '8,y,east,north', '9,z,1,2,3']), wrong)
+  assert.deepEqual(await csv(['7,,1,2', ',x,,', '8,y,east,north', '9,z,1,2,3', '10,a,1,91']), right)
   assert.deepEqual(await csv(['7,,1,2', ',x,,']), right)
   assert.deepEqual(await csv(['7.5,x,1,2']), wrong)
   assert.deepEqual(await csv(['007,x,1,2']), wrong)

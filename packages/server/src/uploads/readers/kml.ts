@@ -1,4 +1,5 @@
 import { featureIdKey } from './feature-ids.ts'
+import type { RowRules } from './impossible-rows.ts'
 import { closedGeometry, isGeometryElement, type OpenGeometry, positionsOf } from './kml-geometry.ts'
 import { layerNameOf, type Reader } from './reader.ts'
 import { createRecordReader, type RecordSource, type SourceRecord } from './record-reader.ts'
@@ -6,8 +7,8 @@ import { createFieldList, type FieldList, fieldIndex, kind, kindsOfString, kinds
 import { readXml, type XmlVisitor } from './xml.ts'
 
 /** KML: all placemarks are one layer, the folders that they lie in are a field. Nothing that it links to is fetched. */
-export function openKml(file: string, { fileName }: { fileName: string }): Reader {
-  return createRecordReader('kml', [layerNameOf(fileName)], () => createKmlSource(file))
+export function openKml(file: string, options: { fileName: string } & RowRules): Reader {
+  return createRecordReader('kml', [layerNameOf(options.fileName)], () => createKmlSource(file), options)
 }
 
 /** Every placemark repeats the names of its folders. */

@@ -11,7 +11,7 @@ const openers: Partial<Record<FileFormat, Open>> = {
   geojson: async (file, options) => {
     const { openGeoJson } = await import('./geojson.ts')
     const { file: text, warnings } = await inUtf8(file, options)
-    return openGeoJson(text, { fileName: options.fileName, warnings })
+    return openGeoJson(text, { fileName: options.fileName, warnings, rules: options })
   },
   topojson: async (file, options) => {
     const { openTopoJson } = await import('./topojson.ts')
@@ -21,7 +21,7 @@ const openers: Partial<Record<FileFormat, Open>> = {
   csv: async (file, options) => {
     const { openCsv } = await import('./csv.ts')
     const { file: text, warnings } = await inUtf8(file, options)
-    return openCsv(text, { fileName: options.fileName, warnings })
+    return openCsv(text, { fileName: options.fileName, warnings, rules: options })
   },
   kml: async (file, options) => (await import('./kml.ts')).openKml(file, options),
   gpx: async (file, options) => (await import('./gpx.ts')).openGpx(file, options),

@@ -18,6 +18,7 @@ export type UploadErrorCode =
   | 'srid_required'
   | 'srid_unknown'
   | 'no_features'
+  | 'invalid_rows'
   | 'layer_not_found'
   | 'database_error'
   | 'worker_died'
@@ -128,6 +129,10 @@ export type OpenOptions = {
   directory: string
   signal: AbortSignal
   layer?: string
+  /** What the client says of the coordinates, whatever the file says. */
+  sourceSrid?: number
+  /** No row may be skipped. */
+  strict?: boolean
   allowNativeGdal: boolean
   /** Of the text in the file, whatever the file says; formats that are always in Unicode do not ask for it. */
   encoding?: string

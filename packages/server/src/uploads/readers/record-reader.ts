@@ -9,24 +9,31 @@ import {
   writeValue,
 } from './copy-binary.ts'
 import { featureIdKey, featureIdName } from './feature-ids.ts'
-import { geometryWarnings } from './geometry-warnings.ts'
+import { demandFewSkipped, type RowFault, type RowRules, skippedWarnings, skipRow } from './impossible-rows.ts'
 import {
   type EncodedColumn,
-  type Extent,
-  type GeometryType,
-  type Loaded,
   type PassOptions,
   type Reader,
   ReadFault,
   type ScannedLayer,
   type Warning,
 } from './reader.ts'
-import { type FieldList, fieldTypeOf, kind } from './type-inference.ts'
-import { createGeometryWriter, type GeometryWriter, widenExtent } from './wkb.ts'
-import { type LooseGeometry, writeGeometry } from './wkb-geometry.ts'
+import { createFindings, type Findings, isStill, observe, shapeOf, warningsOf } from './record-findings.ts'
+import { type FieldList, fieldTypeOf } from './type-inference.ts'
+import { createGeometryWriter, type GeometryWriter } from './wkb.ts'
+import type { LooseGeometry } from './wkb-geometry.ts'
 
 /** One row of a file: its values by field; `geometry` is null where there is none, 'invalid' where it cannot be read. */
-export type SourceRecord = { values: readonly unknown[]; geometry: LooseGeometry | 'invalid' | null }
+export type SourceRecord = {
+  values: readonly unknown[]
+  geometry: LooseGeometry | 'invalid' | null
+  /** Of a row of a table. One whose geometry cannot be read is not loaded. */
+  line?: number
+  /** The text that the geometry was read from. */
+  written?: string
+  /** Why it cannot be loaded. */
+  fault?: RowFault
+}
 
 /** One reading of a layer, from its start. The fields are complete once all is read, and the same in every reading. */
 export type RecordSource = {
@@ -37,6 +44,8 @@ export type RecordSource = {
   kindsOf(value: unknown, field: number): number
   /** Known when all is read. `isFlat`: heights are left out. */
   facts(): { srid?: number; warnings: Warning[]; isFlat?: boolean }
+  /** The columns that coordinates are read from, where there are any. */
+  coordinateNames?: { x: string; y: string }
 }
 
 /** Where the rows of a reading go. A source may write some that tell nothing new: it counts them among what was found. */
@@ -45,6 +54,8 @@ export type WritingPass = {
   rows: RowWriter
   geometry: GeometryWriter
   found: Findings
+  /** Coordinates are degrees, and a row with others is skipped. */
+  isBounded: boolean
   /** Nothing more is written. */
   isOver: boolean
 }
@@ -57,25 +68,53 @@ export function createRecordReader(
   format: string,
   layers: readonly string[],
   openLayer: (layer: string) => RecordSource,
+  rules?: RowRules,
 ): Reader {
   const known = new Map<string, Findings>()
+  const bounded = new Map<string, boolean>()
   const sourceOf = (layer: string): RecordSource => {
     if (!layers.includes(layer)) throw new ReadFault('layer_not_found', `There is no layer "${layer}".`, { layer })
     return openLayer(layer)
+  }
+  const mayBeBounded = rules !== undefined && (rules.sourceSrid ?? worldDegrees) === worldDegrees
+  /** Looks at the first records, and decides for all readings whether rows outside degrees are skipped. */
+  const lookFirst = async (layer: string, options: PassOptions): Promise<Look | undefined> => {
+    const source = sourceOf(layer)
+    const found = await lookAt(source, mayBeBounded, options, guessedRecords)
+    const isBounded = mayBeBounded && looksLikeDegrees(source, found)
+    bounded.set(layer, isBounded)
+    return isBounded === mayBeBounded ? { source, found } : undefined
+  }
+  const isBounded = async (layer: string, { signal }: PassOptions): Promise<boolean> => {
+    if (!bounded.has(layer)) await lookFirst(layer, { signal })
+    return bounded.get(layer) ?? false
+  }
+  /** All of the layer was read: that its coordinates are degrees was believed of its beginning. */
+  const complete = async (layer: string, look: Look, options: PassOptions): Promise<ScannedLayer> => {
+    const { source, found } = look
+    if (bounded.get(layer) && found.skipped.count > 0 && !looksLikeDegrees(source, found)) {
+      bounded.set(layer, false)
+      const again = sourceOf(layer)
+      return complete(layer, { source: again, found: await lookAt(again, false, options) }, options)
+    }
+    known.set(layer, found)
+    demandFewSkipped(found.skipped, found.featureCount, rules ?? {}, layers.length > 1 ? layer : undefined)
+    return layerOf(layer, source, found) ?? nothing(layer)
   }
   return {
     format,
     layers: async () => [...layers],
     async scan(layer, options) {
       const source = sourceOf(layer)
-      const found = await lookAt(source, options)
-      known.set(layer, found)
-      return layerOf(layer, source, found) ?? nothing(layer)
+      const found = await lookAt(source, await isBounded(layer, options), options)
+      return complete(layer, { source, found }, options)
     },
-    encode: (layer, columns, options) => encodeRecords(sourceOf(layer), columns, known.get(layer), options),
+    async *encode(layer, columns, options) {
+      const pass = passFor(columns, createFindings(known.get(layer)), await isBounded(layer, options))
+      yield* encodeRecords(sourceOf(layer), pass, options)
+    },
     async guess(layer, options) {
-      const source = sourceOf(layer)
-      const found = await lookAt(source, options, guessedRecords)
+      const { source, found } = (await lookFirst(layer, options)) ?? (await lookUnbounded(sourceOf(layer), options))
       known.set(layer, found)
       return layerOf(layer, source, found)
     },
@@ -83,56 +122,54 @@ export function createRecordReader(
       const guessed = known.get(layer)
       if (!guessed) throw new Error('A layer is guessed before it is loaded')
       const found = createFindings(guessed)
-      const loaded = yield* loadRecords(layer, sourceOf(layer), passFor(columns, found), guessed, options)
-      known.set(layer, found)
-      return loaded
+      const source = sourceOf(layer)
+      const pass = passFor(columns, found, await isBounded(layer, options))
+      yield* loadRecords(source, pass, guessed, options)
+      const loaded = await complete(layer, { source, found }, options)
+      return { layer: loaded, isAsGuessed: !pass.isOver && bounded.get(layer) === pass.isBounded }
     },
     close: async () => {},
   }
 }
 
-export type Findings = {
-  kinds: number[]
-  valueCounts: number[]
-  featureCount: number
-  invalidCount: number
-  missingCount: number
-  types: Set<GeometryType>
-  hasZ: boolean
-  extent: Extent | undefined
-  /** Something was seen that may change the table; whoever cares takes it back. */
-  isNews: boolean
+type Look = { source: RecordSource; found: Findings }
+
+const worldDegrees = 4326
+
+/** Unless the file says something else, coordinates are degrees when most of the first ones can be. */
+function looksLikeDegrees(source: RecordSource, { featureCount, skipped }: Findings): boolean {
+  return (source.facts().srid ?? worldDegrees) === worldDegrees && featureCount > skipped.count
 }
 
-/** What was learned of the table before, in the same file, need not be learned again. */
-function createFindings(before?: Findings): Findings {
-  return {
-    kinds: [...(before?.kinds ?? [])],
-    valueCounts: [],
-    featureCount: 0,
-    invalidCount: 0,
-    missingCount: 0,
-    types: new Set(before?.types),
-    hasZ: before?.hasZ ?? false,
-    extent: undefined,
-    isNews: false,
-  }
-}
+const lookUnbounded = async (source: RecordSource, options: PassOptions): Promise<Look> => ({
+  source,
+  found: await lookAt(source, false, options, guessedRecords),
+})
 
 /** Looks at the records, all or so many and a few more. */
 async function lookAt(
   source: RecordSource,
+  isBounded: boolean,
   { signal, onProgress }: PassOptions,
   enough = Number.POSITIVE_INFINITY,
 ): Promise<Findings> {
   const found = createFindings()
   const writer = createGeometryWriter()
   for await (const { records, fraction } of source.read(signal)) {
-    for (const record of records) observe(found, record, source, writer)
+    for (const record of records) {
+      const shape = shapeOf(record, source, writer, isBounded)
+      if (typeof shape === 'object') skip(found, shape)
+      else observe(found, record, shape, source, writer)
+    }
     onProgress?.(fraction)
-    if (found.featureCount >= enough) break
+    if (found.featureCount + found.skipped.count >= enough) break
   }
   return found
+}
+
+/** What has no line is known by its number among the records. */
+function skip({ skipped, featureCount }: Findings, fault: RowFault): void {
+  skipRow(skipped, fault.line === undefined ? { feature: featureCount + skipped.count + 1, ...fault } : fault)
 }
 
 /** All that is known now; undefined when there was nothing. */
@@ -152,7 +189,7 @@ function layerOf(name: string, source: RecordSource, found: Findings): ScannedLa
     hasZ: found.hasZ && !isFlat,
     ...(srid === undefined ? {} : { srid }),
     ...(found.extent ? { extent: found.extent } : {}),
-    warnings: [...warnings, ...geometryWarnings({ ...found, hasGeometry: found.types.size > 0 })],
+    warnings: [...warnings, ...skippedWarnings(found.skipped), ...warningsOf(found)],
   }
 }
 
@@ -160,60 +197,23 @@ function nothing(layer: string): never {
   throw new ReadFault('no_features', 'There are no features in the file.', { layer })
 }
 
-/** Answers whether there is a geometry, which then lies in the writer. */
-function observe(found: Findings, record: SourceRecord, source: RecordSource, writer: GeometryWriter): boolean {
-  found.featureCount++
-  const { values, geometry } = record
-  for (let index = 0; index < values.length; index++) observeValue(found, values[index], index, source)
-  if (geometry === null) found.missingCount++
-  else if (geometry === 'invalid' || !writeGeometry(writer, geometry)) found.invalidCount++
-  else {
-    observeShape(found, geometry.type as GeometryType, writer.sawZ)
-    found.extent = widenExtent(found.extent, writer.box)
-    return true
-  }
-  return false
-}
-
-function observeShape(found: Findings, type: GeometryType, sawZ: boolean): void {
-  if (found.types.has(type) && (found.hasZ || !sawZ)) return
-  found.types.add(type)
-  found.hasZ ||= sawZ
-  found.isNews = true
-}
-
-function observeValue(found: Findings, value: unknown, index: number, source: RecordSource): void {
-  if (value === null || value === undefined) return
-  const known = found.kinds[index] ?? 0
-  // Once text, always text: nothing more can be learned but objects, which come with no text in these formats.
-  const kinds = known & kind.text && typeof value === 'string' ? kind.text : source.kindsOf(value, index)
-  if ((known | kinds) !== known) {
-    found.kinds[index] = known | kinds
-    found.isNews = true
-  }
-  // What says nothing of its type is null in all columns but text.
-  if (kinds !== 0) found.valueCounts[index] = (found.valueCounts[index] ?? 0) + 1
-}
-
-function passFor(columns: readonly EncodedColumn[], found: Findings): WritingPass {
+function passFor(columns: readonly EncodedColumn[], found: Findings, isBounded: boolean): WritingPass {
   const geometry = createGeometryWriter(columns.find((column) => column.kind === 'geometry'))
-  return { columns, rows: createRowWriter(), geometry, found, isOver: false }
+  return { columns, rows: createRowWriter(), geometry, found, isBounded, isOver: false }
 }
 
 async function* encodeRecords(
   source: RecordSource,
-  columns: readonly EncodedColumn[],
-  known: Findings | undefined,
+  pass: WritingPass,
   { signal, onProgress }: PassOptions,
 ): AsyncGenerator<Buffer> {
-  const pass = passFor(columns, createFindings(known))
-  const { rows, geometry, found } = pass
+  const { rows, geometry, found, isBounded } = pass
   for await (const { records, fraction } of source.read(signal, pass)) {
     for (const record of records) {
-      const hasGeometry =
-        record.geometry !== null && record.geometry !== 'invalid' && writeGeometry(geometry, record.geometry)
+      const shape = shapeOf(record, source, geometry, isBounded)
+      if (typeof shape === 'object') continue
       found.featureCount++
-      encode(pass, record.values, hasGeometry)
+      encode(pass, record.values, shape === 'written')
       const chunk = takeChunk(rows)
       if (chunk) yield chunk
     }
@@ -226,19 +226,15 @@ async function* encodeRecords(
 }
 
 async function* loadRecords(
-  layer: string,
   source: RecordSource,
   pass: WritingPass,
   guessed: Findings,
   { signal, onProgress }: PassOptions,
-): AsyncGenerator<Buffer, Loaded> {
-  const { rows, geometry, found } = pass
+): AsyncGenerator<Buffer> {
+  const { rows } = pass
   for await (const { records, fraction } of source.read(signal, pass)) {
     for (const record of records) {
-      const hasGeometry = observe(found, record, source, geometry)
-      pass.isOver ||= !isStill(guessed, found)
-      if (pass.isOver) continue
-      encode(pass, record.values, hasGeometry)
+      loadRecord(record, source, pass, guessed)
       const chunk = takeChunk(rows)
       if (chunk) yield chunk
     }
@@ -248,15 +244,18 @@ async function* loadRecords(
   }
   const chunk = takeChunk(rows, true)
   if (chunk) yield chunk
-  return { layer: layerOf(layer, source, found) ?? nothing(layer), isAsGuessed: !pass.isOver }
 }
 
-/** Whether rows for what was known before are right for what is known now. */
-function isStill(before: Findings, now: Findings): boolean {
-  if (!now.isNews) return true
-  now.isNews = false
-  if (now.types.size !== before.types.size || now.hasZ !== before.hasZ) return false
-  return now.kinds.every((kinds, index) => fieldTypeOf(kinds) === fieldTypeOf(before.kinds[index] ?? 0))
+function loadRecord(record: SourceRecord, source: RecordSource, pass: WritingPass, guessed: Findings): void {
+  const { found, geometry, isBounded } = pass
+  const shape = shapeOf(record, source, geometry, isBounded)
+  if (typeof shape === 'object') {
+    skip(found, shape)
+    return
+  }
+  observe(found, record, shape, source, geometry)
+  pass.isOver ||= !isStill(guessed, found)
+  if (!pass.isOver) encode(pass, record.values, shape === 'written')
 }
 
 function encode(

@@ -1,11 +1,11 @@
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import readWorkbook from 'read-excel-file/node'
-import { createTableSource } from './csv.ts'
 import { layoutOf } from './csv-layout.ts'
-import type { Cell } from './csv-rows.ts'
+import type { Cell, RowBatch } from './csv-rows.ts'
 import { type OpenOptions, type Reader, ReadFault } from './reader.ts'
 import { createRecordReader, type RecordSource } from './record-reader.ts'
+import { createTableSource } from './table-source.ts'
 import { kindsOfValue } from './type-inference.ts'
 import { unzip, zipLimits } from './zip.ts'
 
@@ -20,7 +20,12 @@ export async function openXlsx(file: string, options: OpenOptions): Promise<Read
   const sheets = await sheetsOf(file)
   const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
   if (filled.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
-  return createRecordReader('xlsx', [...filled.keys()], (layer) => createSheetSource(filled.get(layer) ?? []))
+  return createRecordReader(
+    'xlsx',
+    [...filled.keys()],
+    (layer) => createSheetSource(filled.get(layer) ?? [], options),
+    options,
+  )
 }
 
 /** Unpacks it once by our own rules: sizes that lie, bombs and entities never reach the library. */
@@ -51,17 +56,24 @@ function withoutZone(value: unknown): unknown {
   return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
 }
 
-function createSheetSource(rows: Rows): RecordSource {
+function createSheetSource(rows: Rows, { strict: isStrict = false }: OpenOptions): RecordSource {
   const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
-  return createTableSource(layoutOf(sample), () => batches(rows), { kindsOf: kindsOfValue, warnings: [] })
+  return createTableSource(layoutOf(sample), () => batches(rows), { kindsOf: kindsOfValue, warnings: [], isStrict })
 }
 
 function cellOf(value: unknown): Cell {
   return value === null || value === undefined ? null : String(value)
 }
 
-async function* batches(rows: Rows): AsyncGenerator<{ rows: Rows; fraction: number }> {
-  for (let index = 0; index < rows.length; index += 1_000) {
-    yield { rows: rows.slice(index, index + 1_000), fraction: Math.min(1, (index + 1_000) / rows.length) }
+const batchRows = 1_000
+
+async function* batches(all: Rows): AsyncGenerator<RowBatch & { fraction: number }> {
+  for (let index = 0; index < all.length; index += batchRows) {
+    const rows = all.slice(index, index + batchRows)
+    yield {
+      rows,
+      lines: rows.map((_, row) => index + row + 1),
+      fraction: Math.min(1, (index + batchRows) / all.length),
+    }
   }
 }
