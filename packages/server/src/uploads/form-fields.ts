@@ -4,7 +4,18 @@ import { invalid } from '../errors.ts'
 import { encodingNamed, publicEncoding } from './readers/dbf-code-pages.ts'
 import type { UploadFormFields } from './upload.ts'
 
-const srid = (description: string) => Type.Optional(Type.Integer({ minimum: 1, maximum: 998_999, description }))
+const largestSrid = 998_999
+
+const srid = (description: string) =>
+  Type.Optional(
+    Type.Union(
+      [
+        Type.Integer({ minimum: 1, maximum: largestSrid }),
+        Type.String({ maxLength: 100, examples: ['EPSG:3067', 'urn:ogc:def:crs:EPSG::3067'] }),
+      ],
+      { description },
+    ),
+  )
 
 /** The form, as OpenAPI describes it. */
 export const formSchema = Type.Object(
@@ -28,8 +39,8 @@ export const formSchema = Type.Object(
     ),
     description: Type.Optional(Type.String({ maxLength: 10_000 })),
     attribution: Type.Optional(Type.String({ maxLength: 2_000, description: 'Shown on maps' })),
-    sourceSrid: srid('Where the coordinates are, whatever the file says'),
-    targetSrid: srid('Where they are brought; 4326 unless given'),
+    sourceSrid: srid('The reference system of the coordinates, whatever the file says: 3067, EPSG:3067 or its URN'),
+    targetSrid: srid('The reference system of the table; 4326 unless given'),
     layer: Type.Optional(Type.String({ maxLength: 255, description: 'Only this one of several' })),
     strict: Type.Optional(
       Type.Boolean({
@@ -88,9 +99,16 @@ function readBoolean(name: string, text: string): boolean {
   throw invalid(`body/${name}`, 'It must be true or false.')
 }
 
+/** A number, `EPSG:3067`, the URN or the address that OGC has for it. */
+const sridText =
+  /^\s*(?:EPSG\s*:\s*|urn:(?:x-)?ogc:def:crs:EPSG:[\d.]*:|https?:\/\/www\.opengis\.net\/def\/crs\/EPSG\/[\d.]+\/)?(\d{1,6})\s*$/i
+
 function readSrid(name: string, text: string): number {
-  const number = /^\d{1,6}$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > 998_999)
-    throw invalid(`body/${name}`, 'It must be the number of a reference system, such as 4326.')
-  return number
+  const srid = Number(sridText.exec(text)?.[1] ?? 0)
+  if (srid >= 1 && srid <= largestSrid) return srid
+  const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+  throw invalid(
+    `body/${name}`,
+    `${shown} is no reference system. Write its EPSG number, such as 3067, EPSG:3067 or urn:ogc:def:crs:EPSG::3067.`,
+  )
 }

@@ -47,7 +47,7 @@ test('a form that is not right is refused, and nothing of it is kept', async () 
     ['no part at all', new FormData()],
     ['a field twice', twice],
     ['a field that is not known', formOf(file, { nonsense: '1' })],
-    ['a reference system that is no number', formOf(file, { sourceSrid: 'EPSG:4326' })],
+    ['a reference system that is none', formOf(file, { sourceSrid: 'WGS 84' })],
     ['a switch that is neither on nor off', formOf(file, { strict: 'yes' })],
     ['a reference system beyond all', formOf(file, { targetSrid: '999999' })],
     ['a dataset that is no id', formOf(file, { datasetId: 'x' })],

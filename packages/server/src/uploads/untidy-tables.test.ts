@@ -127,11 +127,14 @@ test('a feature of GeoJSON outside the world is skipped and named, and fails a s
 
 test('coordinates that are no degrees are not impossible where their reference system is given', async () => {
   const bytes = 'id,x,y\n1,385000,6672000\n2,385100,6672100\n3,50,60\n'
-  for (const sourceSrid of ['3067']) {
+  for (const sourceSrid of ['3067', 'EPSG:3067', 'epsg:3067', 'urn:ogc:def:crs:EPSG::3067']) {
     const { done } = await completed('a.csv', bytes, { sourceSrid })
     assert.equal(done.featureCount, 3)
     assert.equal(done.options.sourceSrid, 3067)
   }
   const unknown = await uploads.upload({ name: 'a.csv', bytes })
   assert.equal(unknown.error.code, 'srid_required')
+  const wrong = await uploads.send({ name: 'a.csv', bytes }, { sourceSrid: 'WGS 84' })
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.body.detail, /"WGS 84" is no reference system.*EPSG:3067/)
 })
