@@ -164,7 +164,7 @@ function readOne(state: State): void {
   if (!readFeature(state.cursor, state.feature)) {
     throw new ReadFault(
       'wrong_format',
-      'The JSON is not GeoJSON: there is an object that is neither feature nor geometry.',
+      'The JSON is neither GeoJSON nor a list of objects: there is an object that is no feature and no geometry.',
     )
   }
   state.facts.count++

@@ -9,9 +9,15 @@ type Open = (file: string, options: OpenOptions) => Promise<Reader>
 /** A process reads one file: of all readers it loads the one it needs. */
 const openers: Partial<Record<FileFormat, Open>> = {
   geojson: async (file, options) => {
-    const { openGeoJson } = await import('./geojson.ts')
     const { file: text, warnings } = await inUtf8(file, options)
-    return openGeoJson(text, { fileName: options.fileName, warnings, rules: options })
+    const { fileName, signal } = options
+    const records = await (await import('./json-shape.ts')).findRecords(text)
+    if (records) {
+      const { openJsonRecords } = await import('./json-records.ts')
+      return openJsonRecords(text, records, { fileName, warnings, rules: options, signal })
+    }
+    const { openGeoJson } = await import('./geojson.ts')
+    return openGeoJson(text, { fileName, warnings, rules: options })
   },
   topojson: async (file, options) => {
     const { openTopoJson } = await import('./topojson.ts')
