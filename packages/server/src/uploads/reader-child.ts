@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
-import type { Opened, ReaderReply, ReaderRequest, RowsSent } from './reader-messages.ts'
+import type { Converted, Converting, Opened, ReaderReply, ReaderRequest, RowsSent } from './reader-messages.ts'
 import { rowsDescriptor } from './reader-messages.ts'
 import { openReader } from './readers/open-reader.ts'
-import { type Loaded, type PassOptions, type Reader, ReadFault } from './readers/reader.ts'
+import { type GdalTask, type Loaded, type PassOptions, type Reader, ReadFault } from './readers/reader.ts'
 import { createAreaCheck } from './readers/sure-areas.ts'
 import { tileArchiveKind } from './readers/tile-archive.ts'
 
@@ -61,6 +61,22 @@ async function sendEnd(): Promise<void> {
   for (const { written } of slots) await written
 }
 
+let gdalPid: number | undefined
+let onConverted: ((answer: Converted) => void) | undefined
+const tickMs = 1_000
+
+/** Asks the server, which may have GDAL ready. It has its own limit of time, which stands for progress. */
+async function convertByGdal({ signal: _, onAdvance, onStarted: __, ...task }: GdalTask): Promise<void> {
+  const ticking = setInterval(() => onAdvance?.(1), tickMs)
+  const { fault, error } = await new Promise<Converted>((resolve) => {
+    onConverted = resolve
+    reply({ kind: 'convert', task })
+  }).finally(() => clearInterval(ticking))
+  gdalPid = undefined
+  if (fault) throw new ReadFault(fault.code, fault.message)
+  if (error !== undefined) throw new Error(error)
+}
+
 async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>): Promise<Opened> {
   const archive = await tileArchiveKind(file)
   if (archive) return { archive }
@@ -70,7 +86,7 @@ async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>)
     advanced += bytes
     pass.onProgress?.(advanced)
   }
-  reader = await openReader(file, { ...options, signal, onAdvance })
+  reader = await openReader(file, { ...options, signal, onAdvance, convertByGdal })
   // All that reads the file is loaded now. This process does not live to its own end, when it would be kept anyway.
   flushCompileCache()
   return { format: reader.format, layers: await reader.layers() }
@@ -126,7 +142,12 @@ async function sendRows(from: Reader, request: RowsRequest): Promise<RowsSent> {
 const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
-process.on('message', (request: ReaderRequest) => {
+process.on('message', (request: ReaderRequest | Converted | Converting) => {
+  if (request.kind === 'converted') return onConverted?.(request)
+  if (request.kind === 'converting') {
+    gdalPid = request.pid
+    return
+  }
   answer(request)
     .catch(
       (error): ReaderReply =>
@@ -144,4 +165,10 @@ process.on('message', (request: ReaderRequest) => {
     .then(reply, () => process.exit(1))
 })
 // The server has gone; whatever was started here goes too.
-process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'))
+process.on('disconnect', () => {
+  try {
+    if (gdalPid !== undefined) process.kill(gdalPid, 'SIGKILL')
+  } finally {
+    process.kill(-process.pid, 'SIGKILL')
+  }
+})

@@ -3,7 +3,9 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TupleBytes } from '../db/db.ts'
 import { free, hasOwnMemory } from './memory.ts'
+import { answerConversions, type Convert } from './reader-conversion.ts'
 import {
+  type FileOptions,
   type Opened,
   type ReaderReply,
   type ReaderRequest,
@@ -11,11 +13,12 @@ import {
   type RowsWanted,
   rowsDescriptor,
 } from './reader-messages.ts'
-import { type OpenOptions, ReadFault, type ScannedLayer } from './readers/reader.ts'
+import { runPortableGdal } from './readers/gdal-run.ts'
+import { ReadFault, type ScannedLayer } from './readers/reader.ts'
 
 /** A process that reads one file and is thrown away: whatever the file does to it, the server does not notice. */
 export type ReaderProcess = {
-  open(file: string, options: Omit<OpenOptions, 'signal'>): Promise<Opened>
+  open(file: string, options: FileOptions): Promise<Opened>
   scan(layer: string, onProgress: (fraction: number) => void): Promise<ScannedLayer>
   encode(wanted: RowsWanted, onProgress: (fraction: number) => void): Rows
   /** What a layer is by its beginning; undefined when that cannot be told. */
@@ -55,7 +58,11 @@ const spareMs = 5_000
 export type Patience = { readonly stalled: number; readonly spare?: number }
 
 /** Compiled code is kept in `cacheDirectory`: the next process starts in a third of the time, with less memory. */
-export function createReaders(cacheDirectory: string, { stalled, spare: keepMs = spareMs }: Patience): Readers {
+export function createReaders(
+  cacheDirectory: string,
+  { stalled, spare: keepMs = spareMs }: Patience,
+  convert: Convert = runPortableGdal,
+): Readers {
   let spare: ReaderProcess | undefined
   let timer: NodeJS.Timeout | undefined
   function takeSpare(): ReaderProcess | undefined {
@@ -67,7 +74,7 @@ export function createReaders(cacheDirectory: string, { stalled, spare: keepMs =
   /** What prevents it now, want of memory for instance, is told when one is needed. */
   function startedOrNone(): ReaderProcess | undefined {
     try {
-      return startReader(cacheDirectory, stalled)
+      return startReader(cacheDirectory, stalled, convert)
     } catch {
       return undefined
     }
@@ -83,7 +90,7 @@ export function createReaders(cacheDirectory: string, { stalled, spare: keepMs =
     },
     take(signal) {
       signal.throwIfAborted()
-      const reader = takeSpare() ?? startReader(cacheDirectory, stalled)
+      const reader = takeSpare() ?? startReader(cacheDirectory, stalled, convert)
       const end = (): void => void reader.end()
       signal.addEventListener('abort', end, { once: true })
       void reader.ended.then(() => signal.removeEventListener('abort', end))
@@ -93,7 +100,7 @@ export function createReaders(cacheDirectory: string, { stalled, spare: keepMs =
   }
 }
 
-function startReader(cacheDirectory: string, stalledMs: number): ReaderProcess {
+function startReader(cacheDirectory: string, stalledMs: number, convert: Convert): ReaderProcess {
   const child = fork(childFile, {
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=4'],
     // Nothing of the server's settings, which hold secrets.
@@ -115,6 +122,8 @@ function startReader(cacheDirectory: string, stalledMs: number): ReaderProcess {
   void ended.then(watchdog.end)
   const ask = (request: ReaderRequest, onProgress?: (fraction: number) => void): Promise<unknown> =>
     watchdog.await(call(request, onProgress))
+  let directory: string | undefined
+  answerConversions(child, convert, () => directory)
   // Should it end by itself, what it started does not outlive it.
   child.once('exit', () => killGroup(child))
 
@@ -125,7 +134,10 @@ function startReader(cacheDirectory: string, stalledMs: number): ReaderProcess {
   }
 
   return {
-    open: (file, options) => ask({ kind: 'open', file, options }) as Promise<Opened>,
+    open: (file, options) => {
+      directory = options.directory
+      return ask({ kind: 'open', file, options }) as Promise<Opened>
+    },
     scan: (layer, onProgress) => ask({ kind: 'scan', layer }, onProgress) as Promise<ScannedLayer>,
     encode: (wanted, onProgress) => rowsOf({ kind: 'encode', ...wanted }, onProgress),
     guess: (layer) => ask({ kind: 'guess', layer }) as Promise<ScannedLayer | undefined>,
@@ -204,7 +216,7 @@ function conversation(child: ChildProcess, watchdog: Watchdog) {
       waiter?.onProgress?.(reply.fraction)
     } else if (reply.kind === 'done') settle()?.resolve(reply.value)
     else if (reply.kind === 'fault') settle()?.reject(new ReadFault(reply.code, reply.message, reply.place))
-    else settle()?.reject(unreadable(reply.message))
+    else if (reply.kind === 'error') settle()?.reject(unreadable(reply.message))
   })
   const ended = new Promise<void>((resolve) => {
     const finish = (reason: unknown): void => {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createGdalPool } from './gdal-pool.ts'
 import { tidy } from './janitor.ts'
-import { createReaders } from './reader-process.ts'
+import { createReaders, type Readers } from './reader-process.ts'
 import { type LoadingParts, uploadDirectory } from './run-upload.ts'
 import { createStatusWatch, type StatusWatch } from './status-watch.ts'
 import { attempt, removeTables, stopStatements } from './upload-attempt.ts'
@@ -62,9 +63,15 @@ async function endPoisoned(options: UploadsOptions): Promise<string[]> {
   return ended.map(({ id }) => id)
 }
 
+function createReadersWithGdal(cacheDirectory: string, stalled: number): Readers {
+  const gdal = createGdalPool(join(cacheDirectory, 'gdal'))
+  const readers = createReaders(cacheDirectory, { stalled }, gdal.convert)
+  return { ...readers, close: async () => void (await Promise.all([readers.close(), gdal.close()])) }
+}
+
 export function createUploads(options: UploadsOptions): Uploads {
   const { db, jobs, perApplication, directory, onError } = options
-  const readers = createReaders(join(directory, 'cache'), { stalled: options.stalledMs })
+  const readers = createReadersWithGdal(join(directory, 'cache'), options.stalledMs)
   let isClosing = false
   const attempts = { ...options, takeReader: readers.take, isClosing: () => isClosing }
   const watch = createStatusWatch(db)

@@ -2,22 +2,9 @@ import { spawn } from 'node:child_process'
 import { access, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, extname, join, relative } from 'node:path'
+import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { type OpenOptions, ReadFault } from './reader.ts'
-
-/** What is to be read: the file or folder and its directory, where the result goes, and the only driver allowed. */
-export type GdalTask = {
-  readonly source: string
-  readonly sourceDirectory: string
-  readonly resultDirectory: string
-  readonly driver: string
-  readonly signal: AbortSignal
-  /** Of all files of the source. */
-  readonly bytes: number
-  /** The features keep their numbers. */
-  readonly keepsIds: boolean
-  readonly onAdvance?: OpenOptions['onAdvance']
-}
+import { type GdalTask, ReadFault } from './reader.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -35,22 +22,43 @@ const conversionTo = ({ keepsIds }: GdalTask): string[] => [
 ]
 
 /** GDAL compiled to WebAssembly, in a process that can read the source and write the result and nothing else. */
-export async function runPortableGdal(task: GdalTask): Promise<void> {
+export type PortableGdal = {
+  /** Once: the process ends with it. */
+  convert(task: GdalTask): Promise<void>
+  end(): void
+  readonly ended: Promise<unknown>
+}
+
+/** Starts it before there is anything to do. It gets rights to these two directories, which must exist. */
+export async function startPortableGdal(sourceDirectory: string, resultDirectory: string): Promise<PortableGdal> {
   const child = await realpath(fileURLToPath(new URL(`./gdal-child${extname(import.meta.url)}`, import.meta.url)))
   const library = dirname(require.resolve('gdal3.js/dist/package/gdal3.node.js'))
   // Rights are given to places, however they are called.
-  const sourceDirectory = await realpath(task.sourceDirectory)
-  const resultDirectory = await realpath(task.resultDirectory)
-  const source = join(sourceDirectory, relative(task.sourceDirectory, task.source))
-  const readable = [dirname(dirname(library)), dirname(child), packageOf(child), sourceDirectory, resultDirectory]
+  const [from, to] = [await realpath(sourceDirectory), await realpath(resultDirectory)]
+  const readable = [dirname(dirname(library)), dirname(child), packageOf(child), from, to]
   const limits = [`--wasm-max-mem-pages=${gdalLimits.memoryBytes / 65_536}`, '--max-old-space-size=512']
-  const rights = [
-    '--permission',
-    ...readable.map((path) => `--allow-fs-read=${path}`),
-    `--allow-fs-write=${resultDirectory}`,
-  ]
-  const args = [...rights, ...limits, child, library, source, resultDirectory, task.driver, ...conversionTo(task)]
-  await run(process.execPath, args, {}, '/', task)
+  const rights = ['--permission', ...readable.map((path) => `--allow-fs-read=${path}`), `--allow-fs-write=${to}`]
+  const started = startProcess(process.execPath, [...rights, ...limits, child, library, to], {}, '/')
+  return {
+    convert(task) {
+      const source = join(from, relative(sourceDirectory, task.source))
+      const job: GdalJob = { source, driver: task.driver, options: conversionTo(task) }
+      if (started.pid !== undefined) task.onStarted?.(started.pid)
+      started.stdin.end(JSON.stringify(job))
+      return finish(started, task)
+    },
+    end: started.kill,
+    ended: started.closed,
+  }
+}
+
+/** What the process is told. */
+export type GdalJob = { source: string; driver: string; options: string[] }
+
+/** Converts in a process that is started for it. */
+export async function runPortableGdal(task: GdalTask): Promise<void> {
+  const gdal = await startPortableGdal(task.sourceDirectory, task.resultDirectory)
+  await gdal.convert(task)
 }
 
 /** The package.json that says how the child's source is to be read. */
@@ -91,43 +99,43 @@ export async function runNativeGdal(task: GdalTask): Promise<void> {
   const target = join(resultDirectory, 'result.gpkg')
   const alone = (await canUnshare()) ? [commands.unshare, '-n', '--'] : []
   const args = [...limits, ...alone, commands.ogr2ogr, ...conversionTo(task), target, source]
-  await run(commands.prlimit, args, env, resultDirectory, task)
+  const started = startProcess(commands.prlimit, args, env, resultDirectory)
+  started.stdin.end()
+  await finish(started, task)
 }
 
 /** Every driver of this GDAL but the one, and those that the result needs. */
 async function otherDrivers(driver: string): Promise<string[]> {
-  const { output } = await collect(
-    commands.ogr2ogr,
-    ['--formats'],
-    { PATH: '/usr/bin:/bin' },
-    '/',
-    AbortSignal.timeout(30_000),
-  )
+  const { output } = await probe(commands.ogr2ogr, ['--formats'], 30_000)
   const names = [...output.matchAll(/^ {2}(.+?) -[a-z,]+- \(/gm)].map(([, name = '']) => name)
   return names.filter((name) => name !== driver && name !== 'GPKG')
 }
 
 async function canUnshare(): Promise<boolean> {
-  const probe = collect(commands.unshare, ['-n', '/bin/true'], {}, '/', AbortSignal.timeout(5_000))
-  return probe.then(
-    ({ code }) => code === 0,
-    () => false,
-  )
+  const { code } = await probe(commands.unshare, ['-n', '/bin/true'], 5_000)
+  return code === 0
 }
 
-async function run(
-  command: string,
-  args: readonly string[],
-  env: Record<string, string>,
-  cwd: string,
-  task: GdalTask,
-): Promise<void> {
+async function probe(command: string, args: readonly string[], milliseconds: number): Promise<Collected> {
+  const started = startProcess(command, args, { PATH: '/usr/bin:/bin' }, '/')
+  started.stdin.end()
+  const timer = setTimeout(started.kill, milliseconds)
+  return started.closed.finally(() => clearTimeout(timer))
+}
+
+/** Waits for its end, as long as the task may take. */
+async function finish({ closed, kill }: Started, task: GdalTask): Promise<void> {
   const { signal, onAdvance } = task
   const limit = AbortSignal.timeout(secondsFor(task) * 1000)
+  const stop = AbortSignal.any([signal, limit])
+  if (stop.aborted) kill()
+  stop.addEventListener('abort', kill, { once: true })
   // GDAL tells nothing of how far it is: its own limit of time stands for progress.
   const ticking = setInterval(() => onAdvance?.(1), tickMs)
-  const collected = collect(command, args, env, cwd, AbortSignal.any([signal, limit]))
-  const { code, errors } = await collected.finally(() => clearInterval(ticking))
+  const { code, errors } = await closed.finally(() => {
+    clearInterval(ticking)
+    stop.removeEventListener('abort', kill)
+  })
   signal.throwIfAborted()
   if (limit.aborted) {
     throw new ReadFault('read_timeout', `Reading the file took longer than ${secondsFor(task)} s and was stopped.`)
@@ -155,25 +163,28 @@ function reasonOf(errors: string): string {
 
 const maxOutput = 1024 * 1024
 
-function collect(
-  command: string,
-  args: readonly string[],
-  env: Record<string, string>,
-  cwd: string,
-  signal: AbortSignal,
-): Promise<{ code: number | null; output: string; errors: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env, cwd, signal, killSignal: 'SIGKILL', stdio: ['ignore', 'pipe', 'pipe'] })
-    let [output, errors] = ['', '']
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      if (output.length < maxOutput) output += text
-    })
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (errors.length < maxOutput) errors += text
-    })
-    child.on('error', (error) => {
-      if (error.name !== 'AbortError') reject(error)
-    })
+type Collected = { code: number | null; output: string; errors: string }
+type Started = {
+  readonly pid: number | undefined
+  readonly stdin: Writable
+  readonly closed: Promise<Collected>
+  kill(): void
+}
+
+function startProcess(command: string, args: readonly string[], env: Record<string, string>, cwd: string): Started {
+  const child = spawn(command, args, { env, cwd, stdio: 'pipe' })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    if (output.length < maxOutput) output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (errors.length < maxOutput) errors += text
+  })
+  // It may have ended before it was told anything; its code says why.
+  child.stdin.on('error', () => undefined)
+  const closed = new Promise<Collected>((resolve) => {
+    child.on('error', () => resolve({ code: null, output, errors }))
     child.on('close', (code) => resolve({ code, output, errors }))
   })
+  return { pid: child.pid, stdin: child.stdin, closed, kill: () => void child.kill('SIGKILL') }
 }

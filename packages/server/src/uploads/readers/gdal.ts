@@ -1,9 +1,9 @@
 import { link, mkdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type GdalTask, hasNativeGdal, runNativeGdal, runPortableGdal } from './gdal-run.ts'
+import { hasNativeGdal, runNativeGdal, runPortableGdal } from './gdal-run.ts'
 import { openGeoPackage } from './geopackage.ts'
 import { copyWithoutBounds } from './gml-bounds.ts'
-import { type OpenOptions, type Reader, ReadFault } from './reader.ts'
+import { type GdalTask, type OpenOptions, type Reader, ReadFault } from './reader.ts'
 
 /** The formats that GDAL reads for us, each by one driver only; `key`: the numbers of its features are kept under this name. */
 const drivers: Record<GdalFormat, { driver: string; extension: string; key?: string }> = {
@@ -62,12 +62,9 @@ async function openSource(
       bytes += (await stat(path)).size
     }
     const source = isFolder ? folder : join(folder, files[0]?.name ?? '')
-    const { signal, onAdvance, allowNativeGdal } = options
+    const { signal, onAdvance } = options
     const keepsIds = key !== undefined
-    await convert(
-      { source, sourceDirectory, resultDirectory, driver, bytes, keepsIds, signal, onAdvance },
-      allowNativeGdal,
-    )
+    await convert({ source, sourceDirectory, resultDirectory, driver, bytes, keepsIds, signal, onAdvance }, options)
     const reader = await openResult(join(resultDirectory, 'result.gpkg'), key)
     const close = () => reader.close().finally(removeAll)
     return { ...reader, format, close }
@@ -77,9 +74,9 @@ async function openSource(
   }
 }
 
-async function convert(task: GdalTask, allowNative: boolean): Promise<void> {
-  if (allowNative && (await hasNativeGdal())) await runNativeGdal(task)
-  else await runPortableGdal(task)
+async function convert(task: GdalTask, { allowNativeGdal, convertByGdal }: OpenOptions): Promise<void> {
+  if (allowNativeGdal && (await hasNativeGdal())) await runNativeGdal(task)
+  else await (convertByGdal ?? runPortableGdal)(task)
 }
 
 async function openResult(file: string, key: string | undefined): Promise<Reader> {

@@ -138,6 +138,23 @@ export type OpenOptions = {
   encoding?: string
   /** So many more bytes were unpacked or converted: whoever waits knows that something goes on. */
   onAdvance?: (bytes: number) => void
+  /** Has a conversion done elsewhere, where GDAL may have been started before. */
+  convertByGdal?: (task: GdalTask) => Promise<void>
+}
+
+/** What GDAL is to read: the file or folder and its directory, where the result goes, and the only driver allowed. */
+export type GdalTask = {
+  readonly source: string
+  readonly sourceDirectory: string
+  readonly resultDirectory: string
+  readonly driver: string
+  readonly signal: AbortSignal
+  /** Of all files of the source. */
+  readonly bytes: number
+  /** The features keep their numbers. */
+  readonly keepsIds: boolean
+  readonly onAdvance?: OpenOptions['onAdvance']
+  readonly onStarted?: (pid: number) => void
 }
 
 export type OpenReader = (file: string, options: OpenOptions) => Promise<Reader>
