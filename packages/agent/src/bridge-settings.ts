@@ -21,6 +21,7 @@ import {
   texts,
   UsageError,
   wholeNumber,
+  yesOrNo,
 } from './said.ts'
 
 /** Makes the handler; `visible` is the environment that commands may see. */
@@ -39,23 +40,26 @@ type Bridge<Options> = {
 
 type Sources = { flags: Members; members: Members; env: Env }
 
-const model = { model: text, system: text, apiKey: text }
+const model = { model: text, system: text, apiKey: text, tools: yesOrNo }
+
+/** What only code can give. */
+type InCode = 'fetch' | 'fetchTools'
 
 const bridges = {
-  openAiCompatible: bridge<Omit<OpenAiCompatibleOptions, 'fetch'>>({
+  openAiCompatible: bridge<Omit<OpenAiCompatibleOptions, InCode>>({
     options: { ...model, baseUrl: address, headers },
     main: 'baseUrl',
     variables: { apiKey: 'OPENAI_API_KEY' },
     make: openAiCompatible,
   }),
-  anthropic: bridge<Omit<AnthropicOptions, 'fetch'>>({
+  anthropic: bridge<Omit<AnthropicOptions, InCode>>({
     options: { ...model, baseUrl: address, maxOutputTokens: wholeNumber(1, 10_000_000) },
     main: 'model',
     needs: 'apiKey',
     variables: { apiKey: 'ANTHROPIC_API_KEY', baseUrl: 'ANTHROPIC_BASE_URL' },
     make: anthropic,
   }),
-  ollama: bridge<Omit<OllamaOptions, 'fetch'>>({
+  ollama: bridge<Omit<OllamaOptions, InCode>>({
     options: { ...model, baseUrl: ollamaAddress },
     main: 'model',
     variables: { baseUrl: 'OLLAMA_HOST' },

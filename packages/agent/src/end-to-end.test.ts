@@ -8,6 +8,7 @@ import type * as server from '../../server/src/agents/protocol.ts'
 import { type Tenant, type TestApp, testApp } from '../../server/src/testing/harness.ts'
 import { type ServerSentEvent, serverSentEvents } from './bridges/server-sent-events.ts'
 import type * as own from './protocol.ts'
+import { startUpstream } from './testing/ask.ts'
 import { startCommand, startProgram } from './testing/worker-process.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
@@ -61,6 +62,30 @@ test('the two descriptions of the protocol agree, as the compiler says', () => {
   const sent = (frame: own.WorkerFrame): server.WorkerFrame => frame
   const received = (frame: server.PlatformFrame): own.PlatformFrame => frame
   assert.deepEqual([sent({ t: 'drain' }).t, received({ t: 'credit', id: 'x', bytes: 1 }).t], ['drain', 'credit'])
+})
+
+test('a model that a worker asks uses the platform’s tools, at the address by which the worker reaches it', {
+  timeout: 60_000,
+}, async (t) => {
+  const dataset = { type: 'sql', name: 'parks', source: 'SELECT 1 AS id' }
+  const made = await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body: dataset })
+  assert.equal(made.status, 201, made.text)
+  let turn = 0
+  const call = { function: { name: 'list_datasets', arguments: {} } }
+  const { url: model, requests } = await startUpstream(t, (response) => {
+    const message = turn++ === 0 ? { content: '', tool_calls: [call] } : { content: 'Parks.' }
+    response.end(`${JSON.stringify({ message, done: true, done_reason: 'stop' })}\n`)
+  })
+  const agentId = await makeAgent()
+  const env = { GRATICULE_URL: url, GRATICULE_API_KEY: tenant.developer, OLLAMA_HOST: model }
+  startCommand(t, ['serve', '--agent', agentId, '--ollama', 'm'], env)
+  await untilWorkers(agentId, 1)
+  // What this claims is only where the caller found the platform.
+  const headers = { 'x-api-key': tenant.public, 'content-type': 'application/json', host: 'localhost:1' }
+  const path = `/api/v1/agents/${agentId}/invoke`
+  const reply = await app.http.inject({ method: 'POST', url: path, headers, payload: { input: 'What is there?' } })
+  assert.deepEqual([reply.statusCode, reply.json().text], [200, 'Parks.'])
+  assert.match(requests[1]?.body.messages.at(-1).content, /"name":"parks"/)
 })
 
 test('the example of the README serves an agent of a real platform', { timeout: 60_000 }, async (t) => {

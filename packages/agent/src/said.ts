@@ -26,6 +26,11 @@ export const wholeNumber =
     throw new UsageError(`${where} must be a whole number from ${least} to ${most}.`)
   }
 
+export const yesOrNo: Read<boolean> = ({ where, what }) => {
+  if (what === 'true' || what === 'false') return what === 'true'
+  throw new UsageError(`${where} must be true or false.`)
+}
+
 export const address: Read<string> = (said) => {
   const value = text(said)
   if (/^https?:$/.test(URL.parse(value)?.protocol ?? '')) return value

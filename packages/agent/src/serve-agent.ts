@@ -41,11 +41,15 @@ export async function serveAgent(options: ServeOptions, handler: Handler): Promi
   async function invoke(frame: Invoke): Promise<void> {
     const { id } = frame
     const send = (output: OutputFrame) => post(outputMessage(output))
-    const invocation = runInvocation(frame, handler, { send, log })
+    const invocation = runInvocation(withOwnAddress(frame), handler, { send, log })
     running.set(id, invocation)
     await invocation.ended
     running.delete(id)
   }
+
+  /** The platform is where this worker reaches it; how the caller reached it says nothing about that. */
+  const withOwnAddress = (frame: Invoke): Invoke =>
+    frame.tools ? { ...frame, tools: { ...frame.tools, mcpUrl: addressOf(options.url, '/api/v1/mcp').href } } : frame
 
   function cancel(id: string, reason: string): void {
     const invocation = running.get(id)
@@ -146,13 +150,19 @@ function linkSettings({ url, apiKey, agentId, capacity = 8, version }: ServeOpti
 }
 
 function socketAddress(url: string | undefined, agentId: string): string {
+  const address = addressOf(url, `/api/v1/agents/${encodeURIComponent(agentId)}/connect`)
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
+  return address.href
+}
+
+/** An address of the platform, which may lie below a path. */
+function addressOf(url: string | undefined, path: string): URL {
   const base = URL.parse(url ?? '')
   if (!base || !/^https?:$/.test(base.protocol)) {
     throw new TypeError('serveAgent needs a url that begins with http:// or https://.')
   }
-  base.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:'
   base.search = ''
   base.hash = ''
-  base.pathname = `${base.pathname.replace(/\/+$/, '')}/api/v1/agents/${encodeURIComponent(agentId)}/connect`
-  return base.href
+  base.pathname = `${base.pathname.replace(/\/+$/, '')}${path}`
+  return base
 }

@@ -217,7 +217,10 @@ test('a wrong file ends the command with code 1 and one line', async (t) => {
   const folder = await folderWith(t, 'agent: a\nollama:\n  modle: llama3.2\n')
   const { exited, output } = startCommand(t, ['serve'], { GRATICULE_URL: 'http://x', GRATICULE_API_KEY: 'k' }, folder)
   assert.equal(await exited, 1)
-  assert.equal(output(), 'agent.yaml:3: ollama.modle is not known: ollama takes model, system, apiKey, baseUrl.\n')
+  assert.equal(
+    output(),
+    'agent.yaml:3: ollama.modle is not known: ollama takes model, system, apiKey, tools, baseUrl.\n',
+  )
 })
 
 const rest = 'url: http://127.0.0.1:9\napiKey: secret\n'
@@ -239,6 +242,7 @@ const wrong: Record<string, string | Uint8Array> = {
   ':4: anthropic needs apiKey (or ANTHROPIC_API_KEY).': `${rest}agent: a\nanthropic:`,
   ':6: http.headers.x y is not a header that can be sent.': `${rest}agent: a\nhttp:\n  url: http://x\n  headers: {x y: z}`,
   ':5: anthropic.maxOutputTokens must be a whole number from 1 to 10000000.': `${rest}agent: a\nanthropic:\n  maxOutputTokens: 0`,
+  ':5: ollama.tools must be true or false.': `${rest}agent: a\nollama:\n  tools: maybe`,
   ':3: agents must be a list of 1 to 100.': `${rest}agents: {agent: a}`,
   ':3: agent is not known: a file with a list of agents takes url, apiKey, capacity, drainSeconds, agents.': `${rest}agent: a\nagents: []`,
   ':5: agents[1] needs agent.': `${rest}agents:\n  - {agent: a, command: cat}\n  - {command: cat}`,

@@ -10,8 +10,9 @@ import type { Secrets } from './access/secrets.ts'
 import { createTokenKeys } from './access/token-keys.ts'
 import { createTokens } from './access/tokens.ts'
 import { type Agents, createAgents } from './agents/agents.ts'
-import { type Bridges, createBridges, noBridges } from './agents/bridges.ts'
+import { type Bridges, type BridgesOptions, createBridges, noBridges } from './agents/bridges.ts'
 import { limitsOf } from './agents/limits.ts'
+import { fetchOwnTools } from './agents/own-tools.ts'
 import { openTracing } from './agents/tracing.ts'
 import { windowSeconds } from './auth/attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
@@ -79,7 +80,8 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const bus = await openBus(config, secrets, logger)
   let listener: FastifyInstance | undefined
   const egress = await openEgress(config, db, () => listener?.server.address())
-  const agents = await openAgents({ db, secrets, logger, config, egress, bus })
+  const fetchTools = fetchOwnTools(() => listener)
+  const agents = await openAgents({ db, secrets, logger, config, egress, bus, fetchTools })
   const { authority, ...credentials } = createAuthority({ db, secrets, config, logger })
   const { keys, revocation } = authority
   const trustProxy = config.TRUST_PROXY === 'true' || config.TRUST_PROXY || false
@@ -156,7 +158,7 @@ const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlot
   tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
 })
 
-type AgentParts = Omit<AppOptions, 'about'> & { egress: Egress; bus: Bus }
+type AgentParts = Omit<AppOptions, 'about'> & { egress: Egress; bus: Bus; fetchTools: BridgesOptions['fetchTools'] }
 
 async function openAgents(parts: AgentParts): Promise<Agents> {
   const { db, bus, config, logger } = parts
@@ -165,10 +167,11 @@ async function openAgents(parts: AgentParts): Promise<Agents> {
 }
 
 /** What answers for agents without a worker; its code is loaded only where it is wanted. */
-async function openBridges({ db, secrets, logger, config, egress }: AgentParts): Promise<Bridges> {
+async function openBridges({ db, secrets, logger, config, egress, fetchTools }: AgentParts): Promise<Bridges> {
   if (config.AGENT_BRIDGES === 'off') return noBridges
   const bridges = await import('@graticule/agent/in-process')
-  return createBridges({ db, secrets, bridges, stream: egress.stream, limits: limitsOf(config), log: logger })
+  const { stream } = egress
+  return createBridges({ db, secrets, bridges, stream, fetchTools, limits: limitsOf(config), log: logger })
 }
 
 async function openBus(config: AppConfig, secrets: Secrets, logger: FastifyBaseLogger): Promise<Bus> {

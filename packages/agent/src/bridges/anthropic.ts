@@ -3,10 +3,11 @@ import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
-import { follow, type Step } from './steps.ts'
+import { piecesOf, type Step, type ToolCallPiece, type Turn } from './steps.ts'
+import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
 import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
-export type AnthropicOptions = {
+export type AnthropicOptions = ToolOptions & {
   /** @defaultValue https://api.anthropic.com */
   baseUrl?: string
   model?: string
@@ -26,11 +27,15 @@ type Counts = {
 }
 type StreamEvent = {
   type?: string
+  index?: number
   message?: { model?: string; usage?: Counts }
+  content_block?: { type?: string }
   delta?: { type?: string; text?: string; stop_reason?: string | null }
   usage?: Counts
   error?: { type?: string; message?: string }
 }
+
+type ChatMessage = { role: string; content: string | readonly object[] }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -53,18 +58,58 @@ const errorStatuses: Readonly<Record<string, number>> = {
 
 /** Answers with a model behind Anthropic's Messages API. */
 export function anthropic(options: AnthropicOptions = {}): Handler {
-  return async function* (invocation) {
+  return (invocation) => {
     const { signal } = invocation
-    const response = await post({
-      fetch: options.fetch,
-      url: below(options.baseUrl ?? 'https://api.anthropic.com', '/v1/messages'),
-      headers: { 'anthropic-version': '2023-06-01', ...(options.apiKey && { 'x-api-key': options.apiKey }) },
-      body: request(options, invocation),
-      signal,
-    })
-    yield* follow(steps(textOf(response, signal)), invocation)
+    return answerWithTools<ChatMessage>(
+      {
+        messages: conversation(invocation),
+        async ask(messages, offer) {
+          const response = await post({
+            fetch: options.fetch,
+            url: below(options.baseUrl ?? 'https://api.anthropic.com', '/v1/messages'),
+            headers: { 'anthropic-version': '2023-06-01', ...(options.apiKey && { 'x-api-key': options.apiKey }) },
+            body: { ...request(options, invocation), messages, ...offered(offer) },
+            signal,
+          })
+          return steps(textOf(response, signal))
+        },
+        used,
+      },
+      invocation,
+      options,
+    )
   }
 }
+
+function offered(offer: Offer | undefined): object {
+  if (!offer) return {}
+  const tools = offer.specs.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    input_schema: inputSchema,
+  }))
+  return { tools, ...(!offer.mayCall && { tool_choice: { type: 'none' } }) }
+}
+
+/** A text block may not be empty. */
+const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
+  {
+    role: 'assistant',
+    content: [
+      ...(text.trim() ? [{ type: 'text', text }] : []),
+      ...all.map(({ call: { id, name }, input }) => ({ type: 'tool_use', id, name, input })),
+    ],
+  },
+  {
+    role: 'user',
+    content: all.map(({ call: { id }, result: { text, isError } }) => ({
+      type: 'tool_result',
+      tool_use_id: id,
+      content: text,
+      ...(isError && { is_error: true }),
+    })),
+  },
+]
 
 async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
   let counts: Counts = {}
@@ -75,16 +120,25 @@ async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
   }
 }
 
-function step({ type, message, delta, error }: StreamEvent): Step {
+function step(event: StreamEvent): Step {
+  const { type, message, delta, error } = event
   if (type === 'error') throw streamError(error)
   return {
     text: delta?.type === 'text_delta' ? delta.text : undefined,
+    toolCalls: pieceOf(event),
     isThinking: delta?.type === 'thinking_delta',
     facts: {
       ...(message?.model && { model: message.model }),
       ...(delta?.stop_reason && { finishReason: finishReasons[delta.stop_reason] ?? 'other' }),
     },
   }
+}
+
+/** A call begins with its block, and its input follows as pieces of JSON. */
+function pieceOf({ index = 0, content_block: block, delta }: StreamEvent): ToolCallPiece[] | undefined {
+  if (block?.type === 'tool_use') return piecesOf([block], ({ id, name }) => ({ index, id, name }))
+  if (delta?.type === 'input_json_delta') return piecesOf([delta], (piece) => ({ index, input: piece.partial_json }))
+  return undefined
 }
 
 function request({ model, system, maxOutputTokens = 4_096 }: AnthropicOptions, invocation: Invocation) {
@@ -94,7 +148,6 @@ function request({ model, system, maxOutputTokens = 4_096 }: AnthropicOptions, i
     max_tokens: options.maxOutputTokens ?? maxOutputTokens,
     temperature: options.temperature,
     system,
-    messages: conversation(invocation),
     stream: true,
   }
 }

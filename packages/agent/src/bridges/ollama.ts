@@ -2,10 +2,11 @@ import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { lines } from './lines.ts'
-import { follow, type Step } from './steps.ts'
+import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
+import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
 import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
-export type OllamaOptions = {
+export type OllamaOptions = ToolOptions & {
   /** @defaultValue http://127.0.0.1:11434 */
   baseUrl?: string
   model?: string
@@ -18,7 +19,7 @@ export type OllamaOptions = {
 
 type Part = {
   model?: string
-  message?: { content?: string; thinking?: string }
+  message?: { content?: string; thinking?: string; tool_calls?: unknown }
   done?: boolean
   done_reason?: string
   prompt_eval_count?: number
@@ -26,25 +27,69 @@ type Part = {
   error?: string
 }
 
+type ChatMessage = { role: string; content: string; [more: string]: unknown }
+
 const finishReasons: Readonly<Record<string, FinishReason>> = { stop: 'stop', length: 'length' }
 
 /** Answers with a model that Ollama runs. */
 export function ollama(options: OllamaOptions = {}): Handler {
-  return async function* (invocation) {
+  return (invocation) => {
     const { signal } = invocation
-    const response = await post({
-      fetch: options.fetch,
-      url: below(options.baseUrl ?? 'http://127.0.0.1:11434', '/api/chat'),
-      ...(options.apiKey && { headers: { authorization: `Bearer ${options.apiKey}` } }),
-      body: request(options, invocation),
-      signal,
-    })
-    yield* follow(steps(textOf(response, signal)), invocation)
+    const { system } = options
+    return answerWithTools<ChatMessage>(
+      {
+        messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
+        async ask(messages, offer) {
+          const response = await post({
+            fetch: options.fetch,
+            url: below(options.baseUrl ?? 'http://127.0.0.1:11434', '/api/chat'),
+            ...(options.apiKey && { headers: { authorization: `Bearer ${options.apiKey}` } }),
+            body: { ...request(options, invocation), messages, ...offered(offer) },
+            signal,
+          })
+          return steps(textOf(response, signal))
+        },
+        used,
+      },
+      invocation,
+      options,
+    )
   }
 }
 
+/** Ollama has no way to forbid calls but to offer none. */
+function offered(offer: Offer | undefined): object {
+  if (!offer?.mayCall) return {}
+  const tools = offer.specs.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  }))
+  return { tools }
+}
+
+const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
+  {
+    role: 'assistant',
+    content: text,
+    tool_calls: all.map(({ call: { name }, input }) => ({ function: { name, arguments: input } })),
+  },
+  ...all.map(({ call: { name }, result }) => ({ role: 'tool', tool_name: name, content: result.text })),
+]
+
 async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
-  for await (const line of lines(text)) if (line.trim() !== '') yield step(parseJson(line))
+  let calls = 0
+  for await (const line of lines(text)) {
+    if (line.trim() === '') continue
+    const part: Part = parseJson(line)
+    const toolCalls = piecesOf(part.message?.tool_calls, (call) => writtenCall(call, calls++))
+    yield { ...step(part), toolCalls }
+  }
+}
+
+/** Calls come whole, and their arguments as an object. */
+function writtenCall({ function: called }: Record<string, unknown>, index: number): WrittenCall {
+  const { name, arguments: input = {} } = (called ?? {}) as Record<string, unknown>
+  return { index, name, input: JSON.stringify(input) }
 }
 
 function step(part: Part): Step {
@@ -56,11 +101,10 @@ function step(part: Part): Step {
   }
 }
 
-function request({ model, system }: OllamaOptions, invocation: Invocation) {
+function request({ model }: OllamaOptions, invocation: Invocation) {
   const { temperature, maxOutputTokens } = invocation.options
   return {
     model: modelFor(model, invocation),
-    messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
     stream: true,
     options: { temperature, num_predict: maxOutputTokens },
   }

@@ -3,10 +3,11 @@ import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
-import { follow, type Step } from './steps.ts'
+import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
+import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
 import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
 
-export type OpenAiCompatibleOptions = {
+export type OpenAiCompatibleOptions = ToolOptions & {
   /** @defaultValue https://api.openai.com/v1 */
   baseUrl?: string
   model?: string
@@ -28,7 +29,9 @@ type Delta = {
   refusal?: string | null
   reasoning_content?: string | null
   reasoning?: unknown
+  tool_calls?: unknown
 }
+type ChatMessage = { role: string; content: string | null; [more: string]: unknown }
 type Counts = {
   prompt_tokens?: number
   completion_tokens?: number
@@ -48,18 +51,51 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 /** Answers with a model behind the OpenAI chat completions API, of OpenAI or of one of the many that speak it. */
 export function openAiCompatible(options: OpenAiCompatibleOptions = {}): Handler {
-  return async function* (invocation) {
+  return (invocation) => {
     const { signal } = invocation
-    const response = await post({
-      fetch: options.fetch,
-      url: below(options.baseUrl ?? defaultBaseUrl, '/chat/completions'),
-      headers: { ...(options.apiKey && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
-      body: request(options, invocation),
-      signal,
-    })
-    yield* follow(steps(textOf(response, signal)), invocation)
+    const { system } = options
+    return answerWithTools<ChatMessage>(
+      {
+        messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
+        async ask(messages, offer) {
+          const response = await post({
+            fetch: options.fetch,
+            url: below(options.baseUrl ?? defaultBaseUrl, '/chat/completions'),
+            headers: { ...(options.apiKey && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
+            body: { ...request(options, invocation), messages, ...offered(offer) },
+            signal,
+          })
+          return steps(textOf(response, signal))
+        },
+        used,
+      },
+      invocation,
+      options,
+    )
   }
 }
+
+function offered(offer: Offer | undefined): object {
+  if (!offer) return {}
+  const tools = offer.specs.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  }))
+  return { tools, ...(!offer.mayCall && { tool_choice: 'none' }) }
+}
+
+const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
+  {
+    role: 'assistant',
+    content: text || null,
+    tool_calls: all.map(({ call: { id, name }, input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    })),
+  },
+  ...all.map(({ call: { id }, result }) => ({ role: 'tool', tool_call_id: id, content: result.text })),
+]
 
 async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
   for await (const { data } of serverSentEvents(text))
@@ -71,6 +107,7 @@ function step({ model, choices, usage, error }: Chunk): Step {
   const { delta, finish_reason: reason } = choices?.[0] ?? {}
   return {
     text: delta?.content || delta?.refusal || undefined,
+    toolCalls: piecesOf(delta?.tool_calls, writtenCall),
     isThinking: Boolean(delta?.reasoning_content || delta?.reasoning),
     isComplete: Boolean(reason),
     facts: {
@@ -81,13 +118,17 @@ function step({ model, choices, usage, error }: Chunk): Step {
   }
 }
 
-function request({ baseUrl = defaultBaseUrl, model, system }: OpenAiCompatibleOptions, invocation: Invocation) {
+function writtenCall({ index, id, function: called }: Record<string, unknown>): WrittenCall {
+  const { name, arguments: input } = (called ?? {}) as Record<string, unknown>
+  return { index, id, name, input }
+}
+
+function request({ baseUrl = defaultBaseUrl, model }: OpenAiCompatibleOptions, invocation: Invocation) {
   const { temperature, maxOutputTokens } = invocation.options
   // OpenAI's newer models refuse the old name, most others know only that.
   const limit = new URL(baseUrl).hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'
   return {
     model: modelFor(model, invocation),
-    messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
     stream: true,
     stream_options: { include_usage: true },
     temperature,

@@ -17,10 +17,18 @@ import {
 export type BridgePackage = typeof import('@graticule/agent/in-process')
 
 type Row = { application_id: string; type: string; config: unknown; secrets: string | null; model: string | null }
-export type HandlerSources = { db: Db; secrets: Secrets; bridges: BridgePackage; fetch: Fetch }
+export type HandlerSources = {
+  db: Db
+  secrets: Secrets
+  bridges: BridgePackage
+  /** The guarded way out, to providers. */
+  fetch: Fetch
+  /** The way to the platform's own tools, which needs no network. */
+  fetchTools: Fetch
+}
 
 /** Answers as the record says at this moment: a change counts from the next invocation on, on every replica. */
-export function bridgeHandler({ db, secrets, bridges, fetch }: HandlerSources, agentId: string): Handler {
+export function bridgeHandler({ db, secrets, bridges, fetch, fetchTools }: HandlerSources, agentId: string): Handler {
   return async (invocation) => {
     const [row] = await db.query<Row>(
       sql`SELECT application_id, type, config, secrets, model FROM svc.agents WHERE id = ${agentId}::uuid`,
@@ -36,7 +44,7 @@ export function bridgeHandler({ db, secrets, bridges, fetch }: HandlerSources, a
     return makeHandler(
       bridges,
       type,
-      { ...settings, ...(model !== undefined && { model }), fetch },
+      { ...settings, ...(model !== undefined && { model }), fetch, fetchTools },
       readBridgeSecrets(opened),
     )(invocation)
   }
@@ -45,17 +53,19 @@ export function bridgeHandler({ db, secrets, bridges, fetch }: HandlerSources, a
 function makeHandler(
   { openAiCompatible, anthropic, ollama, http }: BridgePackage,
   type: BridgeType,
-  { fetch, ...settings }: BridgeSettings & { fetch: Fetch },
+  { fetch, fetchTools, ...settings }: BridgeSettings & { fetch: Fetch; fetchTools: Fetch },
   { apiKey }: BridgeSecrets,
 ): Handler {
-  const { model, system, headers, maxOutputTokens } = settings
+  const { model, system, headers, maxOutputTokens, tools } = settings
   const baseUrl = addressOf(type, settings)
   const common = {
     ...(baseUrl !== undefined && { baseUrl }),
     ...(model !== undefined && { model }),
     ...(system !== undefined && { system }),
     ...(apiKey !== undefined && { apiKey }),
+    ...(tools !== undefined && { tools }),
     fetch,
+    fetchTools,
   }
   if (type === 'openai') return openAiCompatible({ ...common, ...(headers && { headers }) })
   if (type === 'anthropic') return anthropic({ ...common, ...(maxOutputTokens !== undefined && { maxOutputTokens }) })

@@ -20,6 +20,8 @@ const model = {
   baseUrl: Type.Optional(address),
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   system: Type.Optional(Type.String({ maxLength: 262_144 })),
+  /** Whether the model may use the dataset tools; true unless said otherwise. */
+  tools: Type.Optional(Type.Boolean()),
 }
 const schemas = {
   openai: Type.Object({ ...model, headers: Type.Optional(headers) }),

@@ -1,0 +1,31 @@
+import type { Fetch } from '@graticule/agent/in-process'
+import type { FastifyInstance } from 'fastify'
+
+/**
+ * The way of the platform's own bridges to its tools: a request without a socket, so that it is admitted, watched and
+ * logged like any other, and needs no address that the server could reach itself by.
+ */
+export const fetchOwnTools =
+  (http: () => FastifyInstance | undefined): Fetch =>
+  async (_url, { method, headers, body, signal }) => {
+    const server = http()
+    if (!server) throw new Error('The server has not started.')
+    signal.throwIfAborted()
+    const {
+      statusCode,
+      headers: given,
+      rawPayload,
+    } = await server.inject({
+      ...{ method, url: '/api/v1/mcp', headers: { ...headers }, payload: body, signal },
+    })
+    return {
+      ok: statusCode === 200,
+      status: statusCode,
+      headers: { get: (name) => (given[name.toLowerCase()] === undefined ? null : String(given[name.toLowerCase()])) },
+      body: oneChunk(rawPayload),
+    }
+  }
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
