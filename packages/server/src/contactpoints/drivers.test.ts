@@ -90,6 +90,53 @@ test('Teams gets an Adaptive Card whose text knows no Markdown', () => {
   })
 })
 
+const links = [
+  'https://example.org/a_b_c?x=1*2*3&y=~z',
+  'https://example.org/wiki/Water_(river)',
+  'https://example.org/@here/@everyone/map#1.5/52.1/-13.2',
+  'http://127.0.0.1:8080/x|y',
+]
+
+test('Discord gets the addresses in a text as they are, and the rest without marks', () => {
+  const say = (message: string) =>
+    bodyOf('discord', { url }, { severity: 'info', message }).embeds[0].description as string
+  for (const link of links) assert.equal(say(`See _this_: ${link}, now.`), `See \\_this\\_: <${link}>, now.`)
+  assert.equal(say(`(${links[0]})`), `\\(<${links[0]}>\\)`)
+  assert.equal(say(`**${links[0]}**`), `\\*\\*<${links[0]}>\\*\\*`)
+  assert.equal(say(`<${links[0]}>`), `\\<<${links[0]}>\\>`)
+  assert.equal(say('[click](https://evil.example/a_b)'), '\\[click\\]\\(<https://evil.example/a_b>\\)')
+  assert.equal(say('javascript://a_b ftp://a_b https://'), 'javascript://a\\_b ftp://a\\_b https://')
+  assert.ok(say('https://a_b '.repeat(500)).length <= 4_096)
+})
+
+test('an address in a text arrives as it is written, in every service', () => {
+  for (const link of links) {
+    const message: Message = { severity: 'info', message: `See ${link} now, @everyone` }
+    const [slack] = bodyOf('slack', { url }, message).blocks
+    const [teams] = bodyOf('teams', { url }, message).attachments[0].content.body
+    assert.equal(slack.text.text, `See ${link} now, @\u200beveryone`)
+    assert.equal(teams.inlines[0].text, `See ${link} now, @\u200beveryone`)
+    const escaped = link.replaceAll('&', '&amp;')
+    const { text } = bodyOf('telegram', { botToken: 't', chatId: 1 }, message)
+    const [card] = bodyOf('googlechat', { url }, message).cardsV2
+    assert.equal(text, `See ${escaped} now, @\u200beveryone`)
+    assert.equal(card.card.sections[0].widgets[0].textParagraph.text, `See ${escaped} now, @\u200beveryone`)
+    assert.equal(bodyOf('slack', { url }, message).text, `See ${escaped} now, @\u200beveryone`)
+  }
+})
+
+test('Slack’s sections end between words, so that no address is cut in two', () => {
+  const message = `${links[0]} `.repeat(500)
+  const texts = bodyOf('slack', { url }, { severity: 'info', message }).blocks.map(
+    ({ text }: { text: { text: string } }) => text.text,
+  )
+  assert.ok(texts.length > 1)
+  for (const text of texts) assert.match(text.trim(), /^(https:\/\/example\.org\/a_b_c\?x=1\*2\*3&y=~z\s*)+$/)
+  const endless = 'x'.repeat(7_000)
+  const [first, ...rest] = bodyOf('slack', { url }, { severity: 'info', message: endless }).blocks
+  assert.deepEqual([first.text.text.length, rest.length], [2_900, 2])
+})
+
 test('Discord gets an embed without marks, and may mention nobody', () => {
   assert.deepEqual(bodyOf('discord', { url }), {
     embeds: [

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
+import { aroundUrls } from './around-urls.ts'
 import { readUrl } from './url-setting.ts'
 
 export const severities = ['info', 'success', 'warning', 'error'] as const
@@ -78,7 +79,8 @@ export function shorten(text: string, max: number): string {
 }
 
 /** Words that call everybody lose that power, but look the same. */
-export const defuse = (text: string): string => text.replace(/@(?=everyone|here|channel|all\b)/gi, '@\u200b')
+export const defuse = (text: string): string =>
+  aroundUrls(text, (part) => part.replace(/@(?=everyone|here|channel|all\b)/gi, '@\u200b'))
 
 type Names = 'message' | 'text' | 'body' | 'title' | 'subject'
 

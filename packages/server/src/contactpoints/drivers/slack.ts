@@ -52,13 +52,16 @@ const transient = [
 ]
 const quiet = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false }
 
+/** Up to the end of a word if there is one, lest an address is cut in two. */
+const piece = /[\s\S]{1,2900}(?=\s|$)|[\s\S]{1,2900}(?![\udc00-\udfff])/g
+
 /** Plain text has neither mentions nor formats. A section holds 3000 characters. */
 function blocksOf(message: Message): object[] {
   const { title, url } = message
-  const pieces = defuse(textOf(message)).match(/[\s\S]{1,2900}(?![\udc00-\udfff])/g) ?? []
+  const pieces = defuse(textOf(message)).match(piece) ?? []
   return [
     ...(title ? [{ type: 'header', text: plain(shorten(defuse(title), 150)) }] : []),
-    ...pieces.map((piece) => ({ type: 'section', text: plain(piece) })),
+    ...pieces.filter((text) => text.trim()).map((text) => ({ type: 'section', text: plain(text) })),
     ...(url ? [{ type: 'section', text: { type: 'mrkdwn', text: `<${escaped(url).replaceAll('|', '%7C')}>` } }] : []),
   ]
 }

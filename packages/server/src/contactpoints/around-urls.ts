@@ -1,0 +1,27 @@
+const address = /https?:\/\/[\p{L}\p{N}[][^\s<>"`\\]*/giu
+const punctuation = new Set(".,:;!?'*~|]}…")
+
+/** Changes a text but for the addresses in it, which would lead elsewhere; `keep` says how those are written. */
+export function aroundUrls(text: string, change: (part: string) => string, keep = (url: string) => url): string {
+  let changed = ''
+  let end = 0
+  for (const { 0: found, index } of text.matchAll(address)) {
+    const url = withoutPunctuation(found)
+    changed += change(text.slice(end, index)) + keep(url)
+    end = index + url.length
+  }
+  return changed + change(text.slice(end))
+}
+
+/** What follows an address belongs to the sentence, and so does a bracket that was not opened in it. */
+function withoutPunctuation(found: string): string {
+  const opened = found.split('(').length - 1
+  let closed = found.split(')').length - 1
+  let end = found.length
+  for (; end > 0; end--) {
+    const last = found[end - 1] ?? ''
+    if (last === ')' && closed > opened) closed--
+    else if (!punctuation.has(last)) break
+  }
+  return found.slice(0, end)
+}
