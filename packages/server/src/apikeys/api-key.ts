@@ -108,11 +108,11 @@ function readPower(values: Entity, applicationId: string): Power {
     allowedOrigins: values.allowedOrigins as string[] | null,
   }
   if ((power.type === 'user') !== (power.userId !== null)) {
-    throw invalid('body/userId', 'A key of type user, and no other, names its user.')
+    throw invalid('body/userId', 'is required for a key of type user, and allowed for no other type')
   }
   // A leap second is no Date, and a zone can lead beyond the last year that RFC 3339 can write.
   if (power.expiresAt && !(power.expiresAt.getUTCFullYear() <= 9999))
-    throw invalid('body/expiresAt', 'This is no time.')
-  if (power.expiresAt && power.expiresAt <= new Date()) throw invalid('body/expiresAt', 'This time is over.')
+    throw invalid('body/expiresAt', 'must be a date-time such as 2027-01-31T12:00:00Z')
+  if (power.expiresAt && power.expiresAt <= new Date()) throw invalid('body/expiresAt', 'must be in the future')
   return power
 }

@@ -177,7 +177,8 @@ async function makeRecord({ db }: Store, { caller }: Scope): Promise<void> {
 const isReserved = (key: string): boolean => /^svc(\.|$)/.test(key)
 
 function writableKey(key: string): string {
-  if (isReserved(key)) throw invalid('key', '`svc` is reserved for what the server says of itself.')
+  if (isReserved(key))
+    throw invalid('path/key', "must not begin with svc, which is reserved for the server's own settings")
   return key
 }
 

@@ -65,7 +65,8 @@ function checkKeys(value: object, { path, areColumns }: Part): number {
   const keys = Object.keys(value)
   for (const key of keys) {
     if (isPollutingKey(key)) {
-      if (!areColumns || key === '__proto__') throw invalid(`${path}/${key}`, 'is not allowed as a key')
+      if (!areColumns || key === '__proto__')
+        throw invalid(`${path}/${key}`, 'is not allowed as a key: __proto__, constructor and prototype are reserved')
       Object.setPrototypeOf(value, null)
     }
     checkText(key, path)

@@ -207,9 +207,9 @@ function remove(store: Store): Operation {
 /** Only a master key may make things for another application; for every other key the body's word is overwritten. */
 export function chooseApplication(caller: Caller, wanted: unknown): string {
   if (caller.type !== 'master' || wanted === undefined || wanted === null) return caller.applicationId
-  if (typeof wanted !== 'string' || !isUuid(wanted)) throw invalid('body/applicationId', 'This is not an id.')
+  if (typeof wanted !== 'string' || !isUuid(wanted)) throw invalid('body/applicationId', 'must be a UUID')
   if (!caller.everyApplication && wanted.toLowerCase() !== caller.applicationId) {
-    throw invalid('body/applicationId', 'The x-application-id header names another application.')
+    throw invalid('body/applicationId', 'must be the application that the x-application-id header names')
   }
   return wanted.toLowerCase()
 }

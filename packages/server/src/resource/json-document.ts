@@ -12,11 +12,12 @@ const maxKeyLength = 512
 /** The parts of a key from an address, refused when they cannot be keys. */
 export function readKey(key: string): { literal: string; path: string[] } {
   const path = key.split('.')
-  if (key.length > maxKeyLength) throw invalid('key', `The key is longer than ${maxKeyLength} characters.`)
-  if (path.includes('')) throw invalid('key', 'The key has an empty part.')
-  if (path.length > maxParts) throw invalid('key', `The key has more than ${maxParts} parts.`)
-  if (path.some(isPollutingKey)) throw invalid('key', 'This key is not allowed.')
-  if (key.includes('\0') || !key.isWellFormed()) throw invalid('key', 'The key is not valid Unicode.')
+  if (key.length > maxKeyLength) throw invalid('path/key', `must not be longer than ${maxKeyLength} characters`)
+  if (path.includes('')) throw invalid('path/key', 'must not have an empty part between dots')
+  if (path.length > maxParts) throw invalid('path/key', `must not have more than ${maxParts} parts between dots`)
+  if (path.some(isPollutingKey))
+    throw invalid('path/key', 'must not have a part called __proto__, constructor or prototype')
+  if (key.includes('\0') || !key.isWellFormed()) throw invalid('path/key', 'must be valid Unicode without NUL')
   return { literal: key, path }
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { ApiError } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import { withoutCoding } from '../http/compressed-answer.ts'
 import type { Expected } from './store.ts'
 
@@ -25,7 +25,7 @@ export function isUnchanged(request: FastifyRequest, revision: string): boolean 
 
 function tagsOf(header: string): { isWeak: boolean; revision: string }[] {
   if (!/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(header)) {
-    throw new ApiError('invalid_request', 'If-Match holds entity tags in double quotes.')
+    throw invalid('header/if-match', 'must be * or entity tags in double quotes, such as "3"')
   }
   return [...header.matchAll(/(W\/)?("[^"]*")/g)].map(([, weak, tag = '']) => ({
     isWeak: weak !== undefined,

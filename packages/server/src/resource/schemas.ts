@@ -39,7 +39,10 @@ export function replaceSchema(resource: Resource): TObject {
 
 /** What a merge patch may hold: any of the changeable fields, or null to reset them. The outcome is checked again. */
 export function patchSchema(resource: Resource): TObject {
-  const properties = Object.fromEntries(knownNames(resource).map((name) => [name, Type.Optional(Type.Unknown())]))
+  const isChanged = (name: string) => isChangeable(resource.fields[name] ?? { mode: 'readOnly' })
+  const properties = Object.fromEntries(
+    knownNames(resource).map((name) => [name, Type.Optional(isChanged(name) ? Type.Unknown() : ignored)]),
+  )
   const example = Object.fromEntries(Object.entries(resource.example).slice(0, 1))
   return Type.Object(properties, { ...openness(resource), examples: [example] })
 }
@@ -49,7 +52,7 @@ export function changesSchema(resource: Resource): TObject {
   return bodySchema(resource, isChangeable, () => false)
 }
 
-export const isChangeable = ({ mode }: Field): boolean => mode === 'writable' || mode === 'writeOnly'
+export const isChangeable = ({ mode }: Pick<Field, 'mode'>): boolean => mode === 'writable' || mode === 'writeOnly'
 
 function bodySchema(
   resource: Resource,

@@ -40,6 +40,6 @@ export function readUserReference(value: unknown, path: string, scope: Scope): n
   const id = readNumber(String(value))
   const reach = scopeOf(scope.caller, 'users', 'read')
   const isReached = id === scope.ownerId || reach?.ids === 'any' || reach?.ids.includes(String(id))
-  if (id === undefined || !isReached) throw invalid(path, 'There is no user with this id.')
+  if (id === undefined || !isReached) throw invalid(path, 'must be the id of a user of this application')
   return id
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { ApiError, type Fault } from '../errors.ts'
+import { type ApiError, type Fault, faulty } from '../errors.ts'
 
 /** Validates map styles with MapLibre's own specification, in a thread: a large style takes a second of computing. */
 export type StyleCheck = {
@@ -40,7 +40,7 @@ export function createStyleCheck(): StyleCheck {
     } catch {
       await stop()
       signal.throwIfAborted()
-      return ['the style is too complex to be checked']
+      return ['is too complex to be checked within 10 s: use fewer layers or shorter expressions']
     }
   }
 
@@ -56,8 +56,7 @@ export function createStyleCheck(): StyleCheck {
 }
 
 function refusal(messages: readonly string[]): ApiError {
-  const faults = messages.slice(0, 20).map(faultOf)
-  return new ApiError('invalid_request', `The style is not valid: ${messages[0]}`, { faults })
+  return faulty(messages.map(faultOf))
 }
 
 /** `layers[0].type: expected …` → path `body/style/layers/0/type` */

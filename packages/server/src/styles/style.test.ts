@@ -29,7 +29,7 @@ test('a fault in a style is answered with its path', async () => {
     const { status, body } = await create(style)
     assert.equal(status, 400)
     assert.equal(body.errors[0].path, place)
-    assert.match(body.detail, /^The style is not valid: /)
+    assert.match(body.detail, /^body\/style/)
   }
 })
 

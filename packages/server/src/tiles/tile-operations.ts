@@ -124,7 +124,10 @@ async function answerTile(
   const { explain, attributes, filter, limit } = query
   const parameters = withoutAbsent({ attributes, filter, limit })
   if (!known.dataset && Object.keys(parameters).length > 0) {
-    throw invalid(Object.keys(parameters)[0] ?? '', 'The tiles of an archive are as they are.')
+    throw invalid(
+      `query/${Object.keys(parameters)[0]}`,
+      'is only for tiles of datasets; this source is an archive of ready tiles',
+    )
   }
   const asked: TileAsked = { tile, extension, parameters, tree, accept: request.headers['accept-encoding'] }
   if (explain) {
@@ -148,5 +151,5 @@ function checkForm(known: Known, extension: Extension): void {
     ? ['mvt', 'pbf', 'geojson']
     : (rasterForms[archive?.format ?? ''] ?? [archive?.format])
   if (!forms.includes(extension))
-    throw new ApiError('not_found', `This source has no ${extension} tiles: ask for ${forms.join(' or ')}.`)
+    throw new ApiError('not_found', `This source has no ${extension} tiles. Ask for ${forms.join(' or ')}.`)
 }

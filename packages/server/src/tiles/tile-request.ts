@@ -18,23 +18,23 @@ const highestZoom = 30
 /** The place in the grid, without asking anybody: numbers that are none, or outside of the grid, are 400. */
 export function readTile({ z = '', x = '', y = '' }: Readonly<Record<string, string>>): Tile {
   const zoom = wholeNumber('z', z)
-  if (zoom > highestZoom) throw invalid('z', `Zooms run from 0 to ${highestZoom}.`)
+  if (zoom > highestZoom) throw invalid('path/z', `must be from 0 to ${highestZoom}`)
   const tile = { z: zoom, x: wholeNumber('x', x), y: wholeNumber('y', y) }
   const size = 2 ** zoom
-  if (tile.x >= size) throw invalid('x', `At zoom ${zoom} there are ${size} columns.`)
-  if (tile.y >= size) throw invalid('y', `At zoom ${zoom} there are ${size} rows.`)
+  if (tile.x >= size) throw invalid('path/x', `must be from 0 to ${size - 1} at zoom ${zoom}`)
+  if (tile.y >= size) throw invalid('path/y', `must be from 0 to ${size - 1} at zoom ${zoom}`)
   return tile
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw invalid(name, 'A whole number is expected.')
+  if (!/^\d{1,10}$/.test(text)) throw invalid(`path/${name}`, `must be a whole number, not "${text.slice(0, 40)}"`)
   return Number(text)
 }
 
 export function readExtension(text: string): Extension {
   const known = extensions.find((extension) => extension === text.toLowerCase())
   if (!known)
-    throw new ApiError('not_found', `There are no ${text.slice(0, 20)} tiles: ${extensions.join(', ')} are known.`)
+    throw new ApiError('not_found', `There are no "${text.slice(0, 20)}" tiles. Allowed: ${extensions.join(', ')}.`)
   return known
 }
 
