@@ -8,11 +8,11 @@ import type { AttributeDto } from './attribute-dto.ts'
 import { inferAttributes } from './sources/infer-attributes.ts'
 import type { SourceRow } from './sources/json-rows.ts'
 import { lambdaRows } from './sources/lambda.ts'
-import { restRows } from './sources/rest.ts'
+import { inspectRest, type RestAnswer, restRows } from './sources/rest.ts'
 
 /** What a source has sent, not yet read. */
 export type SourceAnswer =
-  | { readonly type: 'rest'; readonly body: Uint8Array; readonly contentType: string; readonly path?: string }
+  | ({ readonly type: 'rest' } & RestAnswer)
   | { readonly type: 'lambda'; readonly body: Uint8Array }
 
 /** Plain data, so that it can go to a thread. Without a plan the question is what the rows hold. */
@@ -50,7 +50,7 @@ function isLightFilter(filter: Filter): boolean {
 }
 
 export function inspectAnswer({ answer }: InspectJob): AttributeDto[] {
-  return withinDepth(() => inferAttributes(rowsOf(answer)))
+  return withinDepth(() => (answer.type === 'rest' ? inspectRest(answer) : inferAttributes(lambdaRows(answer.body))))
 }
 
 /** The cells of the plan, batch by batch. */
@@ -77,6 +77,6 @@ function withinDepth<T>(work: () => T): T {
     return work()
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new ApiError('upstream_failed', 'The answer of the source is nested too deeply', { cause: error })
+    throw new ApiError('upstream_failed', 'The answer of the source is nested too deeply.', { cause: error })
   }
 }

@@ -23,10 +23,9 @@ before(async () => {
     requests.push(request)
     response.setHeader('content-type', 'application/json')
     if (request.url?.startsWith('/fails')) return response.writeHead(500).end('{"secret":"inside"}')
-    if (request.url?.startsWith('/2015-03-31/functions/places/invocations')) return response.end(JSON.stringify(rows()))
-    if (request.url?.startsWith('/geojson')) return response.end(JSON.stringify(collection()))
-    if (request.url?.startsWith('/many')) return response.end(JSON.stringify(many()))
     if (request.url?.startsWith('/csv')) return response.setHeader('content-type', 'text/csv').end('id,n\na,1\nb,2\n')
+    const [, answer] = Object.entries(answers).find(([start]) => request.url?.startsWith(start)) ?? []
+    if (answer) return response.end(JSON.stringify(answer()))
     response.end(JSON.stringify({ data: { items: rows() }, asked: request.url }))
   })
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
@@ -44,6 +43,13 @@ after(async () => {
 
 const many = () => Array.from({ length: 20_000 }, (_, n) => ({ n, name: String((n * 7919) % 20_011).padStart(6, '0') }))
 const rows = () => features.map(({ id, name, pop }) => ({ id, name, pop }))
+const places = () =>
+  features.map(({ id, at }) => ({
+    id,
+    lat: at ? String(at[1]) : 'none',
+    Lng: at?.[0] ?? null,
+    place: { lat: at?.[1] },
+  }))
 const collection = () => ({
   type: 'FeatureCollection',
   features: features.map(({ id, name, pop, at }) => ({
@@ -53,6 +59,17 @@ const collection = () => ({
     geometry: at && { type: 'Point', coordinates: at },
   })),
 })
+const answers: Record<string, () => object> = {
+  '/2015-03-31/functions/places/invocations': () => rows(),
+  '/geojson': () => collection(),
+  '/many': () => many(),
+  '/places': () => places(),
+  '/nested': () => ({ data: places() }),
+  '/numbers': () => [
+    { lat: 60.2, lon: 24.9 },
+    { lat: 61, lon: null },
+  ],
+}
 const path = '/api/v1/datasets'
 const call: TestApp['call'] = (method, target, request = {}) =>
   app.call(method, target, { key: tenant.developer, ...request })
@@ -174,6 +191,71 @@ describe('a web service', () => {
     assert.deepEqual(await query(body.id, 'filter[n]=2'), [{ id: 'b', n: 2 }])
   })
 
+  test('whose rows have latitude and longitude has points by metadata.rest.point', async () => {
+    const source = `${url}/places`
+    const point = { lat: 'lat', lon: 'Lng' }
+    const made = await create({ type: 'rest', source, metadata: { rest: { point } } })
+    assert.equal(made.status, 201, made.text)
+    const geometry = made.body.attributes.find(({ name }: { name: string }) => name === 'geometry')
+    assert.deepEqual(
+      [geometry.type, geometry.geometryType, geometry.srid, geometry.dimension],
+      ['geometry', 'Point', 4326, 2],
+    )
+    assert.deepEqual(await query(made.body.id, 'attributes=id&filter[geometry][$bbox]=5,50,7,52'), [{ id: 'a' }])
+    const { features } = await query(made.body.id, 'format=geojson&sort=id')
+    assert.deepEqual(features[0].geometry, { type: 'Point', coordinates: [6.08, 50.77] })
+    assert.equal(features[2].geometry, null, 'what is no position is no point')
+    const tile = await call('GET', `/tiles/${made.body.id}/0/0/0.geojson`)
+    assert.equal(tile.status, 200, tile.text)
+    assert.ok(tile.body.features.length > 0)
+    const dotted = await create({
+      type: 'rest',
+      source,
+      metadata: { rest: { point: { lat: 'place.lat', lon: 'Lng' } } },
+    })
+    assert.equal(dotted.status, 201, dotted.text)
+    assert.deepEqual(await query(dotted.body.id, 'attributes=id&filter[geometry][$bbox]=5,50,7,52'), [{ id: 'a' }])
+  })
+
+  test('with wrong settings is told which, and what is allowed', async () => {
+    for (const [rest, pattern] of [
+      ['data', /^body\/metadata\/rest: must be an object/],
+      [{ paht: 'data' }, /^body\/metadata\/rest\/paht: .*Did you mean "path"\?/],
+      [{ path: 5 }, /^body\/metadata\/rest\/path: must be text/],
+      [{ point: ['lat', 'lon'] }, /^body\/metadata\/rest\/point: must be an object such as/],
+      [{ point: { lat: 'lat' } }, /^body\/metadata\/rest\/point\/lon: must be the name of a field/],
+      [{ point: { lat: 'lat', lng: 'Lng' } }, /^body\/metadata\/rest\/point\/lng: .*Allowed: lat, lon/],
+      [
+        { point: { lat: 'lat', lon: 'lng ' } },
+        /^body\/metadata\/rest\/point\/lon: .*Did you mean "Lng"\? Allowed: id, lat, Lng, place/,
+      ],
+    ] as const) {
+      const reply = await create({ type: 'rest', source: `${url}/places`, metadata: { rest } })
+      assert.equal(reply.status, 400, reply.text)
+      assert.match(reply.body.detail, pattern)
+    }
+    const point = { lat: 'lat', lon: 'lon' }
+    const twice = await create({ type: 'rest', source: `${url}/geojson`, metadata: { rest: { point } } })
+    assert.match(twice.body.detail, /have a field called geometry already/)
+  })
+
+  test('is told where the rows probably are, and which fields are probably a point', async () => {
+    const described = async (source: string, rest?: object) => {
+      const { body } = await create({ type: 'rest', source: `${url}${source}`, metadata: { ...(rest && { rest }) } })
+      const hints = body.attributes.filter(({ description }: { description: string }) => description !== '')
+      return Object.fromEntries(hints.map((one: { name: string; description: string }) => [one.name, one.description]))
+    }
+    const rows = 'Looks like the rows. metadata.rest.path "data.items" makes each of its items a row.'
+    assert.deepEqual(await described('/items'), { data: rows })
+    assert.deepEqual(await described('/items', { path: 'data.items' }), {})
+    assert.match((await described('/nested')).data ?? '', /metadata\.rest\.path "data"/)
+    const coordinate =
+      'Looks like a coordinate. metadata.rest.point {"lat":"lat","lon":"lon"} makes a point of each row.'
+    assert.deepEqual(await described('/numbers'), { lat: coordinate, lon: coordinate })
+    assert.deepEqual(await described('/numbers', { point: { lat: 'lat', lon: 'lon' } }), {})
+    assert.deepEqual(await described('/geojson'), {})
+  })
+
   test('that fails, is not there or may not be reached is 400 when stored, 502 when asked, and tells nothing', async () => {
     for (const source of [
       `${url}/fails`,
@@ -184,6 +266,7 @@ describe('a web service', () => {
       const reply = await create({ type: 'rest', source })
       assert.equal(reply.status, 400, source)
       assert.doesNotMatch(reply.text, /inside|ECONN/)
+      assert.equal(reply.body.errors[0]?.path, 'body/source')
     }
   })
 })

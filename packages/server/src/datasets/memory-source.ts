@@ -16,6 +16,7 @@ import { invokeLambda, type LambdaOptions } from './sources/lambda.ts'
 import { allowsFunction, type FunctionList, refusedFunction } from './sources/lambda-functions.ts'
 import { type Fetcher, fetchRest } from './sources/rest.ts'
 import type { RestCache } from './sources/rest-cache.ts'
+import { checkRestSettings, restSettings } from './sources/rest-settings.ts'
 import { checkRestTemplate, restMarkers } from './sources/rest-template.ts'
 import type { Answered, Dataset, Given, Kind, Place } from './sources.ts'
 
@@ -36,7 +37,10 @@ export function memoryKind(options: MemoryOptions, type: 'rest' | 'lambda'): Kin
   const ask = type === 'rest' ? askRest : askLambda
   return {
     async inspect(dataset, _place, limits) {
-      if (type === 'rest') checkRestTemplate(dataset.source)
+      if (type === 'rest') {
+        checkRestTemplate(dataset.source)
+        checkRestSettings(dataset.metadata.rest)
+      }
       const rest = remaining(limits)
       const answer = await ask(options, dataset, undefined, limits).catch(explain)
       return { attributes: await inspectRows(options, dataset, { answer }, rest()).catch(explain), bytes: null }
@@ -104,8 +108,13 @@ const isFailed = (error: unknown): error is ApiError => error instanceof ApiErro
 
 /** A source that cannot be asked when it is stored is its author's mistake. */
 function explain(error: unknown): never {
-  throw isFailed(error) ? invalid('body/source', error.message) : error
+  if (!(error instanceof ApiError) || error.faults.length > 0) throw error
+  const isTold = error.code === 'upstream_failed' || error.code === 'invalid_request'
+  throw isTold ? invalid(pathOf(error), error.message) : error
 }
+
+const pathOf = ({ message }: ApiError): string =>
+  message.startsWith('The header ') ? 'body/secrets/headers' : 'body/source'
 
 async function askRest(
   options: MemoryOptions,
@@ -113,7 +122,6 @@ async function askRest(
   given: Given | undefined,
   limits: Limits,
 ): Promise<SourceAnswer> {
-  const { rest } = dataset.metadata as { rest?: { path?: unknown } }
   const { body, contentType } = await fetchRest(
     {
       applicationId: dataset.applicationId,
@@ -123,7 +131,7 @@ async function askRest(
     },
     { egress: options.egress, cache: options.cache, ...limits },
   )
-  return { type: 'rest', body, contentType, ...(typeof rest?.path === 'string' && { path: rest.path }) }
+  return { type: 'rest', body, contentType, ...restSettings(dataset.metadata) }
 }
 
 async function askLambda(
@@ -132,7 +140,7 @@ async function askLambda(
   given: Given | undefined,
   limits: Limits,
 ): Promise<SourceAnswer> {
-  if (!lambda) throw invalid('body/type', 'This installation calls no functions: its AWS settings are not set.')
+  if (!lambda) throw invalid('body/type', 'must not be lambda: the operator of this server has set no AWS credentials')
   if (!allowsFunction(lambda.functions, dataset.applicationId, dataset.source)) throw refusedFunction()
   const declared = Array.isArray(dataset.metadata.parameters) ? dataset.metadata.parameters : []
   const names = declared.map((item) => String((item as { name?: unknown })?.name))

@@ -8,7 +8,7 @@ export function parseExactJson(text: string): unknown {
     // The reviver costs several times the parsing, and few answers need it.
     return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
   } catch (error) {
-    throw new ApiError('upstream_failed', 'The answer of the source is not valid JSON', { cause: error })
+    throw new ApiError('upstream_failed', 'The answer of the source is not valid JSON.', { cause: error })
   }
 }
 
@@ -20,7 +20,11 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
 /** A list is its items, a FeatureCollection its features; any other object is one row. */
 export function jsonRows(value: unknown): SourceRow[] {
   if (Array.isArray(value)) return value.map(toRow)
-  if (!isObject(value)) throw new ApiError('upstream_failed', 'The answer of the source holds no rows')
+  if (!isObject(value))
+    throw new ApiError(
+      'upstream_failed',
+      'The answer of the source holds no rows: it must be a list, a FeatureCollection or an object.',
+    )
   return value.type === 'FeatureCollection' && Array.isArray(value.features)
     ? value.features.map(toRow)
     : [toRow(value)]
@@ -39,10 +43,21 @@ export function valueAt(value: unknown, path: string): unknown {
   let inner = value
   for (const step of path.split('.').filter((name) => name !== '')) {
     const isThere = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, step)
-    if (!isThere) throw new ApiError('upstream_failed', `The answer of the source has no "${step.slice(0, 60)}"`)
+    if (!isThere) throw new ApiError('upstream_failed', `The answer of the source has no "${step.slice(0, 60)}".`)
     inner = (inner as SourceRow)[step]
   }
   return inner
+}
+
+/** Where in an answer that is one object the rows probably are: its only list of objects, at most two steps deep. */
+export function likelyPath(answer: unknown, depth = 2): string | undefined {
+  if (!isObject(answer) || answer.type === 'FeatureCollection') return undefined
+  const found = Object.entries(answer).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.length > 0 && value.every(isObject) ? [name] : []
+    const inner = depth > 1 ? likelyPath(value, depth - 1) : undefined
+    return inner === undefined ? [] : [`${name}.${inner}`]
+  })
+  return found.length === 1 ? found[0] : undefined
 }
 
 export function isObject(value: unknown): value is SourceRow {

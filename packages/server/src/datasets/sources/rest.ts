@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
+import type { AttributeDto } from '../attribute-dto.ts'
 import { csvRows } from './csv-rows.ts'
-import { jsonRows, parseExactJson, type SourceRow, valueAt } from './json-rows.ts'
+import { inferAttributes } from './infer-attributes.ts'
+import { jsonRows, likelyPath, parseExactJson, type SourceRow, valueAt } from './json-rows.ts'
+import { checkPointFields, withPointHint, withPoints } from './point-geometry.ts'
 import { type CachedAnswer, cacheSeconds, type RestCache } from './rest-cache.ts'
+import type { RestSettings } from './rest-settings.ts'
 import { fillRestTemplate } from './rest-template.ts'
 
 export type RestSource = {
@@ -17,9 +21,7 @@ export type RestSource = {
 export type RestAnswer = {
   readonly body: Uint8Array
   readonly contentType: string
-  /** Where in a JSON answer the rows are, such as `data.items`. */
-  readonly path?: string
-}
+} & RestSettings
 
 /** What a source needs of the egress guard. */
 export type Fetcher = {
@@ -32,11 +34,35 @@ export type Fetcher = {
 export type RestOptions = { egress: Fetcher; cache?: RestCache; signal?: AbortSignal; timeoutMs?: number }
 
 /** The rows of an answer in JSON, GeoJSON or CSV. */
-export function restRows({ body, contentType, path }: RestAnswer): SourceRow[] {
+export function restRows(answer: RestAnswer): SourceRow[] {
+  const { rows } = readRows(answer)
+  return answer.point ? withPoints(rows, answer.point) : rows
+}
+
+/** What the rows hold, with hints in the descriptions where settings would make more of them. */
+export function inspectRest(answer: RestAnswer): AttributeDto[] {
+  const { point } = answer
+  const { rows, likelyPath } = readRows(answer)
+  if (point) checkPointFields(rows, point)
+  const attributes = inferAttributes(point ? withPoints(rows, point) : rows)
+  return likelyPath === undefined ? withPointHint(attributes) : withPathHint(attributes, likelyPath)
+}
+
+type Read = { rows: SourceRow[]; likelyPath?: string | undefined }
+
+function readRows({ body, contentType, path }: RestAnswer): Read {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  if (formatOf(bytes, contentType) === 'csv') return csvRows(bytes)
+  if (formatOf(bytes, contentType) === 'csv') return { rows: csvRows(bytes) }
   const answer = parseExactJson(bytes.toString().replace(/^\uFEFF/, ''))
-  return jsonRows(path ? valueAt(answer, path) : answer)
+  if (path) return { rows: jsonRows(valueAt(answer, path)) }
+  return { rows: jsonRows(answer), likelyPath: likelyPath(answer) }
+}
+
+/** One object is one row, although the rows may well be what is in it. */
+function withPathHint(attributes: readonly AttributeDto[], path: string): AttributeDto[] {
+  const [name] = path.split('.')
+  const description = `Looks like the rows. metadata.rest.path "${path}" makes each of its items a row.`
+  return attributes.map((one) => (one.name === name ? { ...one, description } : one))
 }
 
 /** What a web service answers, as it comes. */
@@ -48,7 +74,7 @@ export async function fetchRest(source: RestSource, { egress, cache, ...limits }
   if (cached) return cached
   const response = await egress.fetch(url, { headers, ...limits })
   if (response.status < 200 || response.status > 299) {
-    throw new ApiError('upstream_failed', `The source answered with status ${response.status}`)
+    throw new ApiError('upstream_failed', `The source answered with status ${response.status}.`)
   }
   const answer = { body: response.body, contentType: response.headers['content-type'] ?? '' }
   cache?.set(key, answer, cacheSeconds(response.headers))
@@ -65,5 +91,5 @@ function formatOf(body: Buffer, contentType: string): 'json' | 'csv' {
   if (type === 'text/csv' || type === 'application/csv') return 'csv'
   if (/^\s*[[{]/.test(body.toString('utf8', 0, 1_000).replace(/^\uFEFF/, ''))) return 'json'
   if (['', 'text/plain', 'application/octet-stream', 'binary/octet-stream'].includes(type)) return 'csv'
-  throw new ApiError('upstream_failed', 'The answer of the source is neither JSON nor CSV')
+  throw new ApiError('upstream_failed', 'The answer of the source is neither JSON nor CSV.')
 }
