@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import { createOwnAddresses, type Lookup, type OwnServices } from './own-addresses.ts'
 import { createPolicy, httpPorts, type PolicyOptions } from './policy.ts'
 
@@ -144,7 +144,7 @@ async function fetchGuarded(agent: Agent, first: string, request: EgressRequest)
       await response.body.dump()
       if (redirects === maxRedirects) throw unreachable(new Error('too many redirects'))
       const next = checkedUrl(target.href)
-      if (url.protocol === 'https:' && next.protocol === 'http:') throw refusedAddress()
+      if (url.protocol === 'https:' && next.protocol === 'http:') throw downgraded()
       step = redirected(step, response.statusCode, url.origin === next.origin)
       url = next
     }
@@ -184,21 +184,25 @@ function send(agent: Agent, url: URL, { method, headers, body }: Step, signal: A
 function checkedUrl(text: string): URL {
   const url = URL.parse(text)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw invalid('url', 'is not an http or https address')
+    throw new ApiError('invalid_request', 'The address must begin with http:// or https://.')
   }
-  if (url.username !== '' || url.password !== '') throw invalid('url', 'must hold neither user nor password')
+  if (url.username !== '' || url.password !== '') {
+    throw new ApiError('invalid_request', 'The address must not hold a user or password: send them in a header.')
+  }
   return url
 }
 
 function checkedHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   const checked: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
-    if (ownHeaders.test(name)) throw invalid(`headers.${name}`, 'is not allowed')
+    if (ownHeaders.test(name)) {
+      throw new ApiError('invalid_request', `The header ${name} must not be set: the connection decides it.`)
+    }
     try {
       validateHeaderName(name)
       validateHeaderValue(name, value)
     } catch {
-      throw invalid('headers', 'are not valid')
+      throw new ApiError('invalid_request', `The header "${name.slice(0, 60)}" is not valid in HTTP.`)
     }
     checked[name.toLowerCase()] = value
   }
@@ -248,7 +252,8 @@ async function readResponse(
       chunks.push(chunk.subarray(0, maxBytes - bytes))
       break
     }
-    if (bytes > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
+    if (bytes > maxBytes)
+      throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes, the limit.`)
     chunks.push(chunk)
   }
   return { status: response.statusCode, headers: headersOf(response), body: Buffer.concat(chunks), url: url.href }
@@ -257,8 +262,12 @@ async function readResponse(
 async function resolveGuarded(admit: Admit, { host, port }: EgressTarget): Promise<string> {
   // Whatever a database client would take for a socket file, a list of hosts or a connection string.
   const isName = /^[\da-z_](?:[\w.-]{0,251}[\w.])?$/i.test(host)
-  if (!isName && isIP(host) === 0) throw invalid('host', 'is neither a host name nor an IP address')
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw invalid('port', 'is not in 1 to 65535')
+  if (!isName && isIP(host) === 0) {
+    throw new ApiError('invalid_request', 'The host must be a host name or an IP address.')
+  }
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new ApiError('invalid_request', 'The port must be from 1 to 65535.')
+  }
   try {
     const { addresses } = await admit({ host, port, isHttp: false })
     const [first] = addresses
@@ -277,10 +286,14 @@ function publicError(error: unknown, signal: AbortSignal | undefined): unknown {
 const unreachable = (cause: unknown): ApiError =>
   new ApiError('upstream_failed', 'The address could not be reached or did not answer properly', { cause })
 
+const downgraded = (): ApiError =>
+  new ApiError('invalid_request', 'The address redirects from https to http, which is not followed.')
+
 /** One text for all of them: what is behind a refused address, and whether anything is, is nobody's business. */
 const refusedAddress = (): ApiError =>
   new ApiError(
     'invalid_request',
-    `The address is not allowed. Public addresses are, over HTTP on the ports ${httpPorts.join(', ')}; ` +
-      'the operator of this server can open others with EGRESS_ALLOW.',
+    `The address is not allowed. Public addresses are, over HTTP on the ports ${httpPorts.join(', ')}. ` +
+      'The operator of this server can allow others in EGRESS_ALLOW, a list such as ' +
+      'EGRESS_ALLOW=db.example.org:5432,10.0.0.0/8 (host:port, host:*, CIDR, "private" or "*").',
   )
