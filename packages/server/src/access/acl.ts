@@ -113,7 +113,8 @@ export function authorize(
 
 /** Making a row needs the wildcard: a list of ids cannot name a row that does not exist yet. */
 export function demandAnyId(scope: Scope): void {
-  if (scope.ids !== 'any') throw denied('The key is limited to listed ids, so it cannot create.')
+  if (scope.ids !== 'any')
+    throw denied('The key is limited to listed ids, so it cannot create. Use one whose permissions have "*".')
 }
 
 export function denied(detail: string): ApiError {

@@ -67,7 +67,7 @@ export async function guardedAuth(
   if (!named.includes('auth') && isDeepStrictEqual(before.auth, after.auth)) return after
   const isSeen = !caller.bearer && (await gainsNothing(db, caller, defaultKeyOf(before)))
   if (!isSeen && after.auth === undefined) return { ...after, auth: before.auth }
-  if (!isSeen) throw denied('metadata.auth is written with a key that can do all that its default key can.')
+  if (!isSeen) throw denied('To write metadata.auth, use a key that can do all that the default key in it can.')
   if (defaultKeyOf(after) !== defaultKeyOf(before))
     await checkDefaultKey(db, caller, defaultKeyOf(after), applicationId)
   return after
@@ -77,9 +77,10 @@ async function checkDefaultKey(db: Db, caller: Caller, id: unknown, applicationI
   if (id === undefined || id === null) return
   const key = await findPower(db, id)
   if (key?.applicationId !== applicationId || key.type === 'master') {
-    throw invalid('body/metadata/auth/defaultApiKey', 'is not a key of this application')
+    throw invalid('body/metadata/auth/defaultApiKey', 'must be a live key of this application, of type app or user')
   }
-  if (!includesPower(caller, key)) throw denied('The default key may do no more than the key that sets it.')
+  if (!includesPower(caller, key))
+    throw denied('The default key must not be able to do more than the key that sets it.')
 }
 
 async function gainsNothing(db: Db, caller: Caller, id: unknown): Promise<boolean> {

@@ -72,7 +72,7 @@ async function bearerCaller(
   if (!key) throw invalidToken('No API key stands behind this access token: set metadata.auth.defaultApiKey.')
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
-  if (chosen !== applicationId) throw denied('The access token is of another application than the API key.')
+  if (chosen !== applicationId) throw denied('The access token and the API key belong to different applications.')
   // A key that only the token stands for ends with it: whoever has the token sees and makes no key that lives longer.
   const expiresAt = id === undefined ? earlier(key.expiresAt, admitted.expiresAt) : key.expiresAt
   return { ...key, expiresAt, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer }

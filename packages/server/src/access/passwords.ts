@@ -1,5 +1,5 @@
 import { hash, verify } from '@node-rs/argon2'
-import { ApiError } from '../errors.ts'
+import { ApiError, faulty } from '../errors.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
 /** Makes and checks hashes of passwords, few at a time: a flood of logins must not starve everything else. */
@@ -56,7 +56,7 @@ export function createPasswords(): Passwords {
   async function inTurn<T>(work: (passwords: typeof bare) => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
     if (waiting.size >= mostWaiting) {
-      throw new ApiError('busy', 'Too many passwords are being checked: try again shortly.', retrySoon)
+      throw new ApiError('busy', 'Too many passwords are being checked. Try again shortly.', retrySoon)
     }
     if (running >= atOnce) await turn(signal)
     else running++
@@ -88,8 +88,8 @@ export function checkNewPassword(password: string, path: string): void {
   const length = [...text].length
   if (length < minLength) throw weak(path, `must have at least ${minLength} characters`)
   if (length > maxLength) throw weak(path, `must have at most ${maxLength} characters`)
-  if (isCommonPassword(text)) throw weak(path, 'is one of the most common passwords')
+  if (isCommonPassword(text)) throw weak(path, 'must not be one of the most common passwords')
 }
 
 const weak = (path: string, message: string): ApiError =>
-  new ApiError('weak_password', `${path} ${message}`, { faults: [{ path, code: 'weak_password', message }] })
+  faulty([{ path, code: 'weak_password', message }], 'weak_password')

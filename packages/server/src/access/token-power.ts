@@ -86,7 +86,9 @@ export async function demandPowerOfUsers(db: Db, scope: Scope, applicationId: st
   const isGreater = exists(tenant, rowPlace.ownKey, sql`k.power <> ALL(${lesser}::text[])`)
   const rows = await db.query(sql`SELECT FROM svc.users WHERE application_id = ${tenant} AND ${isGreater} LIMIT 1`)
   if (rows.length > 0) {
-    throw denied('metadata.auth is about users whose tokens stand for a key that can do more than the caller’s.')
+    throw denied(
+      'This key may not write metadata.auth: the default key of some users can do more than this key. Use a more powerful key.',
+    )
   }
 }
 
@@ -103,7 +105,7 @@ export async function demandPowerWithout(db: Db, scope: Scope, hash: Uint8Array)
         AND sha256(convert_to(lower(${rowPlace.ownKey}), 'UTF8')) = gone.hash)`)
   if (rows.length > 0) {
     throw denied(
-      'Users have this default key; without it their tokens would stand for one that can do more than yours.',
+      'This key is the default key of users. Without it their tokens would get a key that can do more than this caller. Give them another default key first, or use a more powerful key.',
     )
   }
 }

@@ -44,4 +44,4 @@ export async function findSettings(db: Queryable, applicationId: string): Promis
 }
 
 /** One answer for all that is wrong with a credential. */
-export const refused = (): ApiError => new ApiError('unauthorized', 'These credentials are not valid.')
+export const refused = (): ApiError => new ApiError('unauthorized', 'The credentials are not valid, or have expired.')

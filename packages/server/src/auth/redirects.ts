@@ -19,7 +19,7 @@ export function isAllowedRedirect(text: string, { redirectUrls }: AuthSettings, 
 /** The address, or a 400 that names the field. */
 export function readRedirect(text: string, field: string, settings: AuthSettings, baseUrl: string): URL {
   if (!isAllowedRedirect(text, settings, baseUrl)) {
-    throw invalid(`body/${field}`, 'is not an address that this application allows')
+    throw invalid(`body/${field}`, 'must be an address that metadata.auth.redirectUrls of the application allows')
   }
   return new URL(text)
 }

@@ -58,7 +58,7 @@ export function checkPassword(
     if (!account?.enabled || !isRight) throw refused()
     await takeBack()
     if (account.password === null || !account.emailVerified) {
-      throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet: open the link in the mail.')
+      throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet. Open the link in the mail.')
     }
     return account
   }, signal)

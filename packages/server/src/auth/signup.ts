@@ -39,7 +39,10 @@ export async function signUp(
   const known = await findAccount(db, applicationId, email)
   const isExpected = known?.enabled && known.password === null
   if (!isExpected && !isApproved(email, settings)) {
-    throw new ApiError('unauthorized', 'This e-mail address is not approved for sign-up.')
+    throw new ApiError(
+      'unauthorized',
+      'This e-mail address is not approved for sign-up. metadata.auth.signup of the application says which are.',
+    )
   }
   const hash = await passwords.hash(signup.password, signal)
   const mayMail = await allowsMail(db, { applicationId, email })

@@ -71,7 +71,7 @@ export const users = ({ db, secrets, passwords, applications }: UserParts): Reso
     checkRemoval: ({ applicationId, metadata }, scope) =>
       demandTokenPower(db, scope, String(applicationId), [metadata as Entity]),
     async prepare({ values, previous, applicationId, leaving }, scope) {
-      if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot make users.')
+      if (!previous && scope.ownerId !== null) throw denied('A key of type user cannot create users.')
       if (!previous || changesSignIn(values, previous)) {
         const metadata = [values.metadata, previous?.metadata].filter((one) => one !== undefined)
         await demandTokenPower(db, scope, applicationId, metadata as Entity[])
