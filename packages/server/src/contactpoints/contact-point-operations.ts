@@ -74,7 +74,7 @@ function send(db: Db, resource: Resource, deliveries: Deliveries): Operation {
       const message = readMessage(body)
       const { checkMessage } = driverOf(entity.type)
       if (checkMessage) checkMessage(message, entity.settings as Settings)
-      else if (message.to) throw invalid('body/to', 'Only e-mail has recipients to choose from.')
+      else if (message.to) throw invalid('body/to', 'is only for contact points of type email')
       const point = { id: String(entity.id), isEnabled: entity.enabled === true }
       const key = readIdempotencyKey(request.headers['idempotency-key'], caller)
       return { body: { id: await deliveries.accept(point, message, key), status: 'accepted' } }
@@ -120,7 +120,7 @@ function deliveryList(db: Db, resource: Resource): Operation {
 function readIdempotencyKey(header: string | string[] | undefined, caller: Caller): string | undefined {
   if (header === undefined) return undefined
   if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header)) {
-    throw invalid('Idempotency-Key', 'must be 1 to 255 visible ASCII characters')
+    throw invalid('header/idempotency-key', 'must be 1 to 255 visible ASCII characters')
   }
   const userId = caller.bearer?.userId ?? caller.userId ?? ''
   return hash('sha256', `${caller.keyHash} ${userId} ${header}`, 'base64url')

@@ -113,7 +113,7 @@ async function insert(
   const hash = createHash('sha256').update(JSON.stringify(message)).digest('base64')
   const known = await findSame(db, pointId, key, hash)
   if (known) return known
-  if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled.')
+  if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled. Set enabled to true first.')
   await refuseFlood(db, pointId, maxWaiting)
   const [row] = await db.query<{ id: string }>(sql`
     INSERT INTO svc.deliveries (id, contact_point_id, idempotency_key, message_hash, message, status)
@@ -134,9 +134,13 @@ async function refuseFlood(db: Db, pointId: string, maxWaiting: number): Promise
         AND c.application_id = (SELECT application_id FROM svc.contactpoints WHERE id = ${pointId}::uuid)
       LIMIT ${maxWaiting}) AS found`)
   if (Number(row?.waiting) < maxWaiting) return
-  throw new ApiError('busy', `${maxWaiting} messages of this application wait to be sent: try again later.`, {
-    headers: { 'Retry-After': '30' },
-  })
+  throw new ApiError(
+    'busy',
+    `${maxWaiting} messages of this application wait to be sent, its limit. Try again later.`,
+    {
+      headers: { 'Retry-After': '30' },
+    },
+  )
 }
 
 /** The delivery that an equal request made before. */
@@ -146,7 +150,7 @@ async function findSame(db: Db, pointId: string, key: string | undefined, hash: 
     SELECT id, message_hash FROM svc.deliveries
     WHERE contact_point_id = ${pointId}::uuid AND idempotency_key = ${key}`)
   if (row && row.message_hash !== hash) {
-    throw new ApiError('conflict', 'The Idempotency-Key was used for another message.')
+    throw new ApiError('conflict', 'The Idempotency-Key was used for another message. Use a new one.')
   }
   return row?.id
 }
@@ -157,7 +161,7 @@ async function attempt(options: DeliveriesOptions, id: string, signal: AbortSign
     SELECT c.application_id, c.type, c.settings, c.secrets, c.enabled, d.message, d.created_at
     FROM svc.deliveries d JOIN svc.contactpoints c ON c.id = d.contact_point_id WHERE d.id = ${id}::uuid`)
   if (!job?.message) return { error: 'The delivery has no message to send.', isFinal: true }
-  if (!job.enabled) return { error: 'The contact point is disabled.', isFinal: true }
+  if (!job.enabled) return { error: 'The contact point is disabled. Set enabled to true first.', isFinal: true }
   const secret = openSettings(secrets, job.secrets, settingsPlace(job.application_id, job.type))
   const driver = driverOf(job.type)
   const delivery = { id, acceptedAt: job.created_at, now: new Date() }

@@ -54,7 +54,7 @@ export function readMessage(body: Static<typeof sendSchema>): Message {
   const title = oneOf(body, ['title', 'subject'])?.trim()
   const { severity = 'info', url, data, to } = body
   const isEmpty = !message?.trim() && !title && !url && (data === undefined || Object.keys(data).length === 0)
-  if (isEmpty) throw invalid('body/message', 'There is nothing to send: give a message or a title.')
+  if (isEmpty) throw invalid('body/message', 'is required, unless there is a title')
   return {
     ...(title && { title }),
     ...(message?.trim() && { message }),
@@ -87,7 +87,7 @@ type Names = 'message' | 'text' | 'body' | 'title' | 'subject'
 function oneOf(body: Partial<Record<Names, string>>, names: readonly Names[]): string | undefined {
   const given = names.filter((name) => body[name] !== undefined)
   const [first, other] = [...new Set(given.map((name) => body[name]))]
-  if (other !== undefined) throw invalid(`body/${given[1]}`, `says something else than ${given[0]}`)
+  if (other !== undefined) throw invalid(`body/${given[1]}`, `must be the same as ${given[0]}, or be left out`)
   return first
 }
 

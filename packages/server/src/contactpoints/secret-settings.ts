@@ -28,7 +28,7 @@ export function changeSettings({ driver, previous, next, removed }: Change): Spl
   for (const [name] of kept) {
     const place = driver.boundTo?.[name]
     if (place && previous && originOf(previous.plain[place]) !== originOf(plain[place])) {
-      throw invalid(`body/settings/${name}`, `is needed when ${place} leads elsewhere`)
+      throw invalid(`body/settings/${name}`, `is required when ${place} changes to another place`)
     }
   }
   const secret = { ...Object.fromEntries(kept), ...fresh }

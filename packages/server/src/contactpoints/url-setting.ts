@@ -9,6 +9,6 @@ export const urlSetting = (description: string) =>
 export function readUrl(path: string, text: string): string {
   const url = /^https?:\/\/[^\s\\]+$/i.test(text) ? URL.parse(text) : null
   if (!url) throw invalid(path, 'must be an http or https address')
-  if (url.username !== '' || url.password !== '') throw invalid(path, 'must hold neither user nor password')
+  if (url.username !== '' || url.password !== '') throw invalid(path, 'must not hold a user or password')
   return url.href
 }

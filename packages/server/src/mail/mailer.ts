@@ -76,7 +76,8 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
 
   return {
     async send(tx, { applicationId, template, to, values }) {
-      if (!isAddress(to)) throw new ApiError('invalid_request', 'This is not an e-mail address.')
+      if (!isAddress(to))
+        throw new ApiError('invalid_request', 'The recipient must be an e-mail address such as name@example.org.')
       const [application] = await tx.query<{ name: string; metadata: unknown }>(
         sql`SELECT name, metadata FROM svc.applications WHERE id = ${applicationId}::uuid`,
       )

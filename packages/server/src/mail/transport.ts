@@ -54,7 +54,8 @@ export function createMailTransport(url: string, from: string): Transport {
 /** `Name <address>` or an address. */
 function readSender(from: string): { name: string; address: string } {
   const [, name = '', address = from] = /^\s*"?([^"<]*?)"?\s*<([^<>]+)>\s*$/.exec(from) ?? []
-  if (!isAddress(address.trim()) || /\p{Cc}/u.test(name)) throw new StartError('MAIL_FROM is not an e-mail address.')
+  if (!isAddress(address.trim()) || /\p{Cc}/u.test(name))
+    throw new StartError('MAIL_FROM must be an e-mail address such as maps@example.org or Maps <maps@example.org>.')
   return { name, address: address.trim() }
 }
 

@@ -21,7 +21,7 @@ export const email: Driver = {
   checkMessage({ to }, settings) {
     const known = addressesOf(settings).map((text) => text.toLowerCase())
     const stranger = to?.findIndex((text) => !known.includes(text.toLowerCase())) ?? -1
-    if (stranger !== -1) throw invalid(`body/to/${stranger}`, 'is not an address of this contact point')
+    if (stranger !== -1) throw invalid(`body/to/${stranger}`, 'must be one of the addresses of this contact point')
   },
   render(message, settings) {
     const { title, url, to } = message

@@ -26,7 +26,7 @@ export const slack: Driver = {
       throw invalid('body/settings', 'must have either url or token and channel')
     }
     if ((token === undefined) !== (channel === undefined))
-      throw invalid('body/settings', 'token and channel go together')
+      throw invalid('body/settings', 'must have both token and channel, or neither')
     if (url !== undefined) readUrl('body/settings/url', String(url))
   },
   render(message, { url, token, channel }) {

@@ -41,10 +41,11 @@ export const webhook: Driver = {
     readUrl('body/settings/url', String(url))
     for (const text of secretsOf(secret)) {
       const { length } = keyOf(text)
-      if (length < 24 || length > 64) throw invalid('body/settings/secret', 'must hold 24 to 64 bytes')
+      if (length < 24 || length > 64)
+        throw invalid('body/settings/secret', 'must be whsec_ followed by 24 to 64 bytes in base64')
     }
     const reserved = Object.keys(headers ?? {}).find((name) => reservedHeaders.test(name))
-    if (reserved) throw invalid('body/settings/headers', `${reserved} is not yours to set`)
+    if (reserved) throw invalid(`body/settings/headers/${reserved}`, 'must not be set: the service sets it itself')
   },
   render(message, { url, method = 'POST', secret, headers }, { id, acceptedAt, now }) {
     const { title, message: text, severity, url: link, data } = message
