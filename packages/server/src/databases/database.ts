@@ -52,10 +52,10 @@ export const databases = (applications: () => Resource, secrets: Secrets): Resou
       const next: Entity = { ...previous, ...values }
       if (next.type === 'postgres') checkServer(next)
       if (previous?.default && !next.default)
-        throw invalid('body/default', 'Make another database the default instead.')
+        throw invalid('body/default', 'cannot be taken away: make another database the default instead')
       const moved = destination.some((name) => previous && previous[name] !== next[name])
       if (moved && previous?.passwordSet && typeof values.password !== 'string') {
-        throw invalid('body/password', 'is needed when the destination changes')
+        throw invalid('body/password', 'is required when type, host, port, user or db changes')
       }
       if (typeof values.password !== 'string') return values
       return { ...values, password: secrets.seal(values.password, passwordPlace(applicationId, next)) }
@@ -64,8 +64,8 @@ export const databases = (applications: () => Resource, secrets: Secrets): Resou
 
 /** Parts only: a connection string or a path would let the driver read files and sockets of this machine. */
 function checkServer({ host, port, user, db, metadata }: Entity): void {
-  if (!/^[\w.:-]+$/.test(String(host))) throw invalid('body/host', 'must be a host name or an address')
-  if (Number(port) < 1) throw invalid('body/port', 'must be a port')
+  if (!/^[\w.:-]+$/.test(String(host))) throw invalid('body/host', 'must be a host name or an IP address')
+  if (Number(port) < 1) throw invalid('body/port', 'must be from 1 to 65535')
   if (user === '') throw invalid('body/user', 'is required')
   if (db === '') throw invalid('body/db', 'is required')
   readTls(metadata as Entity)

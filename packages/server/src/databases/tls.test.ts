@@ -90,7 +90,7 @@ describe('what metadata says of TLS', () => {
     const id = await create({ host: '93.184.216.34', metadata: { ssl: 'disable' } })
     const { ok, error } = await tryOut(id)
     assert.equal(ok, false)
-    assert.match(error.message, /^metadata\/ssl: disable is for private addresses only/)
+    assert.match(error.message, /^metadata\/ssl: must be require or verify-full/)
     const body = { type: 'sql', name: 'a', source: 'SELECT 1 AS one', databaseId: id }
     assert.equal((await call('POST', '/api/v1/datasets', { body })).status, 400)
   })

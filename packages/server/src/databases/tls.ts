@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
 import { invalid } from '../errors.ts'
+import { didYouMean } from '../nearest-name.ts'
 
 const modes = ['disable', 'require', 'verify-full'] as const
 type Mode = (typeof modes)[number]
@@ -14,13 +15,14 @@ const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE----
 /** `metadata.ssl` and `metadata.sslCa`; what cannot be meant is refused, because a guess might send a password in clear. */
 export function readTls({ ssl, sslCa }: Readonly<Record<string, unknown>>, path = 'body/metadata'): TlsChoice {
   const mode = modes.find((known) => known === ssl)
-  if (ssl !== undefined && !mode) throw invalid(`${path}/ssl`, `must be one of ${modes.join(', ')}`)
+  if (ssl !== undefined && !mode)
+    throw invalid(`${path}/ssl`, `must be one of ${modes.join(', ')}.${didYouMean(String(ssl), modes)}`)
   if (sslCa === undefined) return mode ? { mode } : {}
-  if (mode && mode !== 'verify-full') throw invalid(`${path}/sslCa`, 'goes together with verify-full only')
+  if (mode && mode !== 'verify-full') throw invalid(`${path}/sslCa`, 'must be given only with ssl: verify-full')
   const authorities = typeof sslCa === 'string' ? (sslCa.match(certificate) ?? []) : []
   // Metadata is shown to whoever may read the record, so no key may come along.
   if (authorities.length === 0 || !authorities.every(isCertificate) || /PRIVATE KEY/.test(String(sslCa))) {
-    throw invalid(`${path}/sslCa`, 'must be certificates in PEM, and nothing secret')
+    throw invalid(`${path}/sslCa`, 'must be PEM certificates, without private keys')
   }
   return { mode: 'verify-full', authorities }
 }
@@ -37,7 +39,7 @@ function isCertificate(pem: string): boolean {
 export function tlsTo(host: string, address: string, { mode, authorities }: TlsChoice): ConnectionOptions | false {
   const isPublic = !/^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd])/i.test(address)
   if (mode === 'disable' && isPublic) {
-    throw invalid('metadata/ssl', 'disable is for private addresses only; use require or verify-full')
+    throw invalid('metadata/ssl', 'must be require or verify-full: disable is only for private addresses')
   }
   const chosen = mode ?? (isPublic ? 'verify-full' : 'disable')
   if (chosen === 'disable') return false

@@ -98,7 +98,7 @@ async function ownDatabase(sources: Sources, scope: Scope, applicationId: string
   const id = typeof wanted === 'string' ? wanted.toLowerCase() : undefined
   const found = await sources.findDatabase(applicationId, id)
   if (!found || !(id === undefined || reaches(scope, 'read', id)))
-    throw invalid('body/databaseId', 'There is no database with this id.')
+    throw invalid('body/databaseId', 'must be the id of a database of this application')
   return found
 }
 
@@ -114,7 +114,7 @@ async function keptHeaders(db: Db, next: Entity, previous: Entity | undefined): 
     sql`SELECT secrets FROM svc.datasets WHERE id = ${String(previous.id)}::uuid`,
   )
   if (row?.secrets && originOf(next) !== originOf(previous)) {
-    throw invalid('body/secrets', 'are needed when the source leads to another host; null removes them')
+    throw invalid('body/secrets', 'is required when the source leads to another host; null removes the secrets')
   }
   return row?.secrets ?? null
 }

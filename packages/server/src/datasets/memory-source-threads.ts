@@ -24,7 +24,10 @@ export function createMemoryThreads(): MemoryThreads {
   return {
     async run(job, { applicationId, timeoutMs, signal }) {
       const limit = new AbortController()
-      const late = new ApiError('query_timeout', `The query took longer than ${timeoutMs} ms`)
+      const late = new ApiError(
+        'query_timeout',
+        `The query took longer than ${timeoutMs} ms and was stopped. Ask for less, or give a longer timeout.`,
+      )
       const timer = setTimeout(() => limit.abort(late), timeoutMs)
       const end = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal
       try {
@@ -87,7 +90,7 @@ async function begin(pool: ThreadPool, worker: Worker, job: Job, end: AbortSigna
 
 function reasonOf(error: unknown): unknown {
   const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  return isMemory ? new ApiError('too_large', 'The answer of the source is too large to be queried') : error
+  return isMemory ? new ApiError('too_large', 'The answer of the source is too large to be queried.') : error
 }
 
 /** Reports in the order in which they came. After a failure nothing else counts. */

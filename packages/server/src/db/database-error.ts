@@ -66,7 +66,7 @@ export const isForeignServerFault = (error: unknown): error is Error => codeOf(e
 export const isAuthorsFault = (code: string): boolean => /^(22|2[0-8]|3|4|53400|54|P0|XX000)/.test(code)
 
 export function unavailable(cause: unknown): ApiError {
-  return new ApiError('unavailable', 'The database cannot be reached; try again shortly', {
+  return new ApiError('unavailable', 'The database cannot be reached. Try again shortly.', {
     cause,
     headers: { 'Retry-After': '2' },
   })

@@ -90,7 +90,7 @@ function parseEntry(text: string): Entry {
   const [, host = '', digits] = /^(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}|\*))?$/i.exec(text) ?? []
   const port = digits === undefined || digits === '*' ? digits : Number(digits)
   if (host === '' || (typeof port === 'number' && (port < 1 || port > 65_535))) {
-    throw new StartError(`EGRESS_ALLOW: "${text}" is no CIDR, host name, host:port, host:*, "private" or "*".`)
+    throw new StartError(`EGRESS_ALLOW: "${text}" must be a CIDR, host name, host:port, host:*, "private" or "*".`)
   }
   return { kind: 'host', host: normalHost(host), port }
 }

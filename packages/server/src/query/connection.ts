@@ -27,7 +27,7 @@ export type Connection = {
 export function blame({ isForeign }: Pick<Connection, 'isForeign'>): (error: unknown) => never {
   return (error) => {
     if (error instanceof ApiError || !isForeign) throw error
-    throw new ApiError('upstream_failed', 'The database server sent an answer that makes no sense.', { cause: error })
+    throw new ApiError('upstream_failed', 'The database server sent an answer that is not valid.', { cause: error })
   }
 }
 

@@ -25,7 +25,7 @@ function parseRecords(body: Buffer): Field[][] {
       cast: (text, { quoting }) => (text === '' && !quoting ? null : text),
     }) as unknown as Field[][]
   } catch (error) {
-    throw new ApiError('upstream_failed', 'The answer of the source is not valid CSV', { cause: error })
+    throw new ApiError('upstream_failed', 'The answer of the source is not valid CSV.', { cause: error })
   }
 }
 

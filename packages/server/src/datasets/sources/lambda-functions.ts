@@ -17,7 +17,7 @@ function readRule(item: string): Rule {
   const [, applicationId, name = '', star = ''] = form.exec(item) ?? []
   if (name + star === '') {
     throw new StartError(
-      `LAMBDA_FUNCTIONS: "${item}" is no name, prefix*, applicationId:name or applicationId:prefix*.`,
+      `LAMBDA_FUNCTIONS: "${item}" must be name, prefix*, applicationId:name or applicationId:prefix*.`,
     )
   }
   return { applicationId: applicationId?.toLowerCase(), name, isPrefix: star !== '' }
@@ -39,5 +39,5 @@ export function allowsFunction(list: FunctionList, applicationId: string, name: 
 export const refusedFunction = (): ApiError =>
   invalid(
     'body/source',
-    'is not a function that this application may call. The operator of this server names functions in LAMBDA_FUNCTIONS.',
+    'must be a function that this application may call: the operator of this server names them in LAMBDA_FUNCTIONS',
   )

@@ -30,9 +30,10 @@ export async function invokeLambda(source: LambdaSource, options: LambdaOptions)
     throw invalid('body/source', 'must be the name or ARN of a function')
   const output = await invoke(source, options)
   // What went wrong inside is its owner's to see in its own log: it may hold anything.
-  if (output.FunctionError) throw new ApiError('upstream_failed', 'The function ended with an error')
+  if (output.FunctionError) throw new ApiError('upstream_failed', 'The function ended with an error.')
   const payload = output.Payload ?? new Uint8Array()
-  if (payload.length > maxBytes) throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes`)
+  if (payload.length > maxBytes)
+    throw new ApiError('upstream_failed', `The answer is larger than ${maxBytes} bytes, the limit.`)
   return payload
 }
 
@@ -58,7 +59,7 @@ async function invoke({ functionName, payload }: LambdaSource, options: LambdaOp
     })
   } catch (error) {
     signal?.throwIfAborted()
-    throw new ApiError('upstream_failed', 'The function could not be called', { cause: error })
+    throw new ApiError('upstream_failed', 'The function could not be called.', { cause: error })
   } finally {
     client.destroy()
   }
@@ -73,7 +74,8 @@ function answerRows(answer: unknown): SourceRow[] {
 /** Functions behind API Gateway answer like this. */
 function httpBody({ statusCode, body, isBase64Encoded }: SourceRow): unknown {
   const status = Number(statusCode)
-  if (status < 200 || status > 299) throw new ApiError('upstream_failed', `The function answered with status ${status}`)
+  if (status < 200 || status > 299)
+    throw new ApiError('upstream_failed', `The function answered with status ${status}.`)
   if (typeof body !== 'string') return body
   return parseExactJson(isBase64Encoded === true ? Buffer.from(body, 'base64').toString() : body)
 }

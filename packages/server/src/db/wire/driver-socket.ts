@@ -26,7 +26,7 @@ export abstract class DriverSocket extends Duplex {
     try {
       return super.emit(event, ...args)
     } catch (cause) {
-      const fault = foreignServerFault('The database server sent an answer that makes no sense.')
+      const fault = foreignServerFault('The database server sent an answer that is not valid.')
       this.destroy(Object.assign(fault, { cause }))
       return true
     }
