@@ -44,7 +44,11 @@ export function assetOperations({ fonts, sprites }: { fonts: Fonts; sprites: Spr
       success: { status: 200, description: 'Glyphs', contentType: glyphType, schema: binary, headers: ['ETag'] },
       async handle({ request }, { params }) {
         const found = await fonts.range(params.fontstack ?? '', params.range ?? '')
-        if (!found) throw new ApiError('not_found', 'No such font is installed, or it is no range of 256 characters.')
+        if (!found)
+          throw new ApiError(
+            'not_found',
+            'There is no such font, or the range is not one of 256 characters such as 0-255.',
+          )
         return asset(request, { ...found, contentType: glyphType, maxAgeSeconds: 86_400 })
       },
     }),

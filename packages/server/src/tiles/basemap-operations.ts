@@ -61,7 +61,8 @@ export function basemapOperations({ archiveInfo, served, baseUrl }: BasemapDepen
       async handle(context, { params }) {
         const tile = readTile(params)
         const known = await learn()
-        if (params.ext !== 'mvt' && params.ext !== 'pbf') throw new ApiError('not_found', 'The base map has mvt tiles.')
+        if (params.ext !== 'mvt' && params.ext !== 'pbf')
+          throw new ApiError('not_found', 'The base map has only mvt and pbf tiles.')
         const { minZoom, maxZoom } = known.source
         if (tile.z < minZoom || tile.z > maxZoom)
           throw new ApiError('not_found', `There are tiles from zoom ${minZoom} to ${maxZoom}.`)

@@ -165,7 +165,7 @@ export function geometryOf({ dtos, attributes }: Pick<TileDataset, 'dtos' | 'att
 } {
   const dto = dtos.find(({ type }) => type === 'geometry')
   const geometry = dto && attributes.get(dto.name)
-  if (!geometry) throw new ApiError('invalid_request', 'The dataset has no geometry, so there is no map of it.')
+  if (!geometry) throw new ApiError('invalid_request', 'The dataset has no geometry, so there are no tiles of it.')
   return { geometry, geometryType: (dto.geometryType ?? 'geometry').toLowerCase() }
 }
 

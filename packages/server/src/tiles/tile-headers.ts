@@ -10,15 +10,15 @@ const maxHeaders = 20
 /** Throws a 400 for a header that could change what an answer is, or split it in two. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   const names = Object.keys(headers)
-  if (names.length > maxHeaders) throw invalid('body/headers', `There are more than ${maxHeaders} headers.`)
+  if (names.length > maxHeaders) throw invalid('body/headers', `must not have more than ${maxHeaders} headers`)
   for (const name of names) {
     const path = `body/headers/${name.slice(0, 100)}`
     const lower = name.toLowerCase()
     if (!allowed.test(lower) || reserved.test(lower)) {
-      throw invalid(path, 'Only cache-control, expires, surrogate-control, surrogate-key and x-… can be set.')
+      throw invalid(path, 'must not be set. Allowed: cache-control, expires, surrogate-control, surrogate-key and x-….')
     }
     if (!/^[\t\x20-\x7e]{0,1000}$/.test(headers[name] ?? '')) {
-      throw invalid(path, 'The value of a header is at most 1000 printable ASCII characters.')
+      throw invalid(path, 'must be at most 1000 printable ASCII characters')
     }
   }
 }

@@ -104,7 +104,7 @@ export const tileSources = (applications: () => Resource, { detect, resolve }: L
       checkTuning(next.metadata as Entity)
       const given = isSame ? { ...kept(next, values), ...withoutAbsent(values) } : withoutAbsent(values)
       const settled = await settle(type, given, () => detect(applicationId, type, source, leaving()))
-      if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'It is above maxZoom.')
+      if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'must not be above maxZoom')
       checkExtent(settled.extentLngLat as Extent)
       // A change that speaks of neither the source nor the extent leaves it as it is.
       const isSpokenOf = !isSame || Object.hasOwn(values, 'extentLngLat')
@@ -145,7 +145,7 @@ function checkReach(scope: Scope, id: string): void {
 
 function checkExtent([west, south, east, north]: Extent): void {
   const isBox = west <= east && south <= north && south >= -90 && north <= 90 && west >= -540 && east <= 540
-  if (!isBox) throw invalid('body/extentLngLat', 'West, south, east, north in degrees are expected, in this order.')
+  if (!isBox) throw invalid('body/extentLngLat', 'must be [west, south, east, north] in degrees')
 }
 
 const withoutAbsent = (values: Entity): Entity =>

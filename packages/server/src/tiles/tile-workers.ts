@@ -166,7 +166,7 @@ function errorOf({ message, code, status }: { message: string; code: string; sta
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // Locked, out of memory or disk, shutting down, one of two that wait for each other.
   if (/^(40|53|55|57)/.test(code))
-    return new ApiError('unavailable', 'The database is too busy; try again shortly.', { ...retrySoon, cause })
+    return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { ...retrySoon, cause })
   if (isAuthorsFault(code))
     return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
   return cause

@@ -51,8 +51,8 @@ function checkedFile(name: string, extension: string): string {
 /** `text` is the address without its placeholders. */
 function checkedUrl(text: string, shown: string): URL {
   const url = URL.parse(text)
-  if (!url || /[\s\\]/.test(shown)) throw refused('holds no valid address')
-  if (url.username !== '' || url.password !== '') throw refused('must hold neither user nor password')
+  if (!url || /[\s\\]/.test(shown)) throw refused('must hold a valid address')
+  if (url.username !== '' || url.password !== '') throw refused('must not hold a user or password')
   if (url.hash !== '') throw refused('must not hold a fragment')
   return url
 }
@@ -67,7 +67,7 @@ function checkedTemplate(template: string): string {
   const hasAll = names.includes('z') && names.includes('x') && names.includes('y') !== names.includes('-y')
   if (!hasAll) throw refused('must hold {z}, {x} and one of {y} and {-y}, or be written pmtiles://https://…')
   const filled = template.replaceAll(/\{[^{}]*\}/g, '0')
-  if (/[{}]/.test(filled)) throw refused('holds a lone { or }')
+  if (/[{}]/.test(filled)) throw refused('must hold { and } only in placeholders')
   if (/^https?:\/\/[^/?#]*[{}]/i.test(template)) throw refused('must hold no placeholder in its host')
   checkedUrl(filled, filled)
   return template

@@ -30,4 +30,5 @@ export async function isReplaced(directory: string, name: string, before: LocalF
   return now?.path !== before.path || now.version !== before.version
 }
 
-const missing = (cause?: unknown) => new ApiError('not_found', 'The file of the tile archive does not exist', { cause })
+const missing = (cause?: unknown) =>
+  new ApiError('not_found', 'The file of the tile archive does not exist.', { cause })

@@ -19,7 +19,7 @@ export function createMbtilesJobs() {
     first: () => sent[0],
     async add(command: MbtilesCommand, signal: AbortSignal | undefined, added: () => void): Promise<Outcome> {
       signal?.throwIfAborted()
-      if (waiting.length >= maxWaiting) throw new ApiError('busy', 'Too many tiles are being read')
+      if (waiting.length >= maxWaiting) throw new ApiError('busy', 'Too many tiles are being read. Try again shortly.')
       const { promise, resolve, reject } = Promise.withResolvers<Outcome>()
       const job: Job = { command, resolve, reject }
       const giveUp = () => {

@@ -91,10 +91,10 @@ export function createMbtilesProcess({ patience = usualPatience, onStart }: Opti
     async close() {
       const stopped = child
       stop()
-      jobs.failAll(new ApiError('unavailable', 'The server is shutting down'))
+      jobs.failAll(new ApiError('unavailable', 'The server is stopping. Try again shortly.'))
       await stopped?.ended
     },
   }
 }
 
-const tooSlow = () => new ApiError('query_timeout', 'The tile archive took too long to answer')
+const tooSlow = () => new ApiError('query_timeout', 'The tile archive took too long to answer.')

@@ -29,7 +29,8 @@ export async function openMbtiles(
   let distrustedUntil = 0
 
   async function ask(command: MbtilesCommand, signal?: AbortSignal) {
-    if (Date.now() < distrustedUntil) throw new ApiError('query_timeout', 'The tile archive took too long before')
+    if (Date.now() < distrustedUntil)
+      throw new ApiError('query_timeout', 'The tile archive was too slow a moment ago. Try again shortly.')
     try {
       return await process.call(command, signal)
     } catch (error) {

@@ -49,7 +49,7 @@ async function opened(source: Parameters<typeof openPmtiles>[0]): Promise<OpenAr
 function inGrid(archive: OpenArchive): OpenArchive {
   const tile: Archive['tile'] = async (z, x, y, signal) => {
     const isTile = [z, x, y].every((n) => Number.isInteger(n) && n >= 0) && z <= 30 && x < 2 ** z && y < 2 ** z
-    if (!isTile) throw invalid('', 'There is no such tile')
+    if (!isTile) throw invalid('path', 'must name a tile of the grid')
     signal?.throwIfAborted()
     return await archive.tile(z, x, y, signal)
   }

@@ -28,7 +28,7 @@ export function openProxy(template: string, fetch: Fetch): OpenArchive {
     })
     if (response.status === 404 || response.status === 204) return undefined
     if (response.status !== 200) {
-      throw new ApiError('upstream_failed', `The tile server answered with status ${response.status}`)
+      throw new ApiError('upstream_failed', `The tile server answered with status ${response.status}.`)
     }
     // Brotli alone cannot be told by its bytes.
     if (response.headers['content-encoding'] === 'br') return { bytes: response.body, encoding: 'br' }
@@ -73,6 +73,6 @@ function checkContent(bytes: Buffer, format: TileFormat): void {
   const isImage = imageFormatOf(bytes) !== undefined
   const isText = encodingOf(bytes) === 'identity' && /^\s*[<{[]/.test(bytes.toString('latin1', 0, 100))
   if (format === 'pbf' ? isImage || isText : !isImage) {
-    throw new ApiError('upstream_failed', 'The tile server answered with something else than a tile')
+    throw new ApiError('upstream_failed', 'The tile server did not answer with a tile.')
   }
 }
