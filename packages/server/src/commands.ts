@@ -27,7 +27,8 @@ export async function runCommand(db: Db, secrets: Secrets, command: Command): Pr
   if (command.command === 'rotate-token-key')
     return `Access tokens are signed with ${await rotateTokenKey(db, secrets)} now.`
   const keys = await listKeys(db, secrets, command.application)
-  if (keys.length === 0) throw new StartError('There is no such application, or it has no keys.')
+  if (keys.length === 0)
+    throw new StartError('There is no such application, or it has no keys. Give the name or the id of an application.')
   return [...keys, '', lostKeyHint].join('\n')
 }
 

@@ -100,7 +100,7 @@ export function apiDocsOperations(document: () => object): Operation[] {
       success: { status: 200, description: 'A script or a style sheet', contentType: 'text/*', schema: Type.String() },
       async handle(_, { params }) {
         const found = assets.get(params.file ?? '')
-        if (!found) throw new ApiError('not_found', 'The page has no such part.')
+        if (!found) throw new ApiError('not_found', 'There is no such file of the API page.')
         return file(`${found.type}; charset=utf-8`, await found.read())
       },
     }),

@@ -158,7 +158,7 @@ function queryReader(operation: Operation): (tree: QueryTree, faults: FaultColle
 }
 
 function given(body: unknown): unknown {
-  if (body === undefined) throw invalid('body', 'A JSON body is required.')
+  if (body === undefined) throw invalid('body', 'is required, as JSON')
   return body
 }
 
@@ -218,7 +218,7 @@ const publicBodyLimit = ({ initialConfig }: FastifyInstance): number =>
 const isForm = ({ headers }: FastifyRequest): boolean =>
   /^multipart\/form-data(;|$)/i.test(headers['content-type'] ?? '')
 
-const notForm = (): ApiError => new ApiError('unsupported_media_type', 'A form is expected: multipart/form-data.')
+const notForm = (): ApiError => new ApiError('unsupported_media_type', 'Send the body as multipart/form-data.')
 
 /** The path in the router's notation. */
 export function routeOf({ path, idPattern }: Pick<Operation, 'path' | 'idPattern'>): string {

@@ -104,8 +104,8 @@ function asApiError(error: unknown): ApiError {
   if (status === 413) return new ApiError('too_large', 'The body is larger than this operation accepts.')
   if (status === 414) return new ApiError('uri_too_long', 'The address is too long.')
   if (status === 415) return new ApiError('unsupported_media_type', 'Send the body as application/json.')
-  if (status === 400) return new ApiError('invalid_request', 'The request cannot be read.', { cause: error })
-  if (status === 503) return new ApiError('unavailable', 'The server is stopping; try again shortly.', retrySoon)
+  if (status === 400) return new ApiError('invalid_request', 'The request is not valid HTTP.', { cause: error })
+  if (status === 503) return new ApiError('unavailable', 'The server is stopping. Try again shortly.', retrySoon)
   return new ApiError('internal', 'Something went wrong on our side. The request id finds the reason in the log.')
 }
 

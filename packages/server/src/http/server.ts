@@ -85,7 +85,8 @@ export async function createServer(
   return app
 }
 
-const nothingHere = (): ApiError => new ApiError('not_found', 'There is nothing at this address.')
+const nothingHere = (): ApiError =>
+  new ApiError('not_found', 'There is nothing at this address. /api/docs lists all operations.')
 
 const acceptedId = (id: unknown): string | undefined =>
   typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
@@ -112,7 +113,7 @@ function readJson(app: FastifyInstance): void {
   // Forms are read by the operation itself, while they come.
   app.addContentTypeParser(/^multipart\/form-data(;|$)/i, async ({ routeOptions, raw }: FastifyRequest) => {
     if (!operationOf(routeOptions.config)?.multipart)
-      throw new ApiError('unsupported_media_type', 'The body must be JSON.')
+      throw new ApiError('unsupported_media_type', 'The body must be JSON, not a form.')
     forgetDeadline(raw)
   })
   app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
@@ -120,11 +121,14 @@ function readJson(app: FastifyInstance): void {
 
 function urlFault(url: string): ApiError | undefined {
   if (url.length > maxUrlLength) {
-    return new ApiError('uri_too_long', `The address is longer than ${maxUrlLength} bytes; use the POST form.`)
+    return new ApiError(
+      'uri_too_long',
+      `The address is longer than ${maxUrlLength} bytes. Send the query in a body by POST.`,
+    )
   }
   const path = url.split('?', 1)[0] ?? ''
   if (!/;|%3b|%00/i.test(path)) return undefined
-  return new ApiError('invalid_request', 'The path holds a character that is not allowed.')
+  return new ApiError('invalid_request', 'The path must not contain ; or NUL.')
 }
 
 /** A known address with the wrong method is 405, and Allow says which methods it has. */
@@ -157,6 +161,6 @@ function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown },
         : new ApiError('headers_too_large', `The headers are larger than ${maxHeaderBytes} bytes.`)
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? new ApiError('request_timeout', 'The request did not arrive in time.')
-        : new ApiError('invalid_request', 'This is not a valid HTTP request.')
+        : new ApiError('invalid_request', 'The bytes are not a valid HTTP request.')
   socket.end(problemAnswer(problem))
 }

@@ -25,7 +25,7 @@ export function systemFault(error: unknown): ApiError | undefined {
   for (const { code, message } of chainOf(error)) {
     if (outOfStorage.test(code)) return storageFull(error)
     if (outOfMemory.test(code)) {
-      return new ApiError('unavailable', 'The server has no memory for this now; try again shortly.', {
+      return new ApiError('unavailable', 'The server has no memory left for this request. Try again shortly.', {
         cause: error,
         headers: { 'Retry-After': '5' },
       })

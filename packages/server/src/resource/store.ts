@@ -104,7 +104,7 @@ export async function insertEntity(
   for (const [column, value] of Object.entries(identity.generate())) row.set(column, sql`${value}`)
   if (tenantColumn !== 'id') row.set(tenantColumn, sql`${applicationId}::uuid`)
   if (scope.ownerId !== null) {
-    if (!ownerColumn) throw denied(`A key of type user cannot make a ${resource.title}.`)
+    if (!ownerColumn) throw denied(`A key of type user cannot create a ${resource.title}.`)
     row.set(ownerColumn, sql`${scope.ownerId}`)
   }
   const names = [...row.keys()].map((column) => ident(column))
@@ -151,7 +151,7 @@ export async function changeEntity(
 }
 
 const maxAttempts = 50
-const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record: try again.')
+const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record. Try again.')
 
 export async function removeEntity(
   store: Store,
@@ -300,7 +300,7 @@ const atRevision = (expected: Expected): Sql =>
 export const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
 
 const changedMeanwhile = (): ApiError =>
-  new ApiError('precondition_failed', 'The record is not at the revision of If-Match: read it again.')
+  new ApiError('precondition_failed', 'The record has changed since the revision in If-Match. Read it again.')
 
 /** The same words for a record that never was, one of another tenant and one beyond reach. */
 const absent = (resource: Resource): ApiError =>

@@ -55,4 +55,4 @@ export function createHealth(db: Pick<Db, 'query' | 'kind'>): Health {
 }
 
 const silent = (): ApiError =>
-  new ApiError('unavailable', 'The database has not answered for some time.', { headers: { 'Retry-After': '2' } })
+  new ApiError('unavailable', 'The database does not answer.', { headers: { 'Retry-After': '2' } })

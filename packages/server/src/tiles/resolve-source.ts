@@ -25,4 +25,4 @@ export function createResolve(
 }
 
 /** The same words for a dataset of another tenant, one beyond the caller's reach, one that never was, and no id at all. */
-export const absentDataset = (): ApiError => invalid('body/source', 'There is no dataset with this id.')
+export const absentDataset = (): ApiError => invalid('body/source', 'must be the id of a dataset of this application')
