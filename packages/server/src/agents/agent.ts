@@ -101,7 +101,7 @@ async function keepSecretsHome(db: Db, { values, previous }: Draft): Promise<voi
   const { type, config } = { ...previous, ...values }
   const destination = destinationOf(type, config)
   if (destination === undefined || destination === destinationOf(previous.type, previous.config)) return
-  if (await hasSecrets(db, previous)) throw invalid('body/secrets', 'are needed when the address or the type changes')
+  if (await hasSecrets(db, previous)) throw invalid('body/secrets', 'is required when the address or the type changes')
 }
 
 async function hasSecrets(db: Db, { id }: Entity): Promise<boolean> {

@@ -59,7 +59,7 @@ export function readBridgeSettings(type: BridgeType, config: unknown): BridgeSet
     if (text === undefined) continue
     const url = URL.parse(text)
     if (!url) throw invalid(`body/config/${name}`, 'must be an http or https address')
-    if (url.username || url.password) throw invalid(`body/config/${name}`, 'must hold neither user nor password')
+    if (url.username || url.password) throw invalid(`body/config/${name}`, 'must not hold a user or password')
   }
   return settings
 }

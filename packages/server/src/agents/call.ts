@@ -59,7 +59,7 @@ export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits
   if (messages) checkSize('messages', JSON.stringify(messages), maxMessagesBytes)
   if (context) checkSize('context', JSON.stringify(context), maxContextBytes)
   if (metadata && Object.keys(metadata).length > maxMetadata) {
-    throw invalid('body/metadata', `has more than ${maxMetadata} members`)
+    throw invalid('body/metadata', `must not have more than ${maxMetadata} members`)
   }
   return {
     input,

@@ -27,7 +27,8 @@ export async function once(
   work: () => Promise<object>,
 ): Promise<{ answer: object; isReplay: boolean }> {
   const { agentId, key, replicaId } = call
-  if (key.length === 0 || key.length > maxKeyLength) throw invalid('Idempotency-Key', 'must have 1 to 255 characters')
+  if (key.length === 0 || key.length > maxKeyLength)
+    throw invalid('header/idempotency-key', 'must have 1 to 255 characters')
   const bodyHash = createHash('sha256').update(JSON.stringify(call.body)).digest()
   const caller = callerOf(call)
   const row = sql`agent_id = ${agentId}::uuid AND caller = ${caller} AND key = ${key}`
@@ -45,9 +46,13 @@ export async function once(
       sql`SELECT body_hash, answer FROM svc.agent_answers WHERE ${row}`,
     )
     if (first && !bodyHash.equals(first.body_hash)) {
-      throw new ApiError('conflict', 'This Idempotency-Key was used for another call.')
+      throw new ApiError('conflict', 'This Idempotency-Key was used for another call. Use a new one.')
     }
-    if (!first?.answer) throw new ApiError('conflict', 'The call with this Idempotency-Key is still running.')
+    if (!first?.answer)
+      throw new ApiError(
+        'conflict',
+        'The call with this Idempotency-Key is still running. Try again when it has ended.',
+      )
     return { answer: JSON.parse(secrets.open(first.answer, place)) as object, isReplay: true }
   }
   try {

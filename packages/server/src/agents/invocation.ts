@@ -233,7 +233,7 @@ function finish(life: Life, done: Extract<RunEvent, { t: 'done' }>): void {
   const { id, client, question, entry } = life
   const ending = readEnding(done, question.agent.model)
   if (!ending) {
-    fail(life, failure('agent_failed', 'The agent ended in a way that makes no sense.', id))
+    fail(life, failure('agent_failed', 'The agent ended its answer with a message that is not valid.', id))
     return
   }
   open(life)

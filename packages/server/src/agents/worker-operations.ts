@@ -41,7 +41,7 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
         const { raw } = request
         if (!agents.upgrades.isPending(raw)) throw notAnUpgrade()
         if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
-          throw invalid('Sec-WebSocket-Protocol', `must offer ${subprotocol}`)
+          throw invalid('header/sec-websocket-protocol', `must offer ${subprotocol}`)
         }
         if (!mayConnect(caller.keyHash)) throw tooMany('This key connects too often.')
         const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { isUuid } from '../access/credentials.ts'
 import { invalid } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
 import { encodingNamed, publicEncoding } from './readers/dbf-code-pages.ts'
 import type { UploadFormFields } from './upload.ts'
 
@@ -51,6 +52,8 @@ export const formSchema = Type.Object(
   { title: 'UploadForm', additionalProperties: false },
 )
 
+const fieldNames = Object.keys(formSchema.properties)
+
 const lengths: Record<string, readonly [least: number, most: number]> = {
   name: [1, 255],
   description: [0, 10_000],
@@ -63,7 +66,10 @@ export function readFormFields(fields: Readonly<Record<string, string>>): Upload
   const read: Record<string, string | number | boolean> = {}
   for (const [name, text] of Object.entries(fields)) {
     if (!Object.hasOwn(formSchema.properties, name) || name === 'file') {
-      throw invalid(`body/${name.slice(0, 100)}`, name === 'file' ? 'A file is expected.' : 'This field is not known.')
+      throw invalid(
+        `body/${name.slice(0, 100)}`,
+        name === 'file' ? 'must be a file, not text' : unknownName('a field of the form', name, fieldNames),
+      )
     }
     if (text !== '') read[name] = readField(name, text)
   }
@@ -71,16 +77,16 @@ export function readFormFields(fields: Readonly<Record<string, string>>): Upload
 }
 
 function readField(name: string, text: string): string | number | boolean {
-  if (text.includes('\0') || !text.isWellFormed()) throw invalid(`body/${name}`, 'The text is not valid.')
+  if (text.includes('\0') || !text.isWellFormed()) throw invalid(`body/${name}`, 'must be valid Unicode without NUL')
   if (name === 'datasetId') {
-    if (!isUuid(text)) throw invalid('body/datasetId', 'It must be a UUID.')
+    if (!isUuid(text)) throw invalid('body/datasetId', 'must be a UUID')
     return text.toLowerCase()
   }
   if (name === 'encoding') return readEncoding(text)
   if (name === 'strict') return readBoolean(name, text)
   const bounds = lengths[name]
   if (!bounds) return readSrid(name, text)
-  if (text.length > bounds[1]) throw invalid(`body/${name}`, `It is longer than ${bounds[1]} characters.`)
+  if (text.length > bounds[1]) throw invalid(`body/${name}`, `must not be longer than ${bounds[1]} characters`)
   return text
 }
 
@@ -91,12 +97,12 @@ function readEncoding(text: string): string {
   const encoding = encodingNamed(text)
   if (encoding !== undefined) return publicEncoding(encoding)
   const shown = JSON.stringify(text.slice(0, 40))
-  throw invalid('body/encoding', `${shown} is not a known encoding. Known are for example ${encodingExamples}.`)
+  throw invalid('body/encoding', `${shown} is not a known encoding. Examples: ${encodingExamples}.`)
 }
 
 function readBoolean(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true'
-  throw invalid(`body/${name}`, 'It must be true or false.')
+  throw invalid(`body/${name}`, 'must be true or false')
 }
 
 /** A number, `EPSG:3067`, the URN or the address that OGC has for it. */
@@ -109,6 +115,6 @@ function readSrid(name: string, text: string): number {
   const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
   throw invalid(
     `body/${name}`,
-    `${shown} is no reference system. Write its EPSG number, such as 3067, EPSG:3067 or urn:ogc:def:crs:EPSG::3067.`,
+    `${shown} is not a reference system. Write its EPSG number, such as 3067, EPSG:3067 or urn:ogc:def:crs:EPSG::3067.`,
   )
 }

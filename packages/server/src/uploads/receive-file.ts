@@ -56,25 +56,25 @@ export async function receiveForm(
   try {
     await new Promise<void>((resolve, reject) => {
       form.on('field', (name, value, isNameCut, isValueCut) => {
-        if (isNameCut || isValueCut) reject(invalid(`body/${name}`, `It is longer than ${fieldBytes} bytes.`))
-        else if (Object.hasOwn(fields, name)) reject(invalid(`body/${name}`, 'It is given twice.'))
+        if (isNameCut || isValueCut) reject(invalid(`body/${name}`, `must not be longer than ${fieldBytes} bytes`))
+        else if (Object.hasOwn(fields, name)) reject(invalid(`body/${name}`, 'must be given once'))
         else fields[name] = value
       })
       form.on('file', (field, stream, fileName) => {
-        if (field !== 'file') return reject(invalid(`body/${field}`, 'The file belongs into the field file.'))
-        if (file) return reject(invalid('body/file', 'One file at a time: put several into a zip archive.'))
+        if (field !== 'file') return reject(invalid(`body/${field}`, 'must be text: send the file in the field "file"'))
+        if (file) return reject(invalid('body/file', 'must be one file: put several into a zip archive'))
         incoming = stream.once('end', onWhole)
         file = store(stream, path, maxBytes, own, tooLarge).then((size) => ({ name: fileName ?? '', size }))
         file.catch(reject)
       })
       for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) {
-        form.on(limit, () => reject(invalid('body', 'The form has too many parts.')))
+        form.on(limit, () => reject(invalid('body', 'must not have more parts than the form has fields')))
       }
       form.on('error', (error) => reject(malformed(error)))
       form.on('finish', resolve)
       feed(request, form, own, { pace, onBytes, reject })
     })
-    if (!file) throw invalid('body/file', 'A file is required.')
+    if (!file) throw invalid('body/file', 'is required')
     return { fields, file: await file }
   } catch (error) {
     request.unpipe(form)

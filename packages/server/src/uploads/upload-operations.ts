@@ -154,7 +154,8 @@ async function checkReplaced(options: UploadOperationsOptions, caller: Caller, i
   if (!found || !mayWrite({ id, ownerId: found.ownerId })) {
     throw new ApiError('not_found', 'There is no Dataset with this id.')
   }
-  if (found.type !== 'table') throw invalid('body/datasetId', 'Only the data of a table can be replaced.')
+  if (found.type !== 'table')
+    throw invalid('body/datasetId', 'must be a dataset of type table: only its data can be replaced')
   const { databaseId, source, ownSchema } = found
   if (ownSchema !== undefined) {
     await demandReplaceable(store.db, ownSchema, found.tableIn(ownSchema)).catch((error) => {
