@@ -2,6 +2,7 @@ import type { Db } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { chooseApplication, crudOperations } from '../resource/crud.ts'
+import { refusalOf } from '../resource/refusal.ts'
 import type { Entity, Resource } from '../resource/resource.ts'
 import { createSchema, outputSchema } from '../resource/schemas.ts'
 import { getEntity } from '../resource/store.ts'
@@ -33,11 +34,13 @@ function createRecord(db: Db, resource: Resource): Operation {
       const given = body as Entity
       const id = chooseApplication(caller, given.applicationId)
       const config = json(withoutReserved((given.config as object | undefined) ?? {}))
-      await db.query(sql`
+      await db
+        .query(sql`
         INSERT INTO svc.appconfig (application_id, config) SELECT id, ${config} FROM svc.applications WHERE id = ${id}
         FOR KEY SHARE
         ON CONFLICT (application_id) DO UPDATE SET config = EXCLUDED.config,
           revision = appconfig.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`)
+        .catch(refusalOf)
       const { entity } = await getEntity({ db, resource }, scope, id)
       return { headers: { location: `${resource.path}/${id}` }, body: entity }
     },
