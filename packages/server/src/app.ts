@@ -18,7 +18,6 @@ import { windowSeconds } from './auth/attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
 import type { Bus } from './bus/bus.ts'
 import { createMemoryBus } from './bus/memory.ts'
-import { createNatsBus } from './bus/nats.ts'
 import type { Config } from './config.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
@@ -177,6 +176,7 @@ async function openBridges({ db, secrets, logger, config, egress, fetchTools }: 
 async function openBus(config: AppConfig, secrets: Secrets, logger: FastifyBaseLogger): Promise<Bus> {
   if (!config.NATS_URL) return createMemoryBus()
   const onError = (error: unknown) => logger.warn({ err: error }, 'bus')
+  const { createNatsBus } = await import('./bus/nats.ts')
   return createNatsBus({ url: config.NATS_URL, namespace: secrets.fingerprint, onError })
 }
 

@@ -10,6 +10,7 @@ import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { serveMetrics } from './metrics/metrics-port.ts'
 import { openPlatform, type Platform } from './platform.ts'
+import { trimHeap } from './trim-heap.ts'
 import { readVersion } from './version.ts'
 
 /** How long requests that have begun may take once the server is told to stop. */
@@ -56,9 +57,10 @@ async function serveOn(platform: Platform, { config, logger, stop, endProgress }
     if (config.METRICS_PORT !== undefined) {
       figures = await serveMetrics(app.metrics, config.METRICS_PORT, config.HOST).catch(explainListen('METRICS_PORT'))
     }
-    app.work().catch((error) => logger.error({ err: error }, 'jobs'))
+    const working = app.work().catch((error) => logger.error({ err: error }, 'jobs'))
     endProgress()
     console.log(greeting(config, app.http.server.address() as AddressInfo, platform.newMasterKey))
+    void working.then(trimHeap)
     if (!stop.aborted) await once(stop, 'abort')
     logger.info('stopping')
   } finally {

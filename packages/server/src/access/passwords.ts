@@ -1,4 +1,3 @@
-import { hash, verify } from '@node-rs/argon2'
 import { ApiError, faulty } from '../errors.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
@@ -26,8 +25,12 @@ export function createPasswords(): Passwords {
   let nobody: Promise<string> | undefined
 
   const bare = {
-    hash: (password: string) => hash(folded(password), cost),
+    async hash(password: string) {
+      const { hash } = await import('@node-rs/argon2')
+      return hash(folded(password), cost)
+    },
     async verify(kept: string | null | undefined, password: string) {
+      const { hash, verify } = await import('@node-rs/argon2')
       nobody ??= hash('the password of nobody', cost)
       const isRight = await verify(kept ?? (await nobody), folded(password))
       return isRight && typeof kept === 'string'

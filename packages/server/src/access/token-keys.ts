@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type CryptoKey, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
+import type { CryptoKey, JWK } from 'jose'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
 import type { Secrets } from './secrets.ts'
@@ -83,6 +83,7 @@ const firstKey = (db: Db, secrets: Secrets): Promise<KeyRow> =>
 const lock = (tx: Queryable) => tx.query(raw(`SELECT pg_advisory_xact_lock(hashtext('svc.token_keys'))`))
 
 async function addKey(tx: Queryable, secrets: Secrets): Promise<KeyRow> {
+  const { exportJWK, generateKeyPair } = await import('jose')
   const pair = await generateKeyPair(tokenAlgorithm, { crv: 'Ed25519', extractable: true })
   const kid = randomUUID()
   const secret = secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), placeOf(kid))
@@ -96,13 +97,16 @@ async function loadVerificationKeys(db: Db, tokenSeconds: number): Promise<Map<s
     SELECT kid, public FROM svc.token_keys
     WHERE retired_at IS NULL OR retired_at > clock_timestamp() - make_interval(secs => ${tokenSeconds})
     ORDER BY created_at DESC`)
+  const { importJWK } = await import('jose')
   const keys = rows.map(async ({ kid, public: jwk }): Promise<[string, VerificationKey]> => {
     return [kid, { kid, jwk, key: (await importJWK(jwk, tokenAlgorithm)) as CryptoKey }]
   })
   return new Map(await Promise.all(keys))
 }
 
-const importPrivate = async (secrets: Secrets, kid: string, sealed: string): Promise<CryptoKey> =>
-  (await importJWK(JSON.parse(secrets.open(sealed, placeOf(kid))), tokenAlgorithm)) as CryptoKey
+async function importPrivate(secrets: Secrets, kid: string, sealed: string): Promise<CryptoKey> {
+  const { importJWK } = await import('jose')
+  return (await importJWK(JSON.parse(secrets.open(sealed, placeOf(kid))), tokenAlgorithm)) as CryptoKey
+}
 
 const placeOf = (kid: string): string => `token_keys.private.${kid}`

@@ -1,4 +1,3 @@
-import { jwtVerify, SignJWT } from 'jose'
 import { isUuid } from './credentials.ts'
 import type { Secrets } from './secrets.ts'
 import { type TokenKeys, tokenAlgorithm } from './token-keys.ts'
@@ -23,6 +22,7 @@ export function createTokens(keys: TokenKeys, secrets: Secrets, seconds: number)
   const issuer = `graticule:${secrets.fingerprint}`
   return {
     async sign({ userId, applicationId, sessionId }) {
+      const { SignJWT } = await import('jose')
       const { kid, key } = await keys.current()
       const now = Math.floor(Date.now() / 1_000)
       return new SignJWT({ sid: sessionId })
@@ -36,6 +36,7 @@ export function createTokens(keys: TokenKeys, secrets: Secrets, seconds: number)
     },
     async verify(token) {
       if (token.length > maxLength) return undefined
+      const { jwtVerify } = await import('jose')
       const options = { algorithms: [tokenAlgorithm], issuer, typ: type, requiredClaims: ['exp', 'sub', 'aud', 'sid'] }
       const verified = await jwtVerify(token, ({ kid }: { kid?: string }) => keyOf(keys, kid), options).catch(ifRefused)
       return verified && readClaims(verified.payload)

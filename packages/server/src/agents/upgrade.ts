@@ -1,7 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { type WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket, WebSocketServer } from 'ws'
 import { subprotocol } from './protocol.ts'
 
 /** Turns requests into WebSockets after their operation has let them in. */
@@ -18,12 +18,7 @@ type Pending = { socket: Duplex; head: Buffer; response: ServerResponse }
 
 export function createUpgrades(maxFrameBytes: number): Upgrades {
   const pending = new WeakMap<IncomingMessage, Pending>()
-  const server = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    maxPayload: maxFrameBytes,
-    handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
-  })
+  let opened: Promise<WebSocketServer> | undefined
   const isWebSocket = ({ url = '', headers, method }: IncomingMessage, path: RegExp) =>
     method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && path.test(url.split('?', 1)[0] ?? '')
 
@@ -42,16 +37,31 @@ export function createUpgrades(maxFrameBytes: number): Upgrades {
       })
     },
     isPending: (request) => pending.has(request),
-    accept(request) {
+    async accept(request) {
+      opened ??= openServer(maxFrameBytes)
+      const server = await opened
       const { socket, head, response } = pending.get(request) as Pending
       pending.delete(request)
       response.removeAllListeners('finish')
       response.detachSocket(socket as never)
       return new Promise((resolve, reject) => {
         // ws answers a malformed handshake on the socket itself.
-        socket.once('close', () => reject(new Error('The handshake failed')))
+        const fail = () => reject(new Error('The handshake failed'))
+        if (socket.destroyed) return fail()
+        socket.once('close', fail)
         server.handleUpgrade(request, socket, head, resolve)
       })
     },
   }
+}
+
+/** The library is loaded with the first worker. */
+async function openServer(maxPayload: number): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws')
+  return new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload,
+    handleProtocols: (offered) => offered.has(subprotocol) && subprotocol,
+  })
 }

@@ -2,14 +2,7 @@ import { inOneBatch, queryTimeout } from '../db/guarded.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { AttributeDto } from './attribute-dto.ts'
-import {
-  type InspectJob,
-  inspectAnswer,
-  isLight,
-  type QueryJob,
-  queryAnswer,
-  type SourceAnswer,
-} from './memory-source-job.ts'
+import type { InspectJob, QueryJob, SourceAnswer } from './memory-source-job.ts'
 import type { MemoryThreads } from './memory-source-threads.ts'
 import { readParameters } from './parameters.ts'
 import { invokeLambda, type LambdaOptions } from './sources/lambda.ts'
@@ -76,6 +69,7 @@ async function queryRows(
   job: QueryJob,
   limits: Limits,
 ): Promise<Batches> {
+  const { isLight, queryAnswer } = await import('./memory-source-job.ts')
   if (!isLight(job)) return (await threads.run(job, { applicationId, ...limits })) as Batches
   return { batches: inOneBatch([...queryAnswer(job)].flat()), isWhole: true }
 }
@@ -86,6 +80,7 @@ async function inspectRows(
   job: InspectJob,
   limits: Limits,
 ): Promise<AttributeDto[]> {
+  const { inspectAnswer, isLight } = await import('./memory-source-job.ts')
   if (isLight(job)) return inspectAnswer(job)
   const { batches } = await threads.run(job, { applicationId, ...limits })
   for await (const attributes of batches) return attributes as AttributeDto[]

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns/promises'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, buildConnector, type Dispatcher } from 'undici'
+import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
 import { createOwnAddresses, type Lookup, type OwnServices } from './own-addresses.ts'
 import { createPolicy, httpPorts, type PolicyOptions } from './policy.ts'
@@ -65,16 +65,29 @@ export type EgressOptions = PolicyOptions & { own?: OwnServices; lookup?: Lookup
 
 export function createEgress(options: EgressOptions): Egress {
   const admit = createAdmission(options)
-  const common = { connect: guardedConnector(admit), maxHeaderSize: 16_384 }
-  const agent = new Agent({ ...common, connections: 16 })
-  const streams = new Agent({ ...common, headersTimeout: 0, bodyTimeout: 0 })
+  let opened: Promise<{ agent: Agent; streams: Agent }> | undefined
+  const agents = () => {
+    opened ??= openAgents(admit)
+    return opened
+  }
   return {
-    fetch: (url, request = {}) => fetchGuarded(agent, url, request),
-    stream: (url, request) => streamGuarded(streams, url, request),
+    fetch: async (url, request = {}) => fetchGuarded((await agents()).agent, url, request),
+    stream: async (url, request) => streamGuarded((await agents()).streams, url, request),
     resolve: (target) => resolveGuarded(admit, target),
     async close() {
-      await Promise.all([agent.close(), streams.close()])
+      const { agent, streams } = (await opened) ?? {}
+      await Promise.all([agent?.close(), streams?.close()])
     },
+  }
+}
+
+/** Many servers never reach out: the client, 8 MB of heap, is loaded when one first does. */
+async function openAgents(admit: Admit): Promise<{ agent: Agent; streams: Agent }> {
+  const undici = await import('undici')
+  const common = { connect: guardedConnector(admit, undici.buildConnector), maxHeaderSize: 16_384 }
+  return {
+    agent: new undici.Agent({ ...common, connections: 16 }),
+    streams: new undici.Agent({ ...common, headersTimeout: 0, bodyTimeout: 0 }),
   }
 }
 
@@ -102,14 +115,14 @@ const lookUpAll: Lookup = (host) => systemLookup(host, { all: true })
  * Three checks, because each alone has a gap: Node looks up no literals, a name may resolve to anything and to something
  * else the next time, and only the connected socket knows where it ended.
  */
-function guardedConnector(admit: Admit): buildConnector.connector {
+function guardedConnector(admit: Admit, build: typeof buildConnector): buildConnector.connector {
   return (options, callback) => {
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1')
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80)
     admit({ host, port, isHttp: true }).then(
       ({ addresses, allows }) => {
         const pinned = pinnedLookup(addresses)
-        const connect = buildConnector({ lookup: pinned, timeout: connectTimeoutMs, allowH2: false })
+        const connect = build({ lookup: pinned, timeout: connectTimeoutMs, allowH2: false })
         connect(options, (error, socket) => {
           if (error) return callback(error, null)
           if (allows(socket.remoteAddress)) return callback(null, socket)

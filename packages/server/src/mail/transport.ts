@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { StartError } from '../errors.ts'
 import type { Content } from './templates.ts'
 
@@ -19,21 +18,15 @@ export const isAddress = (text: string): boolean => address.test(text)
 
 export function createMailTransport(url: string, from: string): Transport {
   const sender = readSender(from)
-  const transport = createTransport({
-    url,
-    pool: true,
-    // As many as are sent at once: none waits for another.
-    maxConnections: 20,
-    connectionTimeout: 10_000,
-    greetingTimeout: 10_000,
-    socketTimeout: 20_000,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  let opened: ReturnType<typeof openTransporter> | undefined
+  const transporter = () => {
+    opened ??= openTransporter(url)
+    return opened
+  }
   return {
     async send({ id, to, subject, text, html }) {
       try {
-        const info = await transport.sendMail({
+        const info = await (await transporter()).sendMail({
           from: sender,
           to: to.map((address) => ({ name: '', address })),
           subject,
@@ -47,8 +40,24 @@ export function createMailTransport(url: string, from: string): Transport {
         return failure(error)
       }
     },
-    close: () => transport.close(),
+    close: () => void opened?.then((transport) => transport.close()),
   }
+}
+
+/** Its 6 MB of heap are loaded with the first mail. */
+async function openTransporter(url: string) {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    url,
+    pool: true,
+    // As many as are sent at once: none waits for another.
+    maxConnections: 20,
+    connectionTimeout: 10_000,
+    greetingTimeout: 10_000,
+    socketTimeout: 20_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
 }
 
 /** `Name <address>` or an address. */

@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { tileInDegrees } from './grid.ts'
 import type { TileData } from './known-sources.ts'
-import { converter } from './mvt/convert.ts'
+import type { Convert } from './mvt/convert.ts'
 import type { Tile } from './mvt/projection.ts'
 import type { Extent } from './tile-source.ts'
 
@@ -35,14 +35,15 @@ export async function ownCoordinates(
   const definitions = Object.fromEntries(found.map(([code, text]) => [unlocated ? 0 : Number(code), text ?? '']))
   const [[, definition] = []] = found
   const isAnywhere = mixed || tile.z < 4 || !definition
-  return { definitions, box: isAnywhere ? 'anywhere' : boxOf(definition, tileInDegrees(tile, margin)) }
+  if (isAnywhere) return { definitions, box: 'anywhere' }
+  const { converter } = await import('./mvt/convert.ts')
+  return { definitions, box: boxOf(converter('EPSG:4326', definition), tileInDegrees(tile, margin)) }
 }
 
 const steps = 8
 
 /** Around the edge of the tile, as far as it is in the system at all. */
-function boxOf(definition: string, [west, south, east, north]: Extent): Extent | 'nowhere' {
-  const convert = converter('EPSG:4326', definition)
+function boxOf(convert: Convert, [west, south, east, north]: Extent): Extent | 'nowhere' {
   const places = Array.from({ length: (steps + 1) ** 2 }, (_, index) => {
     const x = west + ((east - west) * (index % (steps + 1))) / steps
     const y = south + ((north - south) * Math.floor(index / (steps + 1))) / steps

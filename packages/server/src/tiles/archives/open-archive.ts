@@ -3,8 +3,7 @@ import type { Archive, Fetch, OpenArchive } from './archive.ts'
 import { parseArchiveUri } from './archive-uri.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcess, type MbtilesProcess } from './mbtiles-process.ts'
-import { openPmtiles } from './pmtiles.ts'
-import { createWebSource, openFileSource } from './pmtiles-source.ts'
+import { type ByteSource, createWebSource, openFileSource } from './pmtiles-source.ts'
 import { openProxy } from './proxy.ts'
 
 export type ArchiveDependencies = {
@@ -36,8 +35,9 @@ async function open(uri: string, { directory, fetch, mbtilesProcess }: ArchiveDe
   }
 }
 
-async function opened(source: Parameters<typeof openPmtiles>[0]): Promise<OpenArchive> {
+async function opened(source: ByteSource): Promise<OpenArchive> {
   try {
+    const { openPmtiles } = await import('./pmtiles.ts')
     return await openPmtiles(source)
   } catch (error) {
     await source.close()

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { getHeapSpaceStatistics } from 'node:v8'
+import { startServer } from './testing/command-line.ts'
+import { testDatabase } from './testing/database.ts'
+import { trimHeap } from './trim-heap.ts'
+
+/** The dependencies that every server needs. Whatever else there is must be imported where it is first used. */
+const needed = [
+  '@fastify/busboy',
+  '@protomaps/basemaps',
+  'content-disposition',
+  'csv-parse',
+  'fastify',
+  'ipaddr.js',
+  'pg',
+  'pg-boss',
+  'pg-cursor',
+  'pino',
+  'typebox',
+]
+
+test('a start loads the dependencies that every server needs, and no other', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'graticule-modules-'))
+  const database = process.env.TEST_DATABASE_URL ? await testDatabase() : undefined
+  const loaded = join(directory, 'loaded.json')
+  const recorder = new URL('./testing/record-modules.ts', import.meta.url).pathname
+  try {
+    const server = await startServer({
+      PATH: process.env.PATH ?? '',
+      DATA_DIR: join(directory, 'data'),
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      NODE_OPTIONS: `--import=${recorder}`,
+      LOADED_MODULES: loaded,
+      ...(database?.url && { DATABASE_URL: database.url }),
+    })
+    assert.equal((await fetch(`${server.url}/api/v1/healthcheck`)).status, 200)
+    assert.equal(await server.stop('SIGTERM'), 0)
+    const packages: string[] = JSON.parse(await readFile(loaded, 'utf8'))
+    const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
+    const own = packages.filter((name) => name in manifest.dependencies)
+    assert.deepEqual(own.toSorted(), needed)
+  } finally {
+    await database?.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+})
+
+test('the memory that only the start needed is given back', () => {
+  const youngBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0
+  const kept: object[] = []
+  for (let size = 0; size < 500_000; size++) kept.push({ size })
+  const before = youngBytes()
+  trimHeap()
+  assert.ok(kept.length > 0 && youngBytes() < before / 2, `${before} → ${youngBytes()}`)
+  assert.equal(typeof globalThis.gc, 'undefined')
+})
