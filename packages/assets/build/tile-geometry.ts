@@ -71,7 +71,7 @@ function isSpike(a: TilePoint | undefined, b: TilePoint | undefined, c: TilePoin
 }
 
 /** Twice the area by the surveyor's formula; positive for an exterior ring (y grows downwards). */
-export function signedArea(ring: readonly TilePoint[]): number {
+function signedArea(ring: readonly TilePoint[]): number {
   let sum = 0
   for (const [index, [x, y]] of ring.entries()) {
     const [nextX, nextY] = ring[(index + 1) % ring.length] as TilePoint

@@ -4,7 +4,8 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, buildConnector, Dispatcher } from 'undici'
 import { ApiError } from '../errors.ts'
 import { createOwnAddresses, type Lookup, type OwnServices } from './own-addresses.ts'
-import { createPolicy, httpPorts, type PolicyOptions } from './policy.ts'
+import { createPolicy, type PolicyOptions } from './policy.ts'
+import { downgraded, refusedAddress, unreachable } from './refusals.ts'
 
 type Resolved = { address: string; family: number }
 
@@ -295,18 +296,3 @@ function publicError(error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   return error instanceof ApiError ? error : unreachable(error)
 }
-
-const unreachable = (cause: unknown): ApiError =>
-  new ApiError('upstream_failed', 'The address could not be reached or did not answer properly', { cause })
-
-const downgraded = (): ApiError =>
-  new ApiError('invalid_request', 'The address redirects from https to http, which is not followed.')
-
-/** One text for all of them: what is behind a refused address, and whether anything is, is nobody's business. */
-const refusedAddress = (): ApiError =>
-  new ApiError(
-    'invalid_request',
-    `The address is not allowed. Public addresses are, over HTTP on the ports ${httpPorts.join(', ')}. ` +
-      'The operator of this server can allow others in EGRESS_ALLOW, a list such as ' +
-      'EGRESS_ALLOW=db.example.org:5432,10.0.0.0/8 (host:port, host:*, CIDR, "private" or "*").',
-  )

@@ -117,22 +117,9 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
   }
 
   async function learn(source: TileSource, revision: string): Promise<Known> {
-    if (source.type === 'tilelive') {
-      const archive = await archives.info(source.applicationId, source.source)
-      const era = /^https?:/i.test(source.source) ? Math.floor(Date.now() / proxyMs) : ''
-      return {
-        source,
-        archive,
-        name: source.name || archive.name || source.id,
-        version: digest(revision, archive.version, `${era}`),
-      }
-    }
+    if (source.type === 'tilelive') return knownArchive(archives, source, revision)
     const dataset = await data.find(source.applicationId, source.source)
-    if (!dataset)
-      throw new ApiError(
-        'not_found',
-        'The dataset that this tile source names does not exist. Give the tile source another source.',
-      )
+    if (!dataset) throw lostDataset()
     const drawn = { ...dataset, ...geometryOf(dataset) }
     const { overviews: isWanted = true } = checkTuning(source.metadata)
     const dataVersion = await data.version(dataset)
@@ -157,6 +144,19 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
     },
   }
 }
+
+async function knownArchive(archives: KnownDependencies['archives'], source: TileSource, revision: string) {
+  const archive = await archives.info(source.applicationId, source.source)
+  const era = /^https?:/i.test(source.source) ? Math.floor(Date.now() / proxyMs) : ''
+  const name = source.name || archive.name || source.id
+  return { source, archive, name, version: digest(revision, archive.version, `${era}`) }
+}
+
+const lostDataset = (): ApiError =>
+  new ApiError(
+    'not_found',
+    'The dataset that this tile source names does not exist. Give the tile source another source.',
+  )
 
 /** The column that is drawn. */
 export function geometryOf({ dtos, attributes }: Pick<TileDataset, 'dtos' | 'attributes'>): {

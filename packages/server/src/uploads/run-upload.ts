@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db, Queryable } from '../db/db.ts'
 import { datasetName } from './dataset-name.ts'
 import { loadGuessed } from './load-guessed.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { type MapFacts, type Publishable, publish, publishArchive } from './publish.ts'
+import { type MapFacts, type Publishable, publish } from './publish.ts'
 import type { Opened } from './reader-messages.ts'
 import type { ReaderProcess } from './reader-process.ts'
-import { type Extent, layerNameOf, ReadFault, type ScannedLayer } from './readers/reader.ts'
+import { type Extent, ReadFault, type ScannedLayer } from './readers/reader.ts'
 import { demandReplaceable, demandSameSource, type Replaced } from './replaced-table.ts'
+import { runArchive } from './run-archive.ts'
 import {
   copyRows,
   createStaging,
@@ -87,13 +88,14 @@ export async function runUpload(
   const reader = parts.takeReader(signal)
   try {
     run.progress.at('unpacking', 0)
-    const opened = await reader.open(sourceFile(parts.directory, upload.id), {
+    const file = sourceFile(parts.directory, upload.id)
+    const opened = await reader.open(file, {
       fileName: upload.fileName,
       directory: work,
       allowNativeGdal: parts.allowNativeGdal,
       ...chosen(upload.options),
     })
-    if ('archive' in opened) await runArchive(parts, upload, opened.archive)
+    if ('archive' in opened) await runArchive(parts, upload, file, opened.archive)
     else await runLayers(parts, upload, signal, run, reader, opened)
   } finally {
     await reader.end()
@@ -122,32 +124,6 @@ export const createRun = (db: Db, upload: Claimed, onLost: () => void): Run => (
   warnings: [],
   datasetIds: [],
 })
-
-async function runArchive(parts: LoadingParts, upload: Claimed, kind: 'mbtiles' | 'pmtiles'): Promise<void> {
-  const { applicationId, id, options } = upload
-  if (options.datasetId !== undefined) {
-    throw new UploadFault('unsupported_format', 'An archive of tiles cannot replace the data of a dataset.')
-  }
-  const files = join(parts.directory, 'files', applicationId)
-  const name = `${id}.${kind}`
-  const file = join(files, name)
-  await mkdir(files, { recursive: true })
-  await rm(file, { force: true })
-  // Not moved: should this try fail half-way, the next one finds the file where it was.
-  await link(sourceFile(parts.directory, id), file)
-  try {
-    const found = await parts.archiveMap(applicationId, `${kind}://${name}`).catch((error) => {
-      throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
-    })
-    const attribution = parts.cleanAttribution(options.attribution ?? found.attribution ?? '')
-    const called = (options.name ?? found.name ?? layerNameOf(upload.fileName)).slice(0, 255)
-    const facts = { ...found, attribution, name: called }
-    await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
-  } catch (error) {
-    await rm(file, { force: true })
-    throw error
-  }
-}
 
 async function runLayers(
   parts: LoadingParts,

@@ -1,0 +1,19 @@
+import { ApiError } from '../errors.ts'
+import { httpPorts } from './policy.ts'
+
+// What a tenant is told of an address: never what is behind it.
+
+export const unreachable = (cause: unknown): ApiError =>
+  new ApiError('upstream_failed', 'The address could not be reached or did not answer properly', { cause })
+
+export const downgraded = (): ApiError =>
+  new ApiError('invalid_request', 'The address redirects from https to http, which is not followed.')
+
+/** One text for all of them: what is behind a refused address, and whether anything is, is nobody's business. */
+export const refusedAddress = (): ApiError =>
+  new ApiError(
+    'invalid_request',
+    `The address is not allowed. Public addresses are, over HTTP on the ports ${httpPorts.join(', ')}. ` +
+      'The operator of this server can allow others in EGRESS_ALLOW, a list such as ' +
+      'EGRESS_ALLOW=db.example.org:5432,10.0.0.0/8 (host:port, host:*, CIDR, "private" or "*").',
+  )
