@@ -28,6 +28,7 @@ const installedPackages = 'node_modules/.package-lock.json'
 const templateScript = 'packages/server/src/db/embedded-template.ts'
 const templateStamp = 'node_modules/.cache/graticule/template-prepared'
 
+const debianPython = '/usr/lib/python3/dist-packages'
 // What only the tests need, from Debian's packages.
 const testPackages = [
   { name: 'postgresql-postgis', purpose: 'PostgreSQL with PostGIS', isPresent: hasPostgis },
@@ -36,6 +37,8 @@ const testPackages = [
   { name: 'openssl', purpose: 'certificates', isPresent: () => isOnPath('openssl') },
   { name: 'nats-server', purpose: 'NATS', isPresent: () => isOnPath('nats-server') },
   { name: 'nginx-light', purpose: 'nginx', isPresent: () => isOnPath('nginx') },
+  { name: 'jq', purpose: 'jq', isPresent: () => isOnPath('jq') },
+  { name: 'python3-geopandas', purpose: 'GeoPandas', isPresent: () => existsSync(`${debianPython}/geopandas`) },
   { name: 'zip', purpose: 'zip', isPresent: () => isOnPath('zip') },
   { name: 'procps', purpose: 'ps', isPresent: () => isOnPath('ps') },
 ]

@@ -2,23 +2,23 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-const main = new URL('../../bin/graticule.js', import.meta.url).pathname
+export const mainFile = new URL('../../bin/graticule.js', import.meta.url).pathname
 
 export type Environment = Record<string, string>
 
 /** Runs a command to its end. */
 export async function runCommandLine(args: readonly string[], env: Environment) {
-  const child = spawn(process.execPath, [main, ...args], { env })
+  const child = spawn(process.execPath, [mainFile, ...args], { env })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { output, errors, code }
 }
 
 /** Starts a server and waits for its greeting. */
-export const startServer = (env: Environment) => greeted(spawn(process.execPath, [main, 'serve'], { env }))
+export const startServer = (env: Environment) => greeted(spawn(process.execPath, [mainFile, 'serve'], { env }))
 
 /** The same on a terminal, whose Ctrl-C is a byte. */
 export const startOnTerminal = (env: Environment) =>
-  greeted(spawn('script', ['-qefc', `exec ${process.execPath} ${main} serve`, '/dev/null'], { env }))
+  greeted(spawn('script', ['-qefc', `exec ${process.execPath} ${mainFile} serve`, '/dev/null'], { env }))
 
 async function greeted(child: ChildProcess) {
   let output = ''

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { after, before, test } from 'node:test'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { runCommandLine, startServer } from './testing/command-line.ts'
+import { readDocPage } from './testing/doc-page.ts'
+
+// The pages of docs/clients.md in a browser. What they load from unpkg.com comes from the installed packages, by way of
+// the page's own site: requests of workers cannot be intercepted.
+
+const root = resolve(import.meta.dirname, '../../..')
+/** The colour that all of the pages give to cities. */
+const orange = [232, 89, 12]
+const leastPixels = 300
+const settledMs = 500
+
+let directory = ''
+let server: Awaited<ReturnType<typeof startServer>>
+let browser: Browser
+let placeholders: Record<string, string>
+/** Somebody's web site, on another origin than the server's. */
+let shownPage = ''
+const site = createServer(async ({ url = '/' }, response) => {
+  if (url === '/') response.setHeader('content-type', 'text/html').end(shownPage)
+  else if (url.startsWith('/unpkg/')) response.setHeader('content-type', typeOf(url)).end(await fromPackage(url))
+  else response.writeHead(204).end()
+})
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'graticule-docs-'))
+  const env = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' }
+  server = await startServer(env)
+  const { output } = await runCommandLine(['keys'], env)
+  const [developer = '', publicKey = ''] = output.match(/[0-9a-f-]{36}/g) ?? []
+  const list = await fetch(`${server.url}/api/v1/datasets`, { headers: { 'x-api-key': developer } })
+  const [dataset] = (await list.json()) as { id: string }[]
+  placeholders = {
+    PUBLIC_KEY: publicKey,
+    DATASET_ID: dataset?.id ?? '',
+    'http://localhost:8080': server.url,
+    'https://unpkg.com/': '/unpkg/',
+  }
+  await once(site.listen(0, 'localhost'), 'listening')
+  browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+  })
+})
+after(async () => {
+  await browser?.close()
+  site.close()
+  await server?.stop('SIGTERM')
+  await rm(directory, { recursive: true, force: true })
+})
+
+const { blocks } = await readDocPage(join(root, 'docs/clients.md'))
+for (const { fileName, text } of blocks.filter(({ language }) => language === 'html')) {
+  test(`${fileName} of docs/clients.md shows the cities`, async () => {
+    const html = Object.entries(placeholders).reduce((page, [name, value]) => page.replaceAll(name, value), text)
+    const page = await browser.newPage({ viewport: { width: 800, height: 600 } })
+    const faults: string[] = []
+    page.on('pageerror', ({ message }) => faults.push(message))
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+    shownPage = html
+    await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
+    await shown(page, faults)
+    assert.deepEqual(faults, [])
+    await page.close()
+  })
+}
+
+/** Waits until the page has drawn the cities; a fault ends the waiting. */
+async function shown(page: Page, faults: string[]): Promise<void> {
+  const counter = await browser.newPage()
+  while (faults.length === 0) {
+    const picture = (await page.screenshot()).toString('base64')
+    if ((await counter.evaluate<number>(countPixels(picture))) >= leastPixels) break
+    await page.waitForTimeout(settledMs)
+  }
+  await counter.close()
+}
+
+/** A program for a page: browsers can read pictures. */
+const countPixels = (picture: string): string => `(async () => {
+  const image = await createImageBitmap(await (await fetch('data:image/png;base64,${picture}')).blob())
+  const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+  context.drawImage(image, 0, 0)
+  const { data } = context.getImageData(0, 0, image.width, image.height)
+  const isOrange = (at) => ${JSON.stringify(orange)}.every((value, channel) => Math.abs(data[at + channel] - value) < 6)
+  let count = 0
+  for (let at = 0; at < data.length; at += 4) if (isOrange(at)) count++
+  return count
+})()`
+
+const typeOf = (path: string): string => (path.endsWith('.css') ? 'text/css' : 'text/javascript')
+
+async function fromPackage(url: string): Promise<Buffer> {
+  const [, name = '', path = ''] = /^\/unpkg\/([^@]+)@[^/]+\/([^?]+)/.exec(url) ?? []
+  return readFile(join(await folderOf(name), path))
+}
+
+/** deck.gl's bundle needs none of its 250 dependencies, so its archive is fetched alone. */
+async function folderOf(name: string): Promise<string> {
+  if (name !== 'deck.gl') return join(root, 'node_modules', name)
+  const folder = join(root, 'node_modules/.cache/graticule/deck.gl')
+  if (!existsSync(join(folder, 'package'))) {
+    mkdirSync(folder, { recursive: true })
+    const archive = execFileSync('npm', ['pack', '--silent', 'deck.gl@9'], { cwd: folder, encoding: 'utf8' }).trim()
+    execFileSync('tar', ['-xzf', archive], { cwd: folder })
+  }
+  return join(folder, 'package')
+}
