@@ -101,7 +101,8 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl, storage }
   const parts = { ...own, ...authority, ...credentials, ...maps, ...messages }
   const operations = allOperations({ ...parts, agents, uploading, metrics, dataDirectory: config.DATA_DIR })
-  const httpOptions = { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping }
+  const hstsSubDomains = config.HSTS !== ''
+  const httpOptions = { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping, hstsSubDomains }
   const http = await createServer(operations, authority, httpOptions)
   listener = http
   limitConnections(http.server, config.MAX_CONNECTIONS)

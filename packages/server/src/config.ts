@@ -25,6 +25,10 @@ const settings = Type.Object({
     default: '',
     description: 'Proxies whose X-Forwarded headers are believed: addresses or CIDRs with commas, or `true` for all',
   }),
+  HSTS: Type.Enum(['', 'includeSubDomains'], {
+    default: '',
+    description: 'includeSubDomains: what answers by https say of later visits holds for all subdomains too',
+  }),
   DATABASE_URL: Type.Optional(
     Type.String({
       pattern: '^postgres(ql)?://',

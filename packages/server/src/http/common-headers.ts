@@ -23,10 +23,15 @@ export const commonHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'cross-origin',
   'referrer-policy': 'no-referrer',
-  'strict-transport-security': 'max-age=31536000; includeSubDomains',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
 }
+
+/**
+ * A year of https only, said on answers that came by https. Subdomains are somebody else's unless the operator says so.
+ */
+export const hstsHeader = (includesSubDomains: boolean): string =>
+  includesSubDomains ? 'max-age=31536000; includeSubDomains' : 'max-age=31536000'
 
 /** What a browser asks before it sends a request of another origin; the same for every address. */
 export const preflightHeaders = {

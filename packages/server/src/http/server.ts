@@ -11,7 +11,7 @@ import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
-import { commonHeaders, methods, preflightHeaders } from './common-headers.ts'
+import { commonHeaders, hstsHeader, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type Operation, type RouteConfig, releaseSignal, routeOf } from './operation.ts'
 import { problemAnswer, sendProblem } from './problem.ts'
@@ -21,6 +21,8 @@ export type ServerOptions = {
   trustProxy: boolean | string
   bodyLimit: number
   isStopping: () => boolean
+  /** Whether what is said of https holds for subdomains too. */
+  hstsSubDomains?: boolean
 }
 
 const maxUrlLength = 8_192
@@ -30,7 +32,7 @@ const maxHeaderBytes = 32_768
 export async function createServer(
   operations: readonly Operation[],
   authority: Authority,
-  { logger, trustProxy, bodyLimit, isStopping }: ServerOptions,
+  { logger, trustProxy, bodyLimit, isStopping, hstsSubDomains = false }: ServerOptions,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
@@ -51,12 +53,14 @@ export async function createServer(
     clientErrorHandler: answerUnreadable,
   })
   const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
+  const hsts = hstsHeader(hstsSubDomains)
   readJson(app)
   app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, nothingHere()))
   // Hooks with a callback: one that returned a promise would cost every request a turn of the event loop.
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(commonHeaders).header('x-request-id', request.id)
+    if (request.protocol === 'https') reply.header('strict-transport-security', hsts)
     setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
     // Where there is nothing no body is read either.
     done(urlFault(request.raw.url ?? '') ?? (request.is404 ? nothingHere() : undefined))
