@@ -151,8 +151,13 @@ function aggregateType(aggregate: Aggregate, { type }: Attribute): AttributeType
   return type === 'integer' || type === 'number' ? 'number' : undefined
 }
 
+const aliasForm = /^[\p{L}\p{M}\p{N}_. -]+$/u
+
 function checkAlias(alias: string | undefined, otherwise: string, path: string): string {
   const name = alias ?? otherwise
+  if (alias !== undefined && !aliasForm.test(alias)) {
+    throw refused(path, alias, 'is not an alias: letters, digits, _, -, . and blanks are allowed')
+  }
   if (Buffer.byteLength(name) > 63 || /\p{Cc}/u.test(name)) {
     throw refused(path, name, 'cannot name a column: at most 63 bytes without control characters are allowed')
   }
