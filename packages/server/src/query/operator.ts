@@ -4,7 +4,7 @@ import { fault, show } from './fault.ts'
 import { allOf, anyOf, type Comparison, type Filter, not, type ScalarAttribute } from './filter-tree.ts'
 import { endsInsideEscape, escapeLike } from './like.ts'
 import { checkText, jsonOperand, listOperand, rawList, scalarOperand } from './operand.ts'
-import { bboxOperand, distanceOperand, geometryOperand } from './spatial-operand.ts'
+import { bboxOperand, boxOperand, distanceOperand, geometryOperand, isBox } from './spatial-operand.ts'
 import { isScalarType } from './value.ts'
 
 /** One operator's use: `attribute operator value`, found at `path`. */
@@ -133,11 +133,15 @@ function items({ attribute, value, path }: Use, relation: 'eq' | 'contains' | 'o
 }
 
 function bbox({ attribute, value, path }: Use): Filter {
-  return anyOf(bboxOperand(value, path).map((geometry) => ({ kind: 'intersects', attribute, geometry })))
+  const parts = bboxOperand(value, path).filter((part) => part !== undefined)
+  return anyOf(parts.map((geometry) => ({ kind: 'intersects', attribute, geometry })))
 }
 
-function spatial({ attribute, value, path }: Use, kind: 'intersects' | 'within'): Filter {
-  return { kind, attribute, geometry: geometryOperand(value, path) }
+/** A geometry or a box. */
+function spatial(use: Use, kind: 'intersects' | 'within'): Filter {
+  const { attribute, value, path } = use
+  if (!isBox(value)) return { kind, attribute, geometry: geometryOperand(value, path) }
+  return kind === 'intersects' ? bbox(use) : { kind, attribute, geometry: boxOperand(value, path) }
 }
 
 function dwithin({ attribute, value, path }: Use): Filter {

@@ -48,7 +48,7 @@ test('every type of geometry is taken, in its structure only', () => {
   }
   refused({ $intersects: 'x' }, '$intersects', /must be JSON, not "x"/)
   refused({ $intersects: 5 }, '$intersects', /must be a GeoJSON geometry/)
-  refused({ $intersects: [8, 50] }, '$intersects', /must be a GeoJSON geometry/)
+  refused({ $intersects: [8, 50] }, '$intersects', /four numbers/)
   refused({ $intersects: { type: 'Feature', geometry: point } }, '$intersects', /must be a GeoJSON geometry/)
   refused({ $intersects: { type: 'toString' } }, '$intersects', /must be a GeoJSON geometry/)
   const nested = { type: 'GeometryCollection', geometries: [{ type: 'GeometryCollection', geometries: [point] }] }
@@ -101,4 +101,23 @@ test('$dwithin takes a point or a geometry and a distance, also as text', () => 
     '$dwithin/unit',
     /Allowed: geometry, point, distance/,
   )
+})
+
+test('$intersects and $within take a box as $bbox does', () => {
+  for (const box of [[1, 2, 3, 4], '1,2,3,4', '[1,2,3,4]', { 0: '1', 1: '2', 2: '3', 3: '4' }]) {
+    assert.deepEqual(parse({ $intersects: box }), parse({ $bbox: [1, 2, 3, 4] }))
+    const square = [1, 2, 3, 2, 3, 4, 1, 4, 1, 2]
+    const ring = Array.from({ length: 5 }, (_, index) => square.slice(2 * index, 2 * index + 2))
+    assert.deepEqual(parse({ $within: box }), parse({ $within: { type: 'Polygon', coordinates: [ring] } }))
+  }
+  const across = [170, -10, -170, 10]
+  assert.deepEqual(parse({ $intersects: across }), parse({ $bbox: across }))
+  const { geometry } = parse({ $within: across }) as unknown as { geometry: { type: string; coordinates: unknown[] } }
+  assert.deepEqual([geometry.type, geometry.coordinates.length], ['MultiPolygon', 2])
+  const line = parse({ $within: [170, 5, -170, 5] }) as unknown as { geometry: { type: string } }
+  assert.equal(line.geometry.type, 'MultiLineString')
+  const edge = parse({ $within: [180, -10, -170, 10] }) as unknown as { geometry: { type: string } }
+  assert.equal(edge.geometry.type, 'Polygon')
+  refused({ $within: [1, 2, 3] }, '$within', /west, south, east, north/)
+  refused({ $intersects: [1, 9, 3, 4] }, '$intersects', /south/)
 })

@@ -1,7 +1,7 @@
 import { unknownName } from '../nearest-name.ts'
 import { below, fault, show } from './fault.ts'
 import { type Geometry, positionsOf, readGeometry } from './geojson.ts'
-import { asObject, rawList, scalarOperand } from './operand.ts'
+import { asList, asObject, rawList, scalarOperand } from './operand.ts'
 
 const vertexLimit = 100_000
 const worldWidth = 360
@@ -25,7 +25,7 @@ export function geometryOperand(value: unknown, path: string): Geometry {
 }
 
 /** The areas of a box [west, south, east, north]: two where it crosses the antimeridian. */
-export function bboxOperand(value: unknown, path: string): readonly Geometry[] {
+export function bboxOperand(value: unknown, path: string): readonly [Geometry, Geometry?] {
   const list = readNumbers(value, path)
   const [west, south, east, north] = list
   if (list.length !== 4 || west === undefined || south === undefined || east === undefined || north === undefined) {
@@ -37,6 +37,24 @@ export function bboxOperand(value: unknown, path: string): readonly Geometry[] {
   const [left, right] = [wrapLongitude(west), wrapLongitude(east)]
   if (left <= right) return [box(left, south, right, north)]
   return [box(left, south, 180, north), box(-180, south, right, north)]
+}
+
+/** Whether an operand that may be a geometry or a box is meant as a box. */
+export const isBox = (value: unknown): boolean =>
+  asList(value) !== undefined || (typeof value === 'string' && /^\s*[[\d.+-]/.test(value))
+
+/** A box as one geometry, so that what lies on both sides of the antimeridian can lie within it. */
+export function boxOperand(value: unknown, path: string): Geometry {
+  const [first, second] = bboxOperand(value, path)
+  if (!second) return first
+  if (first.type === 'Polygon' && second.type === 'Polygon') {
+    return { type: 'MultiPolygon', coordinates: [first.coordinates, second.coordinates] }
+  }
+  if (first.type === 'LineString' && second.type === 'LineString') {
+    return { type: 'MultiLineString', coordinates: [first.coordinates, second.coordinates] }
+  }
+  // The part that is a line or a point on the antimeridian is the edge of the other one.
+  return first.type === 'Polygon' || second.type === 'Point' ? first : second
 }
 
 /** `{geometry | point: [lon, lat], distance}`, distance in metres. */
