@@ -230,7 +230,10 @@ describe('a session', () => {
     const { refreshToken } = await app.login(user)
     const other = await app.tenant('elsewhere')
     assert.equal((await refresh(refreshToken, other.id)).status, 401)
-    assert.equal((await refresh('rt_nonsense')).status, 401)
+    for (const text of ['rt_nonsense', '', ' ', 'x'.repeat(5_000), 'ü', `${refreshToken} `, refreshToken.slice(3)]) {
+      assert.equal((await refresh(text)).status, 401, text.slice(0, 20))
+      assert.equal((await refresh(text, tenant.id, '?rotate=true')).status, 401, text.slice(0, 20))
+    }
     assert.equal((await refresh(refreshToken)).status, 200)
   })
 
