@@ -36,6 +36,7 @@ import type { Mailer } from './mail/mailer.ts'
 import { outboxOperations } from './mail/outbox-operations.ts'
 import { assetOperations } from './maps/asset-operations.ts'
 import type { Fonts } from './maps/fonts.ts'
+import { homeOperations } from './maps/home-operations.ts'
 import { mapOperations } from './maps/map-operations.ts'
 import type { Sprites } from './maps/sprites.ts'
 import { mcpOperations } from './mcp/mcp-operations.ts'
@@ -125,6 +126,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...standard(style),
     ...mapOperations({ db, styles: style, baseUrl }),
     ...assetOperations({ fonts, sprites }),
+    ...homeOperations(),
     ...databaseOperations(db, database, connections),
     ...standard(database),
     ...standard(dataset),

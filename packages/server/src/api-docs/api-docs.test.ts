@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { chromium } from 'playwright-core'
 import { openApiDocument } from '../openapi-document.ts'
+import { loadSample } from '../sample.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
@@ -52,16 +53,12 @@ test('the documentation page shows the operations and tries them, with nothing f
     })
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
     page.on('pageerror', (error) => faults.push(error.message))
-    await page.goto(`${url}/`)
-    assert.equal(new URL(page.url()).pathname, '/api/docs')
+    await page.goto(`${url}/api/docs`)
     await page.locator('.opblock').first().waitFor()
-    // They appear as one comes near them.
+    await page.getByLabel('Search operations').fill('healthcheck get')
     const health = page.locator('.opblock', { hasText: 'server.health' })
-    for (let turns = 0; turns < 100 && (await health.count()) === 0; turns++) {
-      await page.evaluate('window.scrollBy(0, 500)')
-      await page.waitForTimeout(100)
-    }
-
+    await health.waitFor()
+    assert.equal(await page.locator('.opblock-tag').count(), 1, 'other operations are out of the way')
     await health.getByRole('button').first().click()
     await page.getByRole('button', { name: 'Try it out' }).click()
     await page.getByRole('button', { name: 'Execute' }).click()
@@ -70,6 +67,61 @@ test('the documentation page shows the operations and tries them, with nothing f
     assert.deepEqual(faults, [])
   } finally {
     await browser.close()
+  }
+})
+
+test('the field for the key comes first on the documentation page, and the key is used', async () => {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  try {
+    const page = await browser.newPage()
+    await page.goto(`${url}/api/docs`)
+    await page.locator('.opblock').first().waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'key')
+    await page.keyboard.type(app.master)
+    await page.keyboard.press('Enter')
+    await page.getByText('The key is used for every request').waitFor()
+    await page.getByLabel('Search operations').fill('styles.list')
+    const list = page.locator('.opblock', { hasText: 'styles.list' })
+    await list.getByRole('button').first().click()
+    await list.getByRole('button', { name: 'Try it out' }).click()
+    const asked = page.waitForRequest((request) => request.url().includes('/api/v1/styles'))
+    await page.getByRole('button', { name: 'Execute' }).click()
+    assert.equal((await asked).headers()['x-api-key'], app.master)
+  } finally {
+    await browser.close()
+  }
+})
+
+test('every group of operations says what it is about', async () => {
+  const { tags } = JSON.parse(await openApiDocument())
+  assert.deepEqual(
+    tags.filter(({ description }: { description?: string }) => !description),
+    [],
+  )
+})
+
+test('the filters that the document shows work on the sample', async () => {
+  const tenant = await app.tenant('samples')
+  await loadSample(app.db, tenant.id)
+  const { body: datasets } = await app.call('GET', '/api/v1/datasets', { key: tenant.developer })
+  const { paths } = JSON.parse(await openApiDocument())
+  type Parameter = { name: string; description: string }
+  const { description }: Parameter = paths['/api/v1/datasets/{id}/query'].get.parameters.find(
+    ({ name }: Parameter) => name === 'filter',
+  )
+  const filters = [...description.matchAll(/`(filter[^`]+)`/g)].map(([, text = '']) => text)
+  assert.ok(filters.length >= 5)
+  for (const filter of filters) {
+    const query = filter.replaceAll('%', '%25')
+    const reply = await app.call('GET', `/api/v1/datasets/${datasets[0].id}/query?limit=3&${query}`, {
+      key: tenant.public,
+    })
+    assert.equal(reply.status, 200, `${filter} ${reply.text}`)
+    assert.equal(reply.body.length, 3, filter)
   }
 })
 

@@ -7,60 +7,18 @@ import { type Answer, type Operation, operation } from '../http/operation.ts'
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
 
-const page = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Graticule API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/api/docs/swagger-ui.css">
-<body>
-<div id="docs"></div>
-<script src="/api/docs/swagger-ui-bundle.js"></script>
-<script src="/api/docs/start.js"></script>
-</body>
-</html>
-`
-/**
- * Keys are kept for the session of the tab, so that a reload keeps them and closing it does not. Swagger UI itself would
- * put them into local storage for good, as earlier versions of this page did.
- */
-const start = `const place = 'authorized'
-localStorage.removeItem(place)
-const keepForSession = () => ({
-  statePlugins: {
-    auth: {
-      wrapActions: {
-        persistAuthorizationIfNeeded: (_, { authSelectors }) => () => {
-          sessionStorage.setItem(place, JSON.stringify(authSelectors.authorized().toJS()))
-        },
-      },
-    },
-  },
-})
-const ui = SwaggerUIBundle({
-  url: '/api/v1/openapi.json',
-  dom_id: '#docs',
-  deepLinking: true,
-  displayOperationId: true,
-  persistAuthorization: false,
-  plugins: [keepForSession],
-  onComplete() {
-    const kept = sessionStorage.getItem(place)
-    if (kept) ui.authActions.restoreAuthorization({ authorized: JSON.parse(kept) })
-  },
-  tagsSorter: 'alpha',
-})
-`
-
 type Asset = { type: string; read(): Promise<Buffer> }
 
 const asset = (type: string, url: string): Asset => ({ type, read: () => readFile(new URL(url)) })
+const own = (type: string, name: string): Asset => asset(type, new URL(`page/${name}`, import.meta.url).href)
+
+const page = own('text/html', 'index.html')
 
 const assets = new Map<string, Asset>([
   ['swagger-ui.css', asset('text/css', import.meta.resolve('swagger-ui-dist/swagger-ui.css'))],
   ['swagger-ui-bundle.js', asset('text/javascript', import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))],
-  ['start.js', { type: 'text/javascript', read: async () => Buffer.from(start) }],
+  ['start.js', own('text/javascript', 'start.js')],
+  ['page.css', own('text/css', 'page.css')],
 ])
 
 /** The OpenAPI document and a page to read and try it. `document` is asked for when it is first needed. */
@@ -87,7 +45,7 @@ export function apiDocsOperations(document: () => object): Operation[] {
       access: 'public',
       success: { status: 200, description: 'A page', contentType: 'text/html', schema: Type.String() },
       async handle() {
-        const { headers, body } = file('text/html; charset=utf-8', Buffer.from(page))
+        const { headers, body } = file('text/html; charset=utf-8', await page.read())
         return { headers: { ...headers, 'content-security-policy': policy }, body }
       },
     }),
@@ -103,15 +61,6 @@ export function apiDocsOperations(document: () => object): Operation[] {
         if (!found) throw new ApiError('not_found', 'There is no such file of the API page.')
         return file(`${found.type}; charset=utf-8`, await found.read())
       },
-    }),
-    operation({
-      id: 'docs.home',
-      method: 'GET',
-      path: '/',
-      summary: 'Go to the documentation',
-      access: 'public',
-      success: { status: 302, description: 'It is at /api/docs' },
-      handle: async () => ({ headers: { location: '/api/docs' } }),
     }),
   ]
 }

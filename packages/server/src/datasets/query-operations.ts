@@ -46,7 +46,18 @@ const answerParameters = {
 const simpleSchema = Type.Object({
   ...answerParameters,
   attributes: names('The attributes to return, or aggregates of them'),
-  filter: Type.Optional(Type.Object({}, { description: 'Conditions on attributes' })),
+  filter: Type.Optional(
+    Type.Object(
+      {},
+      {
+        description:
+          'Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, ' +
+          '`filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, ' +
+          'or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, ' +
+          '`filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}`',
+      },
+    ),
+  ),
   sort: names('The attributes to sort by; `-` in front sorts downwards'),
   ...limits,
 })

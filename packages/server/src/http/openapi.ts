@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox'
 import { keyHeaders, keyParameter } from '../access/credentials.ts'
 import type { Operation } from './operation.ts'
 import { problemSchema, problemType } from './problem.ts'
+import { tagDescriptions } from './tag-descriptions.ts'
 
 type Json = Record<string, unknown>
 
@@ -25,7 +26,7 @@ export function openApi(operations: readonly Operation[], version: string): Json
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
     components: {
       schemas,
