@@ -30,7 +30,7 @@ const style = (key: 'light' | 'dark'): Part => ({ type: 'application/json', read
 const page = own('text/html', 'index.html')
 const parts = new Map<string, Part>([
   ['home.css', own('text/css', 'home.css')],
-  ['home.js', own('text/javascript', 'home.js')],
+  ['start.js', own('text/javascript', 'start.js')],
   ['maplibre-gl.css', library('text/css', 'maplibre-gl.css')],
   ['maplibre-gl.mjs', library('text/javascript', 'maplibre-gl.mjs')],
   ['maplibre-gl-worker.mjs', library('text/javascript', 'maplibre-gl-worker.mjs')],

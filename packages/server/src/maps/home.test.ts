@@ -85,7 +85,7 @@ test('the first page fits a phone', async () => {
 })
 
 test('the policy of the first page allows no inline code or style, and nothing from elsewhere', async () => {
-  for (const path of ['/', '/home/home.js', '/home/maplibre-gl-worker.mjs']) {
+  for (const path of ['/', '/home/start.js', '/home/maplibre-gl-worker.mjs']) {
     const policy = (await fetch(url + path)).headers.get('content-security-policy') ?? ''
     assert.match(policy, /default-src 'none'/, path)
     assert.doesNotMatch(policy, /unsafe|\*|https?:/, path)
