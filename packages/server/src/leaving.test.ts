@@ -73,7 +73,8 @@ async function nothingRuns(): Promise<void> {
   }, endedWithinMs + quietMs)
 }
 
-const queriesAreFree = () => app.metrics.read().then(({ text }) => assert.match(text, /query_streams 0$/m))
+/** A place is free a moment after the query has ended, on a busy machine a longer one. */
+const queriesAreFree = () => until(async () => /query_streams 0$/m.test((await app.metrics.read()).text), endedWithinMs)
 
 const forever = 'SELECT count(*) AS n FROM (SELECT generate_series(1, 1000000000000)) g'
 
@@ -98,7 +99,7 @@ describe('clients that leave in the first ten milliseconds', () => {
     // Long enough that no answer is there before its client leaves, short enough for a database that cannot cancel.
     const id = await dataset('SELECT count(*) AS n FROM generate_series(1, 300000) g')
     await leaveEarly(() => `GET /api/v1/datasets/${id}/query`)
-    await until(async () => /query_streams 0$/m.test((await app.metrics.read()).text), endedWithinMs)
+    await queriesAreFree()
     const reply = await app.call('GET', `/api/v1/datasets/${id}/query`, { key: tenant.developer })
     assert.equal(reply.status, 200, reply.text)
   })
