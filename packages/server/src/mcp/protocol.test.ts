@@ -176,13 +176,13 @@ describe('a tool', () => {
   const mistakes: [tool: string, input: object, message: RegExp][] = [
     ['query_dataset', { where: { nope: 1 } }, /^arguments\/where\/nope: /],
     ['query_dataset', { where: { $or: [{ id: { $gt: 'x' } }] } }, /^arguments\/where\/\$or\/0\/id\/\$gt: /],
-    ['query_dataset', { where: { id: 1 }, bbox: [0, 9, 1, 2] }, /^arguments\/bbox: south/],
+    ['query_dataset', { where: { id: 1 }, bbox: [0, 9, 1, 2] }, /^arguments\/bbox: /],
     ['query_dataset', { near: { point: [999, 0], distanceMeters: 1 } }, /^arguments\/near\/point: /],
-    ['query_dataset', { attributes: ['id', 'nope'] }, /^arguments\/attributes(\/1)?: "nope"/],
-    ['query_dataset', { order: ['-nope'] }, /^arguments\/order(\/0)?: "nope"/],
+    ['query_dataset', { attributes: ['id', 'nope'] }, /^arguments\/attributes(\/1)?: .*nope/],
+    ['query_dataset', { order: ['-nope'] }, /^arguments\/order(\/0)?: .*nope/],
     ['query_dataset', { parameters: { least: 'x' } }, /^arguments\/parameters\/least: /],
     ['query_dataset', { limit: 0 }, /^arguments\/limit: /],
-    ['describe_dataset', { valuesOf: ['id', 'nope'] }, /^arguments\/valuesOf\/1: "nope"/],
+    ['describe_dataset', { valuesOf: ['id', 'nope'] }, /^arguments\/valuesOf\/1: .*nope/],
     ['summarize_dataset', { measures: [{ function: 'sum', attribute: 'name' }] }, /^arguments\/measures(\/0)?: /],
     ['summarize_dataset', { measures: [{ function: 'count' }], groupBy: ['nope'] }, /^arguments\/groupBy(\/0)?: /],
     ['find_nearby', { point: [999, 0], distanceMeters: 1 }, /^arguments\/point: /],
@@ -201,7 +201,7 @@ describe('a tool', () => {
     const join = { datasetId: parks, toDatasetId: parks, distanceMeters: 10 }
     for (const place of ['attributes', 'toAttributes']) {
       const { text } = await use(client, 'spatial_join', { ...join, [place]: ['nope'] })
-      assert.match(text, new RegExp(`^arguments/${place}(/0)?: "nope"`))
+      assert.match(text, new RegExp(`^arguments/${place}(/0)?: .*nope`))
     }
   })
 })
