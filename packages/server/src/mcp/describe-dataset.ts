@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ApiError } from '../errors.ts'
+import type { Origin } from './argument-paths.ts'
 import { rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import {
@@ -146,11 +147,8 @@ async function measure(call: CallOperation, dataset: DatasetSummary): Promise<St
 
 function commonest(call: CallOperation, id: string, name: string, index: number): Promise<Row[]> {
   const query = { attributes: [name, 'count(*) as rows'], group: [name], order: ['-rows'], limit: 10 }
-  const argument = `valuesOf/${index}`
-  return queryRows(call, id, query, {
-    origins: [
-      ['attributes', argument],
-      ['group', argument],
-    ],
-  })
+  const origins = ['attributes/0', 'group/0', 'attributes', 'group'].map(
+    (place): Origin => [place, `valuesOf/${index}`],
+  )
+  return queryRows(call, id, query, { origins })
 }

@@ -133,8 +133,9 @@ const asJson = (schema: TObject): { type: 'object' } => JSON.parse(JSON.stringif
 function explain(error: unknown, { request, signal }: Asked): string {
   if (signal.aborted) return 'The request has ended.'
   if (error instanceof ApiError) {
-    const faults = error.faults.map(({ path, message }) => (path ? `${path}: ${message}` : message))
-    return faults.length > 0 ? faults.join('\n') : error.message
+    // One argument may stand in several places of a query.
+    const faults = new Set(error.faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)))
+    return faults.size > 0 ? [...faults].join('\n') : error.message
   }
   request.log.error({ requestId: request.id, err: error }, 'tool failed')
   return 'Something went wrong on our side.'
