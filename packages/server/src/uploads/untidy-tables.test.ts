@@ -138,3 +138,9 @@ test('coordinates that are no degrees are not impossible where their reference s
   assert.equal(wrong.status, 400)
   assert.match(wrong.body.detail, /"WGS 84" is no reference system.*EPSG:3067/)
 })
+
+test('a PDF becomes no dataset', async () => {
+  const objects = Array.from({ length: 20 }, (_, n) => `${n + 1} 0 obj\n<< /Type /Page, /Parent 1 0 R >>\nendobj`)
+  const done = await uploads.upload({ name: 'a.csv', bytes: `%PDF-1.4\n${objects.join('\n')}\n%%EOF\n` })
+  assert.deepEqual([done.status, done.error.code, done.datasetId], ['failed', 'unsupported_format', null])
+})

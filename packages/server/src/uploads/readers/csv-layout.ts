@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import { findGeometry, type GeometryPlace } from './csv-geometry.ts'
+import { demandTable } from './csv-plausible.ts'
 import { type Cell, rowsOf } from './csv-rows.ts'
 import { maxFields, ReadFault, type Warning } from './reader.ts'
 import { kind, kindsOfText } from './type-inference.ts'
@@ -8,6 +9,8 @@ import { kind, kindsOfText } from './type-inference.ts'
 export type TableLayout = {
   names: string[]
   geometry: GeometryPlace
+  /** So many rows come before the heading. */
+  titles: number
   /** Titles and the heading: so many rows come before the first of the table. */
   skippedRows: number
   /** Most rows have more cells than the heading: then those are no mistake. */
@@ -27,6 +30,7 @@ export async function layoutOfFile(file: string): Promise<TableLayout & { delimi
   const rows = rowsOf(text, delimiter)
   const skipped = declared ? 1 : 0
   const layout = layoutOf(rows.slice(skipped))
+  demandTable(text, rows.slice(skipped + layout.titles, skipped + layout.titles + sampleRows))
   return { ...layout, delimiter, skippedRows: layout.skippedRows + skipped }
 }
 
@@ -43,7 +47,7 @@ export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
   const sample = rows.slice(skippedRows, skippedRows + sampleRows)
   const { place, warnings } = findGeometry(names, sample)
   const longRows = sample.filter((row) => row.slice(names.length).some((cell) => cell !== null && cell !== ''))
-  return { names, geometry: place, skippedRows, hasLongRows: longRows.length * 2 > sample.length, warnings }
+  return { names, geometry: place, titles, skippedRows, hasLongRows: longRows.length * 2 > sample.length, warnings }
 }
 
 const isText = (cell: Cell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
