@@ -101,9 +101,8 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl, storage }
   const parts = { ...own, ...authority, ...credentials, ...maps, ...messages }
   const operations = allOperations({ ...parts, agents, uploading, metrics, dataDirectory: config.DATA_DIR })
-  const hstsSubDomains = config.HSTS !== ''
-  const httpOptions = { logger, trustProxy, bodyLimit: config.BODY_LIMIT, isStopping, hstsSubDomains }
-  const http = await createServer(operations, authority, httpOptions)
+  const limits = { bodyLimit: config.BODY_LIMIT, hstsSubDomains: config.HSTS !== '' }
+  const http = await createServer(operations, authority, { logger, trustProxy, isStopping, ...limits })
   listener = http
   limitConnections(http.server, config.MAX_CONNECTIONS)
   const closeIdle = createIdleCloser(http.server)
