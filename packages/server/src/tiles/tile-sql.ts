@@ -7,6 +7,7 @@ import { tileInDegrees, tileInMetres, unitInMetres } from './grid.ts'
 import { isInDomain, toMercator } from './mercator-sql.ts'
 import type { Coordinates, Tile } from './mvt/projection.ts'
 import type { OwnCoordinates } from './own-coordinates.ts'
+import { reduced } from './reduced-sql.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 import type { Extent } from './tile-source.ts'
 
@@ -77,12 +78,7 @@ const stored = (geometry: Attribute): Sql => sql`q.${ident(geometry.name)}`
 const asGeometry = (geometry: Attribute): Sql =>
   geometry.geography ? sql`${stored(geometry)}::geometry` : stored(geometry)
 
-/** More than this is cut to the tile before it travels; how large it is stored is known without reading it. */
-const largeBytes = 16_384
-/** PostGIS refuses to cut curves and surfaces, which would fail the whole tile. */
-const cuttable = raw(`('LINESTRING', 'MULTILINESTRING', 'POLYGON', 'MULTIPOLYGON')`)
-
-function travelling({ tile, geometry, isPoint, own }: TileQuery): Sql {
+function travelling({ tile, geometry, isPoint, isWrapped, own }: TileQuery): Sql {
   if (own) return sql`CASE WHEN ${isInDomain(geometry)} THEN ${stored(geometry)} END`
   const srid = geometry.srid || 4326
   const isReadable = geometry.geography || (!geometry.mixed && (srid === 4326 || mercatorCodes.has(srid)))
@@ -90,12 +86,18 @@ function travelling({ tile, geometry, isPoint, own }: TileQuery): Sql {
   if (isPoint) return place
   const isLonLat = coordinatesOf(geometry) === 'lonlat'
   // Twice the margin: what is cut here must be cut again where the tile ends.
-  const [west, south, east, north] = isLonLat ? tileInDegrees(tile, 2 * tileMargin) : tileInMetres(tile, 2 * tileMargin)
-  const unit = unitInMetres(tile.z, tileExtent) / (isLonLat ? 111_319.490793 : 1)
-  const box = sql`ST_MakeEnvelope(${west}::float8, ${south}::float8, ${east}::float8, ${north}::float8)::box2d`
-  return sql`CASE WHEN pg_column_size(${stored(geometry)}) > ${raw(String(largeBytes))}
-      AND GeometryType(${asGeometry(geometry)}) IN ${cuttable}
-    THEN ST_Simplify(ST_ClipByBox2D(${place}, ${box}), ${unit / 4}::float8, true) ELSE ${place} END`
+  const box = isLonLat ? tileInDegrees(tile, 2 * tileMargin) : tileInMetres(tile, 2 * tileMargin)
+  const world = isLonLat ? 360 : unitInMetres(0, 1)
+  const width = world / 2 ** tile.z
+  return reduced(
+    { stored: stored(geometry), shape: asGeometry(geometry), place },
+    // The world and its copies overlap in its own tile, which shows all of it.
+    {
+      boxes: tile.z === 0 ? [] : worlds(box, world, isWrapped),
+      unit: width / tileExtent,
+      ...(isReadable && { width }),
+    },
+  )
 }
 
 /** So large a tile has no shape in another projection, nor as a body in space; what it does not show is dropped later. */

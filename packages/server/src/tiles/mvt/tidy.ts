@@ -1,14 +1,22 @@
+import { makeValid } from './make-valid.ts'
 import { type Shape, shapeKind, type Window } from './shape.ts'
 
 /**
- * Leaves out what the format forbids or nobody sees: points on the way between their neighbours, lines without length,
- * rings without area, the holes of such rings, and polygons with a hole that is all of the window. Turns outer rings to a positive area and holes to a negative one.
- * False when nothing is left. The coordinates are small integers, so all of this is exact.
+ * Leaves out what the format forbids or nobody sees: points on the way between their neighbours, lines without length, rings
+ * without area, the holes of such rings, and polygons with a hole that is all of the window. Polygons are made valid, with outer
+ * rings of positive area and holes of negative. Undefined when nothing is left. The coordinates are small integers, so all of
+ * this is exact.
  */
-export function tidyShape(shape: Shape, { least, most }: Window): boolean {
+export function tidyShape(shape: Shape, window: Window): Shape | undefined {
+  let tidy = shape
   if (shape.kind === shapeKind.lines) tidyLines(shape)
-  else if (shape.kind === shapeKind.polygons) tidyPolygons(shape, 2 * (most - least) ** 2)
-  return shape.parts > 0
+  else if (shape.kind === shapeKind.polygons) {
+    tidyPolygons(shape, 2 * (window.most - window.least) ** 2)
+    if (shape.parts > 0) tidy = makeValid(shape, window)
+    // Where rings were cut apart there may be points on straight stretches again.
+    if (tidy !== shape) tidyPolygons(tidy, Number.NaN)
+  }
+  return tidy.parts > 0 ? tidy : undefined
 }
 
 function tidyLines(shape: Shape): void {
@@ -51,30 +59,78 @@ function straightenLine(xy: Float64Array, start: number, end: number): number {
   return length
 }
 
+/** The points of a ring that is all of the window, as numbers. */
+const windowLength = 8
+
+/** Why there is no outer ring for the holes that follow: it lies elsewhere, it has no area, or its polygon is not seen. */
+const absent = -1
+const collapsed = -2
+const unseen = -3
+
+/** `windowArea` is twice the area of the window. */
 function tidyPolygons(shape: Shape, windowArea: number): void {
   const { xy, starts, ends, isHole } = shape
   let kept = 0
-  /** Where the polygon at hand began, or -1 when its outer ring is gone and its holes go too. */
-  let outer = -1
+  /** Where the outer ring of the polygon at hand is. */
+  let outer = absent
   for (let part = 0; part < shape.parts; part++) {
-    const hole = isHole[part] as number
-    if (hole > 0 && outer < 0) continue
     const start = starts[part] as number
+    if (isHole[part] === 0) outer = absenceOf(shape, part)
     const end = straightenRing(xy, start, ends[part] as number)
     const first = ringStart(xy, start, end)
-    const area = doubleArea(xy, first, end)
-    if (hole === 0) outer = area === 0 ? -1 : kept
-    if (area === 0) continue
-    if (Math.abs(area) * hole === windowArea) {
+    // A hole outside of its outer ring is an area by itself.
+    const isRest = outer === collapsed && isHole[part] === 1 && isThin(xy, first, end)
+    if (end - first < 6 || outer === unseen || isRest) continue
+    keepRing(shape, kept, first, end, outer >= 0)
+    if (outer < 0) outer = kept
+    if (outer < kept && isWindowRing(shape, kept, windowArea) && isWindowRing(shape, outer, windowArea)) {
       kept = outer
-      outer = -1
-      continue
-    }
-    if (area > 0 === hole > 0) reverse(xy, first, end)
-    starts[kept] = first
-    ends[kept++] = end
+      outer = unseen
+    } else kept++
   }
   shape.parts = kept
+  keepWindowOnly(shape, windowArea)
+}
+
+const absenceOf = ({ starts, ends }: Shape, part: number): number => (starts[part] === ends[part] ? absent : collapsed)
+
+/** Stores a ring as a part, turned as it has to be. */
+function keepRing(shape: Shape, part: number, start: number, end: number, isHole: boolean): void {
+  const area = doubleArea(shape.xy, start, end)
+  if (area !== 0 && area > 0 === isHole) reverse(shape.xy, start, end)
+  shape.starts[part] = start
+  shape.ends[part] = end
+  shape.isHole[part] = isHole ? 1 : 0
+}
+
+/** Hardly wider than a unit: what is left of the hole in an outer ring that has collapsed to a line. */
+function isThin(xy: Float64Array, start: number, end: number): boolean {
+  let length = 0
+  for (let index = start + 2; index < end; index += 2) {
+    const dx = (xy[index] as number) - (xy[start] as number)
+    const dy = (xy[index + 1] as number) - (xy[start + 1] as number)
+    length = Math.max(length, Math.abs(dx) + Math.abs(dy))
+  }
+  return Math.abs(doubleArea(xy, start, end)) <= 4 * length
+}
+
+function isWindowRing({ xy, starts, ends }: Shape, part: number, windowArea: number): boolean {
+  const start = starts[part] as number
+  const end = ends[part] as number
+  return end - start === windowLength && Math.abs(doubleArea(xy, start, end)) === windowArea
+}
+
+/** What else there is, is not seen beside a polygon that is all of the window. */
+function keepWindowOnly(shape: Shape, windowArea: number): void {
+  const { starts, ends, isHole, parts } = shape
+  for (let part = 0; part < parts && parts > 1; part++) {
+    const hasHoles = part + 1 < parts && (isHole[part + 1] as number) > 0
+    if ((isHole[part] as number) > 0 || hasHoles || !isWindowRing(shape, part, windowArea)) continue
+    starts[0] = starts[part] as number
+    ends[0] = ends[part] as number
+    shape.parts = 1
+    return
+  }
 }
 
 /** Leaves out the closing point, the points on straight stretches and spikes; answers where the ring ends. */
@@ -132,7 +188,7 @@ function doubleArea(xy: Float64Array, start: number, end: number): number {
     lastX = x
     lastY = y
   }
-  return end - start < 6 ? 0 : area
+  return area
 }
 
 function reverse(xy: Float64Array, start: number, end: number): void {

@@ -263,7 +263,13 @@ describe('geometry in a tile', () => {
       [50, 20],
       [20, 20],
     ]
-    assert.equal(draw(geometry('Polygon', [speck, ring])), undefined)
+    const small = [
+      [10, 10.2],
+      [10.1, 10],
+      [11, 10.1],
+      [10, 10.2],
+    ]
+    assert.equal(draw(geometry('Polygon', [speck, small])), undefined)
     assert.equal(draw(geometry('Polygon', [ring, speck]))?.paths.length, 1)
   })
 

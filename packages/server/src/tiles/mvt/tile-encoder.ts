@@ -4,6 +4,7 @@ import { planColumns, type TileColumn } from './columns.ts'
 import { featureValue } from './feature-values.ts'
 import { writeGeoJson } from './geojson-wkb.ts'
 import { addFeature, createLayer, type Layer, layerBytes, releaseLayer } from './layer.ts'
+import { widestWindow } from './make-valid.ts'
 import { type Coordinates, type Projection, type Tile, tileProjection } from './projection.ts'
 import { idOf, rowId, rowValue } from './row-values.ts'
 import { createShape, type Shape, type Window } from './shape.ts'
@@ -70,6 +71,7 @@ const nothing = new DataView(new ArrayBuffer(0))
 export function createTileEncoder(options: EncoderOptions, converts?: Projection['converts']): TileEncoder {
   const { tile, columns, layer = 'geometry', extent = 4096, buffer = 64 } = options
   const { maxBytes = Number.POSITIVE_INFINITY, maxFeatures = Number.POSITIVE_INFINITY } = options
+  if (extent + 2 * buffer > widestWindow) throw new RangeError(`A tile has at most ${widestWindow} units`)
   const projection = { ...tileProjection(tile, options.projection, extent, buffer), ...(converts && { converts }) }
   const encoder: Encoder = {
     layer: createLayer(planColumns(columns), layer, extent, maxBytes),
@@ -176,7 +178,7 @@ function drawBytes(encoder: Encoder, bytes: Uint8Array, start: number, end: numb
     return undefined
   }
   const shape = clipShape(drawn, window)
-  return shape && tidyShape(shape, window) ? shape : undefined
+  return shape && tidyShape(shape, window)
 }
 
 function pointAt(encoder: Encoder, bytes: Uint8Array): void {
