@@ -12,7 +12,7 @@ Commands
   serve                Run the server (the default)
                          --empty  without the sample that the first start makes
   migrate              Bring the database up to date and stop; keys are made by the first start
-  keys [APPLICATION]   Show the keys of an application, by name or id; of the default one when none is named
+  keys [APPLICATION]   Show the keys of an application, by name or id; of all applications when none is named
   create-key           Make a key and show it:
                          --application NAME|ID  whose (default: the default application)
                          --type app|master      how far it reaches (default: app)

@@ -110,6 +110,9 @@ const presence: Record<string, string> = {
   qgis: "python3 -c 'import qgis.core'",
   geopandas: "python3 -c 'import geopandas'",
   duckdb: 'command -v duckdb',
+  docker: '[ -n "${DOCS_DOCKER:-}" ] && docker info',
+  // Starts a service of the machine, which no test does by itself.
+  systemd: '[ -n "${DOCS_SYSTEMD:-}" ]',
 }
 
 /** Whether this machine has what a block needs. */
