@@ -223,6 +223,7 @@ async function make(operation: Operation, tenant: Tenant): Promise<string> {
     return operation.method === 'DELETE' && operation.path.endsWith('{id}') ? id : tenantRecord(tenant)
   }
   if (operation.path.startsWith('/tiles/')) return tileRecord(tenant)
+  if (/^databases\.(tables|publish)$/.test(operation.id)) return internalDatabase(tenant)
   if (base === '/api/v1/uploads') return uploadRecord(app.db, tenant.id, 'a', { colour: { hex: '#2a6' } })
   const { body } = await send(creator, base, tenant.developer)
   const id = body.id ?? body.applicationId
@@ -239,6 +240,12 @@ async function serve(agentId: string, { developer: key }: Tenant): Promise<void>
   const reply = await app.call('POST', `/api/v1/agents/${agentId}/invoke`, { key, body: { input: 'x' } })
   assert.equal(reply.status, 200, reply.text)
   invocations.set(agentId, reply.body.invocationId)
+}
+
+/** The example is a server that is not there. */
+async function internalDatabase({ developer: key }: Tenant): Promise<string> {
+  const body = { type: 'internal', name: 'Own' }
+  return (await app.call('POST', '/api/v1/databases', { key, body })).body.id
 }
 
 /** Mail is made by the service only. */

@@ -22,6 +22,7 @@ import type { Deliveries } from './contactpoints/deliveries.ts'
 import type { Connections } from './databases/connection.ts'
 import { databases } from './databases/database.ts'
 import { databaseOperations } from './databases/database-operations.ts'
+import { tableOperations } from './databases/table-operations.ts'
 import { datasets } from './datasets/dataset.ts'
 import { queryOperations } from './datasets/query-operations.ts'
 import type { Sources } from './datasets/sources.ts'
@@ -93,7 +94,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
 
 /** The table of contents: every operation there is. Areas meet here and nowhere else. */
 export function allOperations(parts: Parts): Operation[] {
-  const { db, secrets, keys, passwords, styleCheck, connections, sources, slots, about, isStopping } = parts
+  const { db, secrets, keys, passwords, styleCheck, connections, sources, about, isStopping } = parts
   // To describe operations nothing needs to be there.
   const { tiling = {} as Tiling, baseUrl, fonts, sprites, uploading = {} as Uploading } = parts
   const removals = createRemovals(parts)
@@ -127,10 +128,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...mapOperations({ db, styles: style, baseUrl }),
     ...assetOperations({ fonts, sprites }),
     ...homeOperations(),
-    ...databaseOperations(db, database, connections),
-    ...standard(database),
-    ...standard(dataset),
-    ...queryOperations({ db, resource: dataset, sources, slots }),
+    ...dataOperations(parts, standard, { database, dataset }),
     ...withLiveFields(standard(agent), parts.agents),
     ...invokeOperations({ db, secrets, resource: agent, agents: parts.agents, toolsFor: toolsFor(parts, toolTokens) }),
     ...workerOperations(db, agent, parts.agents),
@@ -164,6 +162,29 @@ const keysOfApplications = ({ keys, bearers, secrets }: Parts): ApplicationKeys 
     bearers.forget({ applicationId })
   },
 })
+
+/** Databases, and the datasets in them. */
+function dataOperations(
+  { db, connections, sources, slots }: Parts,
+  standard: (resource: Resource) => Operation[],
+  { database, dataset }: { database: Resource; dataset: Resource },
+): Operation[] {
+  const datasetOperations = standard(dataset)
+  const create = named(datasetOperations, 'datasets.create')
+  return [
+    ...databaseOperations(db, database, connections),
+    ...tableOperations({ db, databases: database, datasets: dataset, connections, create }),
+    ...standard(database),
+    ...datasetOperations,
+    ...queryOperations({ db, resource: dataset, sources, slots }),
+  ]
+}
+
+function named(operations: readonly Operation[], id: string): Operation {
+  const found = operations.find((operation) => operation.id === id)
+  if (!found) throw new Error(`There is no operation ${id}`)
+  return found
+}
 
 /** Tiles, of sources and of the world. */
 function mapServerOperations(parts: Parts, tiling: Tiling, tileSource: Resource, dataset: Resource): Operation[] {

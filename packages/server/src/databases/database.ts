@@ -2,6 +2,7 @@ import Type from 'typebox'
 import type { Secrets } from '../access/secrets.ts'
 import { invalid } from '../errors.ts'
 import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { readConnectionString } from './connection-string.ts'
 import { driverNames, passwordPlace } from './destination.ts'
 import { readTls } from './tls.ts'
 
@@ -34,6 +35,16 @@ export const databases = (applications: () => Resource, secrets: Secrets): Resou
       user: field('string', Type.String({ maxLength: 255 }), { default: '', isKept: true }),
       password: field('string', Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]), { mode: 'writeOnly' }),
       passwordSet: field('boolean', Type.Boolean(), { mode: 'readOnly' }),
+      connectionString: field(
+        'string',
+        Type.String({
+          maxLength: 3_000,
+          description:
+            '`postgres://user:password@host:port/db?sslmode=require` in place of host, port, user, password, db ' +
+            'and metadata.ssl. It is taken apart and not kept',
+        }),
+        { mode: 'writeOnly', default: undefined },
+      ),
       db: field('string', Type.String({ maxLength: 255, description: 'The name of the database' }), {
         default: '',
         isKept: true,
@@ -48,7 +59,8 @@ export const databases = (applications: () => Resource, secrets: Secrets): Resou
       ),
     },
     joins: { application: { one: applications, field: 'applicationId' } },
-    async prepare({ values, previous, applicationId }) {
+    async prepare({ values: asked, previous, applicationId, given }) {
+      const values = withParts(asked, previous, given)
       const next: Entity = { ...previous, ...values }
       if (next.type === 'postgres') checkServer(next)
       if (previous?.default && !next.default)
@@ -61,6 +73,22 @@ export const databases = (applications: () => Resource, secrets: Secrets): Resou
       return { ...values, password: secrets.seal(values.password, passwordPlace(applicationId, next)) }
     },
   })
+
+const stringParts = ['host', 'port', 'user', 'password', 'db'] as const
+
+/** The parts of a connection string in the place of the string. */
+function withParts({ connectionString, ...values }: Entity, previous: Entity | undefined, given: Entity): Entity {
+  if (typeof connectionString !== 'string') return values
+  const twice = stringParts.find((name) => given[name] !== undefined)
+  if (twice) throw invalid(`body/${twice}`, 'is part of connectionString; give one of the two')
+  if ((values.type ?? previous?.type) !== 'postgres') {
+    throw invalid('body/connectionString', 'goes with the type postgres only')
+  }
+  const { ssl, ...parts } = readConnectionString(connectionString)
+  if (ssl === undefined) return { ...values, ...parts }
+  const metadata = (values.metadata ?? previous?.metadata ?? {}) as Entity
+  return { ...values, ...parts, metadata: { ...metadata, ssl } }
+}
 
 /** Parts only: a connection string or a path would let the driver read files and sockets of this machine. */
 function checkServer({ host, port, user, db, metadata }: Entity): void {
