@@ -16,22 +16,63 @@ export async function explainSelect(
 ): Promise<unknown> {
   const { catalog, schema: role } = connection
   if (!catalog) return planSelect(connection, statement, options)
-  // Only VERBOSE tells the schemas of tables.
-  const explained = await run(connection, sql`EXPLAIN (VERBOSE, FORMAT JSON) ${statement}`, options)
-  const tables = explained.flatMap(({ Plan }) => nodesOf(Plan)).filter((node) => node['Relation Name'] !== undefined)
-  const schemas = tables.map((node) => String(node.Schema))
-  const names = tables.map((node) => String(node['Relation Name']))
-  const { batches } = await catalog(
-    sql`
-    SELECT count(*) FROM unnest(${schemas}::text[], ${names}::text[]) AS t(schema, name)
-    JOIN pg_catalog.pg_namespace n ON n.nspname = t.schema
-    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = t.name
-    WHERE has_schema_privilege(${role}::name, n.oid, 'USAGE') AND has_any_column_privilege(${role}::name, c.oid, 'SELECT')`,
-    options,
-  )
+  const explained = await verbosePlan(connection, statement, options)
+  const tables = tablesOf(explained)
+  const { batches } = await catalog(sql`SELECT count(*) FROM ${readableTables(tables, sql`${role}::name`)}`, options)
   const [readable] = (await Array.fromAsync(batches)).flat(2)
   const show = Number(readable) === tables.length ? withoutSchemas : kindsOnly
   return explained.map((each) => ({ ...(show === withoutSchemas && each), Plan: show(each.Plan) }))
+}
+
+/** Only VERBOSE tells the schemas of tables. */
+const verbosePlan = (
+  connection: Pick<Connection, 'select'>,
+  statement: Sql,
+  options: SelectOptions,
+): Promise<Explained> => run(connection, sql`EXPLAIN (VERBOSE, FORMAT JSON) ${statement}`, options)
+
+const tablesOf = (explained: Explained): PlanNode[] =>
+  explained.flatMap(({ Plan }) => nodesOf(Plan)).filter((node) => node['Relation Name'] !== undefined)
+
+/** Of these tables those that a role may read: `n`, their schemas, and `c`, themselves. */
+function readableTables(tables: readonly PlanNode[], role: Sql): Sql {
+  const schemas = tables.map((node) => String(node.Schema))
+  const names = tables.map((node) => String(node['Relation Name']))
+  return sql`unnest(${schemas}::text[], ${names}::text[]) AS t(schema, name)
+    JOIN pg_catalog.pg_namespace n ON n.nspname = t.schema AND has_schema_privilege(${role}, n.oid, 'USAGE')
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = t.name
+      AND has_any_column_privilege(${role}, c.oid, 'SELECT')`
+}
+
+/**
+ * The tables that a statement reads and that have the column, or any geometry where none is called so, without a spatial index
+ * on it. The catalog is asked, not the plan: a planner that takes another way has no index to choose all the same.
+ */
+export async function tablesWithoutSpatialIndex(
+  connection: Pick<Connection, 'select' | 'schema' | 'catalog'>,
+  statement: Sql,
+  column: string,
+  options: SelectOptions,
+): Promise<{ table: string; column: string }[]> {
+  const { catalog, schema: role } = connection
+  const tables = tablesOf(await verbosePlan(connection, statement, options))
+  const ask = catalog ?? connection.select
+  const { batches } = await ask(
+    sql`
+    SELECT DISTINCT n.nspname || '.' || c.relname, a.attname
+    FROM ${readableTables(tables, catalog ? sql`${role}::name` : sql`current_user`)}
+    CROSS JOIN LATERAL (
+      SELECT a.attnum, a.attname, a.attname = ${column} AS is_named, bool_or(a.attname = ${column}) OVER () AS has_named
+      FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
+      WHERE a.attrelid = c.oid AND NOT a.attisdropped AND y.typname IN ('geometry', 'geography')) AS a
+    WHERE c.relkind IN ('r', 'm', 'p') AND (a.is_named OR NOT a.has_named) AND NOT EXISTS (
+      SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
+      JOIN pg_catalog.pg_am m ON m.oid = x.relam
+      WHERE i.indrelid = c.oid AND i.indisvalid AND m.amname IN ('gist', 'spgist', 'brin') AND a.attnum = ANY (i.indkey))
+    ORDER BY 1, 2`,
+    { ...options, isOurs: true },
+  )
+  return (await Array.fromAsync(batches)).flat().map(([table, name]) => ({ table: table ?? '', column: name ?? '' }))
 }
 
 /** The plan as it is, with whatever it names: for decisions of ours, not to be shown. */

@@ -1,8 +1,7 @@
 import { type Scope, scopeOf } from '../access/acl.ts'
-import { compileSql, type Sql } from '../db/sql.ts'
+import { compileSql } from '../db/sql.ts'
 import { chooseCompression, compressions } from '../http/compression.ts'
-import type { Connection } from '../query/connection.ts'
-import { explainSelect } from '../query/explain.ts'
+import { explainSelect, tablesWithoutSpatialIndex } from '../query/explain.ts'
 import { type DatasetTileServices, makeDatasetTile } from './dataset-tiles.ts'
 import type { Known } from './known-sources.ts'
 import type { ServedTiles, TileAsked } from './served-tiles.ts'
@@ -46,27 +45,21 @@ export async function explainTile(
   const reach = scopeOf(scope.caller, 'datasets', 'read')
   const mayRead = reach && (reach.ids === 'any' || reach.ids.includes(known.dataset.id))
   if (!source.inSql || !statement || !mayRead) return described
-  const plan = await planOf(source.inSql.connection, statement, leaving)
-  return { ...described, sql: compileSql(statement).text, plan, hints: hintsOf(known, plan, made.seen) }
+  const { connection } = source.inSql
+  const options = { timeoutMs: 10_000, signal: leaving }
+  const [{ Plan: plan }] = (await explainSelect(connection, statement, options)) as [{ Plan: object }]
+  const unindexed = await tablesWithoutSpatialIndex(connection, statement, known.dataset.geometry.name, options)
+  return { ...described, sql: compileSql(statement).text, plan, hints: hintsOf(known, unindexed) }
 }
 
 const round = (ms: number): number => Math.round(ms * 100) / 100
 
-async function planOf(connection: Connection, statement: Sql, signal: AbortSignal): Promise<PlanNode> {
-  const options = { timeoutMs: 10_000, signal }
-  const [{ Plan: root }] = (await explainSelect(connection, statement, options)) as [{ Plan: PlanNode }]
-  return root
-}
-
-type PlanNode = { 'Node Type': string; 'Plan Rows': number; 'Relation Name'?: string; Plans?: PlanNode[] }
-
-function hintsOf({ dataset }: Known, plan: PlanNode, rows: number): string[] {
-  const hints: string[] = []
+function hintsOf({ dataset }: Known, unindexed: Awaited<ReturnType<typeof tablesWithoutSpatialIndex>>): string[] {
   const { geometry, dtos } = dataset ?? {}
-  const scans = nodesOf(plan).flatMap((node) => (node['Node Type'] === 'Seq Scan' && node['Relation Name']) || [])
-  if (scans.length > 0 && rows < 10_000) {
-    hints.push(`The whole of ${scans.join(', ')} is read: is there a spatial index on "${geometry?.name}"?`)
-  }
+  const hints = unindexed.map(
+    ({ table, column }) =>
+      `${table} has no spatial index on "${column}", so each tile reads all of it. Add one: CREATE INDEX ON ${table} USING gist ("${column}").`,
+  )
   if (!dtos?.some(({ primaryKey }) => primaryKey))
     hints.push('There is no primary key, so features have no id and no fixed order.')
   if (geometry?.srid === 0)
@@ -74,5 +67,3 @@ function hintsOf({ dataset }: Known, plan: PlanNode, rows: number): string[] {
   if (geometry?.mixed) hints.push('The geometries have SRIDs of their own, so no spatial index can be used.')
   return hints
 }
-
-const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
