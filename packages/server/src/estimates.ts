@@ -38,7 +38,7 @@ export function createEstimates(db: Db, connections: Connections) {
 }
 
 /** In our own database tenants may not ask for statistics, which tell of all tables: we ask, for those they may read. */
-async function estimateTable(
+export async function estimateTable(
   db: Db,
   connections: Connections,
   dataset: Dataset,

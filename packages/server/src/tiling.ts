@@ -10,6 +10,7 @@ import { tableName } from './datasets/introspect.ts'
 import { readParameters } from './datasets/parameters.ts'
 import { ownParameters, type Sources, sourceParameters } from './datasets/sources.ts'
 import type { Db } from './db/db.ts'
+import { estimateTable } from './estimates.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { Fetch } from './tiles/archives/archive.ts'
 import { type Archives, createArchives } from './tiles/archives/archives.ts'
@@ -71,6 +72,7 @@ export function createTiling(options: TilingOptions): Tiling {
     cacheMb,
     jobs,
     overviewMinRows: minRows,
+    connections,
     onError,
   } = options
   const directoryOf = (id: string): string => (id === nobody ? assetsDirectory : join(dataDirectory, 'files', id))
@@ -89,6 +91,16 @@ export function createTiling(options: TilingOptions): Tiling {
     parameters: (dataset) => ownParameters(dataset as TileDataset & FoundDataset),
     version,
     overview: overviews.find,
+    async estimate(dataset, signal) {
+      if (dataset.type !== 'table') return undefined
+      const found = { ...(dataset as TileDataset & FoundDataset), attributes: dataset.dtos }
+      const estimate = await estimateTable(db, connections, found as unknown as FoundDataset, signal)
+      const [west = 0, south = 0, east = 0, north = 0] = estimate?.extent ?? []
+      return {
+        ...(estimate?.rows && { rows: estimate.rows }),
+        ...(estimate?.extent && { extent: [west, south, east, north] as const }),
+      }
+    },
   }
   const archiveInfo: TileArchives = {
     info: async (applicationId, uri) => (await archives.open(applicationId, uri)).info(),

@@ -48,9 +48,13 @@ export type TileDatasets = {
   parameters(dataset: TileDataset): ReadonlySet<string>
   /** Changes with the data. */
   version(dataset: TileDataset): Promise<string>
+  /** About how many rows a table has and where, from statistics; no row is read. */
+  estimate?(dataset: TileDataset, signal: AbortSignal): Promise<TileEstimate | undefined>
   /** For the low zooms of large tables that are ours. */
   overview?(dataset: TileDataset): Promise<Overview | undefined>
 }
+
+export type TileEstimate = { readonly rows?: number; readonly extent?: Extent }
 
 /** What tiles need of archives. */
 export type TileArchives = { info(applicationId: string, uri: string): Promise<ArchiveInfo> }
@@ -66,6 +70,8 @@ export type Known = {
   readonly parameters?: ReadonlySet<string>
   readonly overview?: Overview
   readonly archive?: ArchiveInfo
+  /** There may be something beyond the extent. */
+  readonly isExtentEstimated?: boolean
 }
 
 export type KnownSources = { get(scope: Scope, id: string): Promise<Known> }
@@ -101,7 +107,8 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
       metadata: {},
     } as const
     const known = await learn({ ...base, ...nothingKnown }, '')
-    return { ...known, source: { ...base, ...(await look(applicationId, id, known.version)) } }
+    const { isEstimate = false, ...found } = await look(applicationId, id, known.version)
+    return { ...known, source: { ...base, ...found }, isExtentEstimated: isEstimate }
   })
 
   /** An extent that was found out and not given grows with the data. */
@@ -112,8 +119,8 @@ export function createKnownSources(dependencies: KnownDependencies): KnownSource
       sql`SELECT is_extent_found AS found FROM svc.tilesources WHERE id = ${id}::uuid`,
     )
     if (!row?.found) return known
-    const { extentLngLat } = await look(applicationId, source, known.version)
-    return { ...known, source: { ...known.source, extentLngLat } }
+    const { extentLngLat, isEstimate = false } = await look(applicationId, source, known.version)
+    return { ...known, source: { ...known.source, extentLngLat }, isExtentEstimated: isEstimate }
   }
 
   async function learn(source: TileSource, revision: string): Promise<Known> {

@@ -39,6 +39,30 @@ describe('what a dataset covers', () => {
     assert.equal(count(), 2)
   })
 
+  test('is looked at in the background when that takes long, and may be anywhere until then', async () => {
+    const looks = [Promise.withResolvers<Extent>(), Promise.withResolvers<Extent>()]
+    let begun = 0
+    const look = createLooks(async () => ({
+      minZoom: 0,
+      maxZoom: 14,
+      extentLngLat: await (looks[begun++] as (typeof looks)[number]).promise,
+    }))
+    const first = look('app', 'id', 'v1')
+    await setTimeout(250)
+    looks[0]?.resolve([0, 0, 10, 10])
+    assert.deepEqual((await first).extentLngLat, [0, 0, 10, 10])
+    // Until looking again is worth it.
+    while (begun < 2) {
+      assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [-180, -90, 180, 90])
+      await setTimeout(50)
+    }
+    assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [-180, -90, 180, 90])
+    looks[1]?.resolve([20, 0, 30, 10])
+    await setTimeout(0)
+    assert.deepEqual((await look('app', 'id', 'v2')).extentLngLat, [20, 0, 30, 10])
+    assert.equal(begun, 2)
+  })
+
   test('has an attribution that is safe to show', async () => {
     assert.equal((await counted(0).look('app', 'id', 'v1')).attribution, 'us')
   })

@@ -114,7 +114,7 @@ export function createServedTiles(options: ServedTilesOptions): ServedTiles {
   return {
     has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
     async get(known, asked, leaving) {
-      if (!touches(asked.tile, known.source.extentLngLat, tileMargin)) {
+      if (!known.isExtentEstimated && !touches(asked.tile, known.source.extentLngLat, tileMargin)) {
         checkParameters(options, known, asked.parameters, asked.tree)
         const tile = { ...emptyTile(asked.extension), ...(known.dataset && { features: '0/0' }) }
         return { tile, ...(await formFor(tile, asked, () => {})), isHit: true }

@@ -25,7 +25,15 @@ export type TileSource = {
 }
 
 /** What is known of a source by looking at it. */
-export type Detected = { minZoom: number; maxZoom: number; extentLngLat: Extent; attribution?: string; name?: string }
+export type Detected = {
+  minZoom: number
+  maxZoom: number
+  extentLngLat: Extent
+  attribution?: string
+  name?: string
+  /** Not all of the data were looked at: some may lie beyond the extent. */
+  isEstimate?: boolean
+}
 
 /** Finds out what a source covers; a source that cannot be a map is an error. */
 export type Detect = (
