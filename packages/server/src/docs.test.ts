@@ -110,14 +110,14 @@ const presence: Record<string, string> = {
   qgis: "python3 -c 'import qgis.core'",
   geopandas: "python3 -c 'import geopandas'",
   duckdb: 'command -v duckdb',
-  docker: '[ -n "${DOCS_DOCKER:-}" ] && docker info',
+  docker: '[ -n "$DOCS_DOCKER" ] && docker info',
   // Starts a service of the machine, which no test does by itself.
-  systemd: '[ -n "${DOCS_SYSTEMD:-}" ]',
+  systemd: '[ -n "$DOCS_SYSTEMD" ]',
 }
 
 /** Whether this machine has what a block needs. */
 const isPresent = (need: string): boolean =>
-  spawnSync('bash', ['-uc', presence[need] ?? 'exit 1'], { env: { ...process.env, ...env } }).status === 0
+  spawnSync('bash', ['-c', presence[need] ?? 'exit 1'], { env: { ...process.env, ...env } }).status === 0
 
 /** curl fails on an error's status, and npm is the command that it would start. */
 const preamble = (): string => `
