@@ -144,13 +144,13 @@ const otherResponse = (status: number): Json =>
     : { $ref: `#/components/responses/Problem${status}` }
 
 function responsesOf(operation: Operation, schemas: Json): Json {
-  const { success, access, body, multipart, path, query, failures: own = [] } = operation
+  const { success, access, body, multipart, path, failures: own = [] } = operation
   const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
-  const statuses = new Set([...own, 500, 503])
+  // Every operation refuses query parameters that it does not have.
+  const statuses = new Set([...own, 400, 500, 503])
   if (access !== 'public') statuses.add(401)
-  if (path.includes('{')) statuses.add(404).add(400)
-  if (query) statuses.add(400)
-  if (body || multipart) statuses.add(400).add(413).add(415)
+  if (path.includes('{')) statuses.add(404)
+  if (body || multipart) statuses.add(413).add(415)
   return {
     [success.status]: {
       description: success.description,
