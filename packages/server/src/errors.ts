@@ -122,9 +122,12 @@ export class FaultCollector {
     }
   }
 
-  /** Throws when there is a fault. */
-  finish(): void {
+  /** Throws when there is a fault; otherwise what the checks made is whole. */
+  finish<T>(made: T): Exclude<T, undefined>
+  finish(): void
+  finish(made?: unknown): unknown {
     if (this.#faults.length > 0) throw faulty(this.#faults, this.#code)
+    return made
   }
 }
 

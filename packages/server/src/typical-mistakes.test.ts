@@ -46,6 +46,14 @@ async function gives(reply: Promise<Reply>, ...expected: RegExp[]): Promise<void
   for (const [index, pattern] of expected.entries()) assert.match(faults[index] ?? '', pattern)
 }
 
+test('a query with a misspelt parameter and a misspelt attribute names both', async () => {
+  await gives(
+    query('lmit=2&sort=-populaton'),
+    /^query\/lmit: "lmit" is not a parameter\. Did you mean "limit"\?/,
+    /^query\/sort: "populaton" .*Did you mean "population"\?/,
+  )
+})
+
 describe('a list', () => {
   test('with unknown fields, filters and sort terms names each and the nearest', async () => {
     await gives(

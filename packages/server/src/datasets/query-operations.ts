@@ -3,7 +3,7 @@ import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
+import { FaultCollector, invalid } from '../errors.ts'
 import { lastSegment } from '../http/file-name.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
@@ -179,12 +179,13 @@ type Asked = {
 async function answer({ known, sources, slots }: Services, context: Context, id: string, asked: Asked) {
   const { parameters, query, schema } = asked
   const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
-  refuseUnknown(context.tree, schema, own)
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
-  if (parameters.srid !== undefined && formatName === 'geojson')
-    throw invalid('query/srid', 'cannot be given with GeoJSON, which is always in 4326; use format=json or csv')
-  const filename = fileNameOf(parameters.filename)
-  const plan = nearestFirst(parsePlan(query, attributes, asked.places), asked.nearest, attributes, 'body/nearest')
+  const faults = new FaultCollector()
+  faults.attempt(() => refuseUnknown(context.tree, schema, own))
+  faults.attempt(() => checkSrid(parameters.srid, formatName))
+  const filename = faults.attempt(() => fileNameOf(parameters.filename))
+  const read = faults.attempt(() => parsePlan(query, attributes, asked.places))
+  const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
   const source = await sources.open(dataset, context.tree)
   const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
   const { signal } = context
@@ -205,6 +206,11 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
     },
     format: { name: formatName, filename, dataset, plan },
   })
+}
+
+function checkSrid(srid: number | undefined, format: string): void {
+  if (srid === undefined || format !== 'geojson') return
+  throw invalid('query/srid', 'cannot be given with GeoJSON, which is always in 4326; use format=json or csv')
 }
 
 /** No path: where the file comes to lie is for the reader to say. */
