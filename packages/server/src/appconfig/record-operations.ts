@@ -15,7 +15,13 @@ const uuidPattern = `^${[8, 4, 4, 4, 12].map(hex).join('-')}$`
 export function recordOperations(db: Db, resource: Resource): Operation[] {
   const byId = crudOperations({ db, resource })
     .filter(({ path }) => path.endsWith('/{id}'))
-    .map((operation) => ({ ...operation, id: operation.id.replace('.', '.record.'), idPattern: uuidPattern }))
+    .map((operation) => ({
+      ...operation,
+      id: operation.id.replace('.', '.record.'),
+      idPattern: uuidPattern,
+      // The key of a configuration cannot be patched.
+      ...(operation.method === 'PATCH' && { failures: [...(operation.failures ?? []), 405] }),
+    }))
   return [createRecord(db, resource), ...byId]
 }
 

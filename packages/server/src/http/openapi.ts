@@ -47,6 +47,7 @@ const failures: Record<number, string> = {
   400: 'The request is not valid',
   401: 'The key is missing, not valid, or does not grant this',
   404: 'There is no such thing within reach of the key',
+  405: 'The address has no such method',
   408: 'The body did not arrive in time',
   409: 'The change contradicts what is there',
   412: 'The record is not at the revision of If-Match',
@@ -138,13 +139,16 @@ function conditions({ success, failures = [] }: Operation): Json[] {
 }
 
 /** An answer without a body is no problem. */
-const otherResponse = (status: number): Json =>
-  status === 204 || status === 304
-    ? { description: status === 204 ? 'There is nothing here' : 'Not changed since If-None-Match' }
-    : { $ref: `#/components/responses/Problem${status}` }
+function otherResponse(status: number, ownFailure: TSchema | undefined): Json {
+  if (status === 204) return { description: 'There is nothing here' }
+  if (status === 304) return { description: 'Not changed since If-None-Match' }
+  if (!(ownFailure && (status === 400 || status === 404))) return { $ref: `#/components/responses/Problem${status}` }
+  const { description, content } = problem(failures[status] ?? '')
+  return { description, content: { ...(content as Json), 'application/json': { schema: plain(ownFailure) } } }
+}
 
 function responsesOf(operation: Operation, schemas: Json): Json {
-  const { success, access, body, multipart, path, failures: own = [] } = operation
+  const { success, access, body, multipart, path, ownFailure, failures: own = [] } = operation
   const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
   // Every operation refuses query parameters that it does not have.
   const statuses = new Set([...own, 400, 500, 503])
@@ -160,7 +164,7 @@ function responsesOf(operation: Operation, schemas: Json): Json {
       }),
     },
     ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),
-    ...Object.fromEntries([...statuses].sort().map((status) => [status, otherResponse(status)])),
+    ...Object.fromEntries([...statuses].sort().map((status) => [status, otherResponse(status, ownFailure)])),
   }
 }
 

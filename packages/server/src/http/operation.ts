@@ -86,6 +86,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema> = {
   success: { status: number; description: string; schema?: TSchema; contentType?: string; headers?: readonly string[] }
   /** Statuses beyond those that every operation can answer. */
   failures?: readonly number[]
+  /** What a 400 or 404 may be instead of a problem, in JSON: an error of a protocol inside of HTTP. */
+  ownFailure?: TSchema
   handle(
     context: ContextOf<A>,
     input: { params: Readonly<Record<string, string>>; query: Static<Q>; body: Static<B> },

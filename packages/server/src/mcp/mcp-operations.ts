@@ -20,6 +20,12 @@ type McpDependencies = {
 const example = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
 
 /** The datasets as tools for models, by the Model Context Protocol; without sessions, so any replica can answer. */
+const rpcFailure = Type.Object({
+  jsonrpc: Type.Literal('2.0'),
+  id: Type.Union([Type.String(), Type.Number(), Type.Null()]),
+  error: Type.Object({ code: Type.Integer(), message: Type.String() }),
+})
+
 export function mcpOperations(dependencies: McpDependencies): Operation[] {
   const { estimates } = dependencies
   const callerFor = createCaller([...dependencies.operations, ...columnsOperation(dependencies.operations)])
@@ -38,6 +44,8 @@ export function mcpOperations(dependencies: McpDependencies): Operation[] {
       // One message, not many: a thousand queries are a thousand requests.
       body: Type.Object({}, { additionalProperties: true, examples: [example] }),
       success: { status: 200, description: 'A JSON-RPC answer', schema: Type.Unknown() },
+      failures: [404],
+      ownFailure: rpcFailure,
       async handle({ request, caller, signal }, { body }) {
         const granted = await grantedCaller(request, caller, dependencies)
         // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.

@@ -59,9 +59,13 @@ export async function respond(
   const text = await response.text()
   // A tool that ended because its caller left or was revoked has nothing to say.
   signal.throwIfAborted()
-  if (isEarlier && !response.ok) throw refusal(text)
+  if (!response.ok && (isEarlier || !isMessage(body))) throw refusal(text)
   return text === '' ? { status: response.status } : { status: response.status, json: text }
 }
+
+/** Is it JSON-RPC? What is not is no client's of the protocol, and gets the answer of every other operation. */
+const isMessage = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'jsonrpc' in body && body.jsonrpc === '2.0' && 'id' in body
 
 /** Before 2026 clients begin with `initialize`, which is answered like any other message. */
 async function respondEarlier(server: Server, message: Request, body: unknown): Promise<Response> {

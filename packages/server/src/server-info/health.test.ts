@@ -52,5 +52,5 @@ test('a database that has been silent for ten seconds is taken to be lost', asyn
   assert.equal(await health.check(), 'busy')
   const later = performance.now() + 10_001
   t.mock.method(performance, 'now', () => later)
-  await assert.rejects(health.check(), { code: 'unavailable', message: /has not answered/ })
+  await assert.rejects(health.check(), { code: 'unavailable', message: /does not answer/ })
 })

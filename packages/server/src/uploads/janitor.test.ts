@@ -42,7 +42,8 @@ test('tables and archives of tiles that no upload works on go, those of datasets
   await mkdir(files, { recursive: true })
   await writeFile(join(files, `${failed}.mbtiles`), 'x')
   await writeFile(join(files, 'of-somebody-else.mbtiles'), 'x')
-  for (const name of [`svc_up_${hex()}_1_0`, `svc_ov_${hex()}_0`]) {
+  const ofDataset = done.datasetId.replaceAll('-', '')
+  for (const name of [`svc_up_${hex()}_1_0`, `svc_ov_${hex()}_0`, `svc_ov_${ofDataset}_u${hex().slice(0, 12)}_new_3`]) {
     await db.script(`CREATE TABLE ${uploads.schema}.${name} ()`)
   }
   await tidy({ db, directory: uploads.directory })

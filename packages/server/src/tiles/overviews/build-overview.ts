@@ -21,6 +21,8 @@ export type Buildable = {
   readonly geometry: Attribute
   readonly isPoint: boolean
   readonly table: OwnTable
+  /** Who builds, as part of the names of tables: a job and an upload may build for the same dataset at once. */
+  readonly build: string
 }
 
 /** What the tables that are ready to take their places hold. */
@@ -48,14 +50,14 @@ const enough = { rows: 10_000, vertices: 200_000 }
 /** Makes the tables of an overview beside those that are in use. Only what lies in crowded tiles is in them. */
 export async function stageOverview(
   db: Db,
-  { dataset, geometry, isPoint, table }: Buildable,
+  { dataset, geometry, isPoint, table, build }: Buildable,
   minRows: number,
   signal: AbortSignal,
 ): Promise<Staged> {
   const staged: Staged = { zooms: [], rowCounts: [], tiles: [] }
   const key = keyOf(dataset)
   if (key === undefined) return staged
-  const named = (part: string | number): Sql => ident(table.schema, overviewTable(dataset.id, part))
+  const named = (part: string): Sql => ident(table.schema, overviewTable(dataset.id, `${build}_${part}`))
   const base = ident(table.schema, table.name)
   const step = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => inStep(db, signal, work)
 
@@ -132,7 +134,7 @@ type Level = {
   readonly geometry: Attribute
   readonly isPoint: boolean
   readonly columns: readonly string[]
-  named(part: string | number): Sql
+  named(part: string): Sql
 }
 
 /** The tiles that hold too much; above a tile that does there is always another. */

@@ -70,7 +70,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     const { geometry, geometryType } = geometryOf(dataset)
     const facts = await factsOf(db, dataset, table)
     if (!facts) return
-    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
+    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table, build: 'job' }
     await note(db, id, facts.current, 'building', null)
     try {
       await dropUnfinished(db, buildable)
@@ -87,7 +87,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
 
   async function stage(dataset: TileDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview> {
     const { geometry, geometryType } = geometryOf(dataset)
-    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
+    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table, build: uploadBuild(table) }
     await dropUnfinished(db, buildable)
     const staged = await stageOverview(db, buildable, minRows, signal)
     return async (tx, place) => {
@@ -119,6 +119,9 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     },
   }
 }
+
+/** From the upload's id, which begins at the seventh letter of its table's name; names of tables have 63 letters at most. */
+const uploadBuild = ({ name }: OwnTable): string => `u${name.slice(7, 19)}`
 
 const builtRecord = (
   { dataset, geometry }: Buildable,
