@@ -84,10 +84,17 @@ async function unlessLocked(signal: AbortSignal, work: () => Promise<void>): Pro
     try {
       return await work()
     } catch (error) {
-      if (attempt === tries || !/^(55P03|40P01|42P07)$/.test(codeOf(error) ?? '')) throw error
+      if (attempt === tries || !isPassing(error)) throw error
       await sleep(200 * attempt, undefined, { signal })
     }
   }
+}
+
+/** A lock that was not to be had, a deadlock, or a name that another upload took at the same moment (42P07, or 23505 in the catalog). */
+function isPassing(error: unknown): boolean {
+  const code = codeOf(error) ?? ''
+  const constraint = (error as { constraint?: unknown }).constraint
+  return /^(55P03|40P01|42P07)$/.test(code) || (code === '23505' && /^pg_(class|type)_/.test(String(constraint)))
 }
 
 async function publishTable(tx: Queryable, upload: Claimed, table: Publishable): Promise<void> {
