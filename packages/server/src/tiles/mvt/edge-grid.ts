@@ -86,6 +86,23 @@ function visitAll(edges: Edges, visit: Visit, isActive?: Uint8Array): boolean {
   return true
 }
 
+/** Shows each edge that may pass within a unit of a point, of those that visitPairs has seen, at least once. */
+export function visitNear(edges: Edges, x: number, y: number, visit: (edge: number) => void): void {
+  if (edges.count <= fewEdges) {
+    for (let edge = 0; edge < edges.count; edge++) visit(edge)
+    return
+  }
+  const { shift, left, low, columns, rows, heads, next, edgeOf } = grid
+  const lastColumn = Math.min(columns - 1, (x - left) >> shift)
+  const lastRow = Math.min(rows - 1, (y - low) >> shift)
+  for (let row = Math.max(0, (y - low - 1) >> shift); row <= lastRow; row++) {
+    for (let column = Math.max(0, (x - left - 1) >> shift); column <= lastColumn; column++) {
+      const head = heads[row * columns + column] as number
+      for (let entry = head; entry !== none; entry = next[entry] as number) visit(edgeOf[entry] as number)
+    }
+  }
+}
+
 /** Puts the edges into the grid for `edgeBelow`. */
 export function indexEdges(edges: Edges): void {
   openGrid(edges)

@@ -1,12 +1,13 @@
-import { visitPairs } from './edge-grid.ts'
+import { visitNear, visitPairs } from './edge-grid.ts'
 import { createEdges, type Edges, putEdge, reserveEdges, sideOf, span, spanBits } from './edges.ts'
 
 /**
- * Noding by iterated snap rounding: edges are split where they meet, at the nearest integer point, until they meet at their
- * ends only. A split may bend an edge by up to a unit, and a bent edge may meet others, which is why it is done again.
+ * Noding by snap rounding (Hobby): the ends and the crossings of edges make the pixels around them hot, and each edge that passes
+ * a hot pixel is split at its centre. Then edges meet at their ends only. It is done again as long as an edge was bent into
+ * another pixel that is hot, since pixels share their borders.
  */
 
-/** Edges meet no more after three rounds or so. */
+/** Two are enough as a rule. */
 const mostRounds = 12
 /** Scribbles beyond this are left as they are. */
 const splitsPerEdge = 8
@@ -35,7 +36,7 @@ export function nodeEdges(edges: Edges): Edges | undefined {
     willBend.fill(0, 0, noded.count)
     current = noded
     hasBent = false
-    if (!visitPairs(noded, splitPair, isBent) || splitCount > mostSplits) return undefined
+    if (!findSplits(noded)) return undefined
     if (splitCount === 0) return noded
     splits.subarray(0, splitCount).sort()
     const target = noded === spare ? other : spare
@@ -48,59 +49,88 @@ export function nodeEdges(edges: Edges): Edges | undefined {
 
 const other: Edges = createEdges()
 
+/** False when there are too many. */
+function findSplits(edges: Edges): boolean {
+  crossings.length = 0
+  if (!visitPairs(edges, splitPair, isBent)) return false
+  for (const place of crossings) {
+    hotX = Math.floor(place / span)
+    hotY = place % span
+    visitNear(edges, hotX, hotY, snapToHot)
+  }
+  return splitCount <= mostSplits
+}
+
 const edgeUnit = span * span
+
+/** Where edges cross, each as one number. */
+const crossings: number[] = []
+let hotX = 0
+let hotY = 0
 
 /** Notes where the two are to be split; true when there are more splits than anybody waits for. */
 function splitPair(first: number, second: number): boolean {
   const { ax, ay, bx, by } = current
   const a = sideOf(current, first, ax[second] as number, ay[second] as number)
   const b = sideOf(current, first, bx[second] as number, by[second] as number)
-  if (a * b > 0) return false
   const c = sideOf(current, second, ax[first] as number, ay[first] as number)
   const d = sideOf(current, second, bx[first] as number, by[first] as number)
-  if (c * d > 0) return false
-  if (a === 0) addSplit(first, ax[second] as number, ay[second] as number)
-  if (b === 0) addSplit(first, bx[second] as number, by[second] as number)
-  if (c === 0) addSplit(second, ax[first] as number, ay[first] as number)
-  if (d === 0) addSplit(second, bx[first] as number, by[first] as number)
-  if (a * b * c * d !== 0) cross(first, second, a / (a - b))
+  const width = pixelWidth(first)
+  const otherWidth = pixelWidth(second)
+  if (Math.abs(a) < width) split(first, ax[second] as number, ay[second] as number, a)
+  if (Math.abs(b) < width) split(first, bx[second] as number, by[second] as number, b)
+  if (Math.abs(c) < otherWidth) split(second, ax[first] as number, ay[first] as number, c)
+  if (Math.abs(d) < otherWidth) split(second, bx[first] as number, by[first] as number, d)
+  if (a * b < 0 && c * d < 0) addCrossing(first, second, a / (a - b))
   return splitCount > mostSplits
 }
 
-/** Both are split near the point that lies at this fraction of the second. */
-function cross(first: number, second: number, fraction: number): void {
+/** How far from an edge, in terms of `sideOf`, the centre of a pixel is whose corner it touches: that one it does not pass. */
+function pixelWidth(edge: number): number {
+  const { ax, ay, bx, by } = current
+  return ((bx[edge] as number) - (ax[edge] as number) + Math.abs((by[edge] as number) - (ay[edge] as number))) / 2
+}
+
+/** At this fraction of the second. Both are split there, even where they touch the corner of its pixel only. */
+function addCrossing(first: number, second: number, fraction: number): void {
   const { ax, ay, bx, by } = current
   const fromX = ax[second] as number
   const fromY = ay[second] as number
   const x = Math.round(fromX + fraction * ((bx[second] as number) - fromX))
   const y = Math.round(fromY + fraction * ((by[second] as number) - fromY))
-  bendTo(first, x, y)
-  bendTo(second, x, y)
+  split(first, x, y, sideOf(current, first, x, y))
+  split(second, x, y, sideOf(current, second, x, y))
+  crossings.push(x * span + y)
 }
 
-function bendTo(edge: number, x: number, y: number): void {
-  if (sideOf(current, edge, x, y) !== 0) {
-    willBend[edge] = 1
-    hasBent = true
-  }
-  addSplit(edge, x, y)
+function snapToHot(edge: number): void {
+  const side = sideOf(current, edge, hotX, hotY)
+  if (Math.abs(side) < pixelWidth(edge)) split(edge, hotX, hotY, side)
 }
 
-/** Only between the ends of the edge. */
-function addSplit(edge: number, x: number, y: number): void {
+/** Splits an edge at a place near it, which bends it where the place is to one side. */
+function split(edge: number, x: number, y: number, side: number): void {
+  if (!addSplit(edge, x, y) || side === 0) return
+  willBend[edge] = 1
+  hasBent = true
+}
+
+/** Only between the ends of the edge; false elsewhere. */
+function addSplit(edge: number, x: number, y: number): boolean {
   const { ax, ay, bx, by } = current
   const fromX = ax[edge] as number
   const fromY = ay[edge] as number
   const toX = bx[edge] as number
   const toY = by[edge] as number
-  if (x < fromX || x > toX || (y - fromY) * (y - toY) > 0) return
-  if ((x === fromX && y === fromY) || (x === toX && y === toY)) return
+  if (x < fromX || x > toX || (y - fromY) * (y - toY) > 0) return false
+  if ((x === fromX && y === fromY) || (x === toX && y === toY)) return false
   if (splitCount === splits.length) {
     const larger = new Float64Array(splitCount * 2)
     larger.set(splits)
     splits = larger
   }
   splits[splitCount++] = edge * edgeUnit + x * span + (toY >= fromY ? y : span - 1 - y)
+  return true
 }
 
 function splitEdges(source: Edges, target: Edges): void {
