@@ -43,9 +43,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
                WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
             + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
     if ((row?.count ?? 0) >= maxWaiting) {
-      throw busy(
-        `The application has ${maxWaiting} unfinished uploads, and may have no more; send this one when some have ended.`,
-      )
+      throw busy(`The application has ${maxWaiting} unfinished uploads, its limit. Send this one when some have ended.`)
     }
     const room = await storage.left(tx, applicationId, id)
     if (declared > room || room <= 0) throw quotaExceeded(storage)
@@ -106,5 +104,5 @@ const busy = (detail: string): ApiError => new ApiError('busy', detail, { header
 export const quotaExceeded = ({ bytes }: StorageQuota): ApiError =>
   new ApiError(
     'storage_quota',
-    `The application may store ${bytes} bytes, and this file is more than what is left. Delete datasets or uploads, or ask for more.`,
+    `The application may store ${bytes} bytes, and this file is larger than what is left. Delete datasets or uploads, or ask the operator for more.`,
   )

@@ -107,7 +107,7 @@ test('a file that drips, and one that takes too long, are refused with 408, and 
     server.close()
     return answer
   }
-  assert.match(await drip({ bytesPerSecond: 1_000, windowMs: 300, deadlineMs: 60_000 }), /^408 .*1000 bytes a second/)
+  assert.match(await drip({ bytesPerSecond: 1_000, windowMs: 300, deadlineMs: 60_000 }), /^408 .*1000 bytes per second/)
   assert.match(await drip({ bytesPerSecond: 0, windowMs: 300, deadlineMs: 500 }), /^408 .*within 0.5 s/)
   assert.deepEqual(await readdir(directory), [])
 })

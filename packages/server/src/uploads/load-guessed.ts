@@ -27,7 +27,7 @@ export async function loadGuessed(
   const rows = reader.load(rowsWanted(plan), (fraction) => run.progress.at('loading', fraction))
   const copied = await copyRows(staged, rows)
   const { loaded } = await rows.sent
-  if (!loaded) throw new Error('It is not said what was loaded')
+  if (!loaded) throw new Error('The reader did not report what it loaded')
   const { layer, isAsGuessed } = loaded
   run.warnings.push(...layer.warnings)
   const right = planTable(layer, upload.options)

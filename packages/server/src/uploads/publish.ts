@@ -105,7 +105,7 @@ async function publishTable(tx: Queryable, upload: Claimed, table: Publishable):
       SELECT database_id AS "databaseId", source FROM svc.datasets
       WHERE id = ${table.id}::uuid AND application_id = ${upload.applicationId}::uuid AND type = 'table'
       FOR NO KEY UPDATE`)
-    if (!found) throw new UploadFault('dataset_gone', 'The dataset was deleted in the meantime.')
+    if (!found) throw new UploadFault('dataset_gone', 'The dataset was deleted while the file was loaded.')
     demandSameSource(found, upload.replaces)
   }
   await demandSameDestination(tx, target)

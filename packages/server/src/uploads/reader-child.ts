@@ -132,7 +132,7 @@ async function sendRows(from: Reader, request: RowsRequest): Promise<RowsSent> {
     sent += value.length
     if (sent > most) {
       const times = `${expansion.ratio} times the size of the file and more than ${most} bytes`
-      throw new ReadFault('expansion_limit', `The rows take more than ${times}.`)
+      throw new ReadFault('expansion_limit', `The rows of the file take more than ${times}, the limit.`)
     }
     check?.look(value)
     if (value.length > 0) await send(value)
@@ -157,7 +157,7 @@ process.on('message', (request: ReaderRequest | Converted | Converting) => {
             ? {
                 kind: 'fault',
                 code: 'storage_full',
-                message: 'The server has no space left to unpack the file.',
+                message: 'The server has no disk space left to unpack the file. Try again later.',
                 place: {},
               }
             : { kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) },

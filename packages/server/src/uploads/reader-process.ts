@@ -274,7 +274,7 @@ function createPipe(stream: Readable, watchdog: Watchdog): Pipe {
     if (rest.length === 0) {
       if (hasOwnMemory(piece)) free(piece.buffer)
       const { value, done: isOver } = await watchdog.await(Promise.race([pieces.next(), failed]))
-      if (isOver) throw new ReaderDied('The rows ended early.')
+      if (isOver) throw new ReaderDied('The process that read the file ended before it had sent all rows.')
       piece = value
       rest = piece
     }

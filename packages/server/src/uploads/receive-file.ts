@@ -121,7 +121,7 @@ function feed(
   const window = setInterval(() => {
     // Less than one byte in a window is too slow at any rate.
     if (received < Math.max(1, (bytesPerSecond * windowMs) / 1000)) {
-      late(`The file arrived with fewer than ${bytesPerSecond} bytes a second, the least that is waited for.`)
+      late(`The file arrived at fewer than ${bytesPerSecond} bytes per second, the minimum.`)
     }
     received = 0
   }, windowMs).unref()
@@ -137,7 +137,7 @@ function feed(
   request.on('error', (error) => reject(malformed(error)))
   request.on('close', () => {
     stop()
-    if (!request.complete) reject(malformed(new Error('The client has left')))
+    if (!request.complete) reject(malformed(new Error('The client closed the connection')))
   })
   request.once('end', stop)
   request.pipe(form)

@@ -45,7 +45,10 @@ export async function demandReplaceable(
     )
   }
   if (name.startsWith('svc_')) {
-    throw new UploadFault('not_replaceable', 'Tables whose names begin with svc_ belong to the service.')
+    throw new UploadFault(
+      'not_replaceable',
+      'Tables whose names begin with svc_ belong to the service and cannot be replaced.',
+    )
   }
   const [found] = await db.query<{ isPlain: boolean }>(sql`
     SELECT c.relkind = 'r' AND NOT c.relispartition AND NOT c.relrowsecurity
@@ -55,7 +58,7 @@ export async function demandReplaceable(
   if (found && !found.isPlain) {
     throw new UploadFault(
       'dataset_in_use',
-      'Only a plain table can be replaced: no view, no partition, no inherited table and none with row security.',
+      'Only a plain table can be replaced, not a view, a partition, an inherited table or one with row security.',
     )
   }
 }

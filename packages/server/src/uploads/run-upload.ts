@@ -207,7 +207,8 @@ async function findReplaced(
 ): Promise<Replaced | undefined> {
   if (options.datasetId === undefined) return undefined
   const found = await parts.findReplaced(applicationId, options.datasetId)
-  if (found?.type !== 'table') throw new UploadFault('dataset_gone', 'There is no such dataset any more.')
+  if (found?.type !== 'table')
+    throw new UploadFault('dataset_gone', 'The dataset was deleted, or is no longer of type table.')
   demandSameSource(found, replaces)
   return found
 }
@@ -217,13 +218,13 @@ function chosenLayers(layers: readonly string[], { options }: Claimed): readonly
   const shown = layers.slice(0, 20).map((name) => JSON.stringify(name))
   if (layer !== undefined) {
     if (layers.includes(layer)) return [layer]
-    throw new UploadFault('layer_not_found', `There is no layer "${layer}"; there are ${shown.join(', ')}.`)
+    throw new UploadFault('layer_not_found', `There is no layer "${layer}". The file has ${shown.join(', ')}.`)
   }
   const isTooMany = layers.length > (datasetId === undefined ? maxLayers : 1)
   if (!isTooMany) return layers
   throw new UploadFault(
     'layer_required',
-    `The file has ${layers.length} layers; say in the field layer which one is meant: ${shown.join(', ')}.`,
+    `The file has ${layers.length} layers. Name one of them in the field layer: ${shown.join(', ')}.`,
   )
 }
 
@@ -244,7 +245,7 @@ async function scanLayers(reader: ReaderProcess, names: readonly string[], run: 
       run.warnings.push({ code: 'empty_layer', message: 'The layer has no features, so it was left out.', layer: name })
     }
   }
-  if (layers.length === 0) throw new UploadFault('no_features', 'There is nothing in the file.')
+  if (layers.length === 0) throw new UploadFault('no_features', 'The file has no features.')
   return layers
 }
 

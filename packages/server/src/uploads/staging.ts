@@ -64,7 +64,11 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
   )
   const unknown = wanted.find((srid) => !found.some((row) => row.srid === srid))
   if (unknown !== undefined) {
-    throw new UploadFault('srid_unknown', `There is no reference system ${unknown}.`, { layer: plan.layer.name })
+    throw new UploadFault(
+      'srid_unknown',
+      `${unknown} is not the number of a known reference system. Give an EPSG number such as 3067.`,
+      { layer: plan.layer.name },
+    )
   }
 }
 
@@ -105,7 +109,7 @@ export async function transform(staged: Staged): Promise<void> {
     const isUnknown = /proj|srid|could not (parse|form)/i.test(message)
     throw new UploadFault(
       isUnknown ? 'srid_unknown' : 'invalid_coordinates',
-      `The coordinates cannot be brought into the reference system ${target}: ${message}`,
+      `The coordinates cannot be transformed into the reference system ${target}: ${message}`,
       { layer: layer.name },
       error,
     )
@@ -257,7 +261,7 @@ async function dropReplaced(tx: Queryable, target: Target, place: TableName): Pr
     const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail.split('\n')[0]})` : ''
     throw new UploadFault(
       'dataset_in_use',
-      `Something is built on the table of the dataset, so it cannot be replaced${detail}.`,
+      `Other objects of the database depend on the table of the dataset, so it cannot be replaced${detail}.`,
       {},
       error,
     )

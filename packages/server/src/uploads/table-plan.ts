@@ -82,7 +82,7 @@ function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids)
   if (!looksLikeDegrees(layer.extent)) {
     throw new UploadFault(
       'srid_required',
-      'The file does not say in which reference system its coordinates are, and they are not degrees: give sourceSrid.',
+      'The file does not say in which reference system its coordinates are, and they are not degrees. Give it in the field sourceSrid.',
       { layer: layer.name },
     )
   }

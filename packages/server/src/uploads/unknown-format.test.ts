@@ -58,7 +58,7 @@ type Make = () => Buffer | string | Promise<Buffer>
 const atOnce: Record<string, [make: Make, looksLike: RegExp]> = {
   'a PDF of plain text': [() => plainPdf, /a PDF document/],
   'a PDF of GDAL': [() => raster('PDF'), /a PDF document/],
-  'a PNG': [() => raster('PNG'), /a PNG image.*Images and grids are not read/],
+  'a PNG': [() => raster('PNG'), /a PNG image.*Convert images and grids/],
   'a JPEG': [() => raster('JPEG'), /a JPEG image/],
   'a GeoTIFF': [() => raster('GTiff'), /a GeoTIFF/],
   'an ASCII grid': [() => raster('AAIGrid'), /an Esri ASCII grid/],
@@ -76,7 +76,7 @@ const atOnce: Record<string, [make: Make, looksLike: RegExp]> = {
   'a DWG': [() => 'AC1032\0\0\0\0', /a DWG drawing.*Save it as DXF/],
   'an MP4': [() => '\0\0\0\x18ftypmp42\0\0\0\0', /an MP4/],
   'a program': [() => '\x7fELF\x02\x01\x01', /a program/],
-  'a dump in SQL': [() => '-- a dump\n\nCREATE TABLE a (b int);\nINSERT INTO a VALUES (1);\n', /a dump in SQL/],
+  'an SQL dump': [() => '-- a dump\n\nCREATE TABLE a (b int);\nINSERT INTO a VALUES (1);\n', /an SQL dump/],
   'a tar archive': [() => packed('tar', 'c', 'table.csv'), /a tar archive.*Unpack it/],
   'a 7z archive': [() => Buffer.from('377abcaf271c0004', 'hex'), /a 7z archive/],
   'a RAR archive': [() => 'Rar!\x1a\x07\x01\0', /a RAR archive/],
@@ -93,7 +93,7 @@ for (const [what, [make, looksLike]] of Object.entries(atOnce)) {
     assert.equal(body.status, 'failed')
     assert.equal(body.error.code, 'unsupported_format')
     assert.match(body.error.message, looksLike)
-    assert.match(body.error.message, /Supported are GeoJSON, zipped Shapefile, GeoPackage/)
+    assert.match(body.error.message, /Supported formats: GeoJSON, zipped Shapefile, GeoPackage/)
     assert.ok(body.finishedAt)
     assert.equal((await uploads.ended(body.id)).status, 'failed')
   })
@@ -106,19 +106,19 @@ test('an empty file is named in the answer to the upload', async () => {
 
 /** Known only when the file is read. */
 const later: Record<string, [make: Make, message: RegExp]> = {
-  'a SQLite database': [database, /a SQLite database without the tables of a GeoPackage.*Supported are/],
-  'a web page': [() => '<!doctype html><html></html>', /a web page \(HTML\).*Supported are/],
+  'a SQLite database': [database, /a SQLite database without the tables of a GeoPackage.*Supported formats/],
+  'a web page': [() => '<!doctype html><html></html>', /a web page \(HTML\).*Supported formats/],
   'a drawing in SVG': [() => '<svg xmlns="http://www.w3.org/2000/svg"></svg>', /an SVG image/],
   'the error message of a WFS': [
     () => '<ows:ExceptionReport xmlns:ows="http://www.opengis.net/ows" xmlns:gml="http://www.opengis.net/gml"/>',
-    /an error message of a WFS/,
+    /an error message from a WFS/,
   ],
   'XML of another kind': [() => '<?xml version="1.0"?><invoices><invoice/></invoices>', /root element <invoices>/],
   'bytes of any kind': [() => Buffer.from('00010203fffe0708090a', 'hex'), /bytes 00 01 02 03 ff fe 07 08\. Supported/],
   'a PDF in gzip': [() => gzipSync(plainPdf), /a PDF document/],
   'a zip of documents': [
     () => zipOf([{ name: 'report.pdf' }, { name: 'notes.docx' }, { name: 'folder/' }]),
-    /no data that can be read, only "report\.pdf", "notes\.docx"\. Supported are/,
+    /no data of a supported format, only "report\.pdf", "notes\.docx"\. Supported formats/,
   ],
   'a zip of many files': [
     () => zipOf(Array.from({ length: 14 }, (_, n) => ({ name: `photo ${n}.jpg` }))),

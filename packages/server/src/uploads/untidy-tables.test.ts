@@ -89,8 +89,8 @@ test('impossible rows are skipped and named, up to one in a hundred', async () =
   const [skipped] = done.warnings
   assert.deepEqual([skipped.code, skipped.count], ['skipped_rows', 4])
   for (const named of [
-    'line 12, column "lat": "600.17" is no latitude',
-    'line 23, column "lat": "sixty" is no latitude',
+    'line 12, column "lat": "600.17" is not a latitude',
+    'line 23, column "lat": "sixty" is not a latitude',
     'line 33: the row has 5 cells, the heading 4',
     'line 43: the row has 2 cells, the heading 4',
   ])
@@ -101,7 +101,7 @@ test('one impossible row fails a strict upload, and its error names the row', as
   const done = await uploads.upload({ name: 'a.csv', bytes: stations({ 10: '10,x,91,24.94' }) }, { strict: 'true' })
   assert.equal(done.status, 'failed')
   assert.deepEqual([done.error.code, done.error.line], ['invalid_rows', 12])
-  assert.match(done.error.message, /^1 of 1000 rows cannot be loaded, .*line 12, column "lat": "91" is no latitude/)
+  assert.match(done.error.message, /^1 of 1000 rows cannot be loaded, .*line 12, column "lat": "91" is not a latitude/)
 })
 
 test('more impossible rows than one in a hundred fail the upload, and the first few are named', async () => {
@@ -120,7 +120,7 @@ test('a feature of GeoJSON outside the world is skipped and named, and fails a s
   const bytes = JSON.stringify({ type: 'FeatureCollection', features })
   const { done, rows } = await completed('a.geojson', bytes)
   assert.equal(rows.length, 199)
-  assert.match(done.warnings[0].message, /^One row was skipped: feature 151: "6017" is no latitude/)
+  assert.match(done.warnings[0].message, /^One row was skipped: feature 151: "6017" is not a latitude/)
   const strict = await uploads.upload({ name: 'a.geojson', bytes }, { strict: 'true' })
   assert.deepEqual([strict.error.code, strict.error.feature], ['invalid_rows', 151])
 })
@@ -136,7 +136,7 @@ test('coordinates that are no degrees are not impossible where their reference s
   assert.equal(unknown.error.code, 'srid_required')
   const wrong = await uploads.send({ name: 'a.csv', bytes }, { sourceSrid: 'WGS 84' })
   assert.equal(wrong.status, 400)
-  assert.match(wrong.body.detail, /"WGS 84" is no reference system.*EPSG:3067/)
+  assert.match(wrong.body.detail, /"WGS 84" is not a reference system.*EPSG:3067/)
 })
 
 test('a PDF becomes no dataset', async () => {

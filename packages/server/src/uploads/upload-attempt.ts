@@ -116,6 +116,6 @@ const lastFault = (error: unknown): FaultDto => ({
   code: error instanceof ReaderDied ? 'worker_died' : 'database_error',
   message:
     error instanceof ReaderDied
-      ? 'The process that read the file ended each time, probably for want of memory.'
-      : 'The file could not be loaded; the server was out of order each time it was tried.',
+      ? 'The process that read the file ended on every attempt, probably because it ran out of memory.'
+      : 'The file could not be loaded: the server failed on every attempt. Send the file again later.',
 })

@@ -34,7 +34,7 @@ export class UploadFault extends Error {
 export const storageExceeded = (bytes: number): UploadFault =>
   new UploadFault(
     'storage_quota',
-    `With these data the application would keep more than ${bytes} bytes, its limit. Delete datasets first, or ask for more.`,
+    `With this data the application would store more than ${bytes} bytes, its limit. Delete datasets first, or ask the operator for more.`,
   )
 
 /** The upload belongs to another worker by now, or to nobody. */
@@ -73,7 +73,7 @@ const databaseFaults: Readonly<Record<string, { code: FaultCode; message: string
       'A row or an index entry is larger than PostgreSQL allows (8 kB for a row without its long texts): leave columns out.',
   },
   '54001': { code: 'row_too_large', message: 'A value is nested deeper than the database allows.' },
-  '54011': { code: 'too_many_columns', message: 'There are more columns than the database allows.' },
+  '54011': { code: 'too_many_columns', message: 'The table has more columns than the database allows.' },
 }
 
 /** PostgreSQL says at which row it stopped; the first is 1, as features are counted. */

@@ -164,9 +164,7 @@ async function checkReplaced(options: UploadOperationsOptions, caller: Caller, i
   }
   const sharers = await sharersOf(caller.applicationId, id, found)
   if (!sharers.every(mayWrite)) {
-    throw denied(
-      'The table of this dataset is also that of another dataset, to which the key does not grant write access.',
-    )
+    throw denied('Another dataset uses the same table, and the key does not grant write access to that dataset.')
   }
   return { databaseId, source }
 }

@@ -74,7 +74,7 @@ export async function claim(db: Db, { perApplication, passed }: Turns): Promise<
 
 /** Those that were tried often enough end here; answers which they were. */
 export async function giveUp(db: Db): Promise<{ id: string; applicationId: string; options: UploadFormFields }[]> {
-  const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and never came to an end.` }
+  const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and did not finish.` }
   return db.query(sql`
     UPDATE svc.uploads SET status = 'failed', error = ${json(error)}, worker = NULL, finished_at = ${now}, ${touched}
     WHERE (status = 'pending' OR ${isLeft}) AND attempts >= ${maxAttempts}

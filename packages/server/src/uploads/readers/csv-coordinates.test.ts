@@ -158,7 +158,7 @@ test('both coordinates in one column become points, and a warning says in which 
   assert.deepEqual(await places('name;GPS\nHelsinki;60°10\'12"N 24°56\'24"E\n'), helsinki)
   assert.match(
     (await warningsOf('name;position\nHelsinki;60.17, 24.94\n')).join(),
-    /^coordinate_order: .*"position".* latitude, longitude, as most people write them/,
+    /^coordinate_order: .*"position".* latitude, longitude, the usual order/,
   )
 })
 
@@ -171,7 +171,7 @@ test('the order of two coordinates in one column is told by their heading, their
   assert.deepEqual(await places('name;where\nHelsinki;24.94°E 60.17°N\n'), [[24.94, 60.17]])
   assert.match(
     (await warningsOf('n;coords\nBeijing;116.39, 39.91\n')).join(),
-    /longitude, latitude, as its values tell/,
+    /longitude, latitude, as its values show/,
   )
 })
 

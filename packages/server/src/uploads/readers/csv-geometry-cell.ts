@@ -87,7 +87,7 @@ function writtenGeometry(row: readonly unknown[], column: number): Found {
   if (isLooseGeometry(value)) return { geometry: value }
   const cell = textOf(value)
   if (isNothing(cell)) return noGeometry
-  return parseGeometryCell(cell) ?? { fault: { column, value: cell, problem: 'is no geometry' } }
+  return parseGeometryCell(cell) ?? { fault: { column, value: cell, problem: 'is not a geometry' } }
 }
 
 function pairOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: 'pair' }>): Found {
@@ -95,7 +95,7 @@ function pairOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: '
   const cell = textOf(row[column])
   if (isNothing(cell)) return noGeometry
   const pair = parsePair(cell, meaningOfO)
-  if (!pair) return { fault: { column, value: cell, problem: 'is no pair of coordinates' } }
+  if (!pair) return { fault: { column, value: cell, problem: 'is not a pair of coordinates' } }
   const { first, second } = pair
   const isLatitudeFirst = (first.axis ?? otherOf(second.axis) ?? firstOf[order]) === 'latitude'
   const [y, x] = isLatitudeFirst ? [first.degrees, second.degrees] : [second.degrees, first.degrees]
@@ -124,7 +124,7 @@ function readOrdinate(cell: string, axis: Axis, place: Extract<GeometryPlace, { 
 }
 
 function problemOf(axis: Axis, { isGeographic }: Extract<GeometryPlace, { kind: 'xy' }>): string {
-  return isGeographic ? `is no ${axis}` : 'is no coordinate'
+  return isGeographic ? `is not a ${axis}` : 'is not a coordinate'
 }
 
 function textOf(cell: unknown): string {

@@ -122,7 +122,7 @@ function findOneColumn(columns: Columns): FoundGeometry | undefined {
 
 function orderWarning(name: string, order: PairOrder, source: string | undefined): Warning {
   const words = order === 'latitude first' ? 'latitude, longitude' : 'longitude, latitude'
-  const reason = source ? `as ${source} tell${source === 'its heading' ? 's' : ''}` : 'as most people write them'
+  const reason = source ? `as ${source} show${source === 'its heading' ? 's' : ''}` : 'the usual order'
   const message = `The coordinates in column "${name}" were read as ${words}, ${reason}. If that is wrong, call the column "${
     order === 'latitude first' ? 'lon, lat' : 'lat, lon'
   }" and send the file again.`

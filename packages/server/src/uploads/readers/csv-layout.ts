@@ -39,7 +39,8 @@ export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
   const titles = titleRows(rows)
   const header = rows[titles] ?? []
   const width = Math.max(...rows.slice(titles, titles + sampleRows).map((row) => row.length))
-  if (header.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
+  if (header.length > maxFields)
+    throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   const hasHeader = header.some(isText)
   const cells = hasHeader ? header : Array.from({ length: Math.min(width, maxFields) }, () => null)
   const names = uniqueNames(cells)

@@ -16,7 +16,7 @@ export function demandTable(text: string, rows: readonly (readonly Cell[])[]): v
   if (otherTexts.test(text) || isBinary(text) || isUneven(rows)) {
     throw new ReadFault(
       'unsupported_format',
-      'The file is text, but no table: a CSV has a heading and lines with as many cells as it.',
+      'The file is text, but not a table. A CSV has a heading and rows with the same number of cells.',
     )
   }
 }

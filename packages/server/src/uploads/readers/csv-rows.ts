@@ -100,7 +100,11 @@ function rowsOfPiece(window: RowWindow, delimiter: string, least: number): CellB
     }
     if (at + size < end) continue
     if (length > maxRowLength)
-      throw new ReadFault('row_too_large', 'A row is too large: is a quote not closed?', { line: window.line })
+      throw new ReadFault(
+        'row_too_large',
+        `A row is longer than ${maxRowLength} characters, the limit. Check that every quote is closed.`,
+        { line: window.line },
+      )
     return undefined
   }
   return undefined

@@ -130,7 +130,7 @@ test('geometry is read from WKT, EWKT, GeoJSON and hexadecimal WKB, and is no fi
     multi.rows.map(({ geometry }) => (geometry as { type: string } | null)?.type),
     ['MultiPoint', 'MultiPoint', 'MultiLineString', 'GeometryCollection', 'Point'],
   )
-  assert.match(multi.layer.warnings[0]?.message ?? '', /: line 7, column "wkt": "LINESTRING\(1 2\)" is no geometry/)
+  assert.match(multi.layer.warnings[0]?.message ?? '', /: line 7, column "wkt": "LINESTRING\(1 2\)" is not a geometry/)
 })
 
 test('names are made unique, rows of other lengths are kept, and a table without header gets one', async () => {

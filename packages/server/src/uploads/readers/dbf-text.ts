@@ -78,5 +78,6 @@ function assumed(encoding: string, isRefuted: boolean, { words }: TextFindings):
 
 const unreadable: Warning = {
   code: 'encoding_mismatch',
-  message: 'Not all of the text is valid UTF-8; what could not be read became U+FFFD. Try another encoding.',
+  message:
+    'Not all of the text is valid UTF-8. Bytes that could not be read became U+FFFD. Send the file again with the field encoding.',
 }

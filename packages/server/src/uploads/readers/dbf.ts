@@ -34,7 +34,8 @@ export async function readDbf(window: ByteWindow): Promise<Dbf> {
   const headerSize = window.view.getUint16(8, true)
   const recordSize = window.view.getUint16(10, true)
   const languageDriver = window.bytes[29] ?? 0
-  if (headerSize < 33 || recordSize < 1) throw new ReadFault('invalid_file', 'The .dbf file has an impossible header.')
+  if (headerSize < 33 || recordSize < 1)
+    throw new ReadFault('invalid_file', 'The header of the .dbf file is not valid.')
   if (headerSize > window.fileSize) throw new ReadFault('truncated', 'The .dbf file ends within its header.')
   await moveTo(window, 0, headerSize)
   const fields = readFields(window.bytes.subarray(0, headerSize), recordSize)
@@ -51,7 +52,8 @@ function readFields(header: Buffer, recordSize: number): DbfField[] {
     if (offset > recordSize)
       throw new ReadFault('invalid_file', 'The columns of the .dbf file are wider than its records.')
     fields.push(field)
-    if (fields.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
+    if (fields.length > maxFields)
+      throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   }
   return fields
 }

@@ -33,7 +33,7 @@ const indexNodeBytes = 40
 export async function readFlatHeader(window: ByteWindow): Promise<FlatHeader> {
   await moveTo(window, 0, magicSize + 4)
   if (window.bytes.toString('latin1', 0, 3) !== 'fgb' || window.bytes[3] !== 3)
-    throw new ReadFault('wrong_format', 'The file is no FlatGeobuf of version 3.')
+    throw new ReadFault('wrong_format', 'The file is not FlatGeobuf of version 3, the only version that is supported.')
   const size = window.view.getUint32(magicSize, true)
   if (size > maxHeaderBytes) throw damagedBuffer()
   await moveTo(window, 0, magicSize + 4 + size)
@@ -76,7 +76,8 @@ function indexBytes(count: number, size: number): number {
 
 function columnsOf(header: Table): FlatColumn[] {
   const vector = vectorField(header, 7, 4)
-  if (vector.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
+  if (vector.length > maxFields)
+    throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   return Array.from({ length: vector.length }, (_, element) => {
     const column = tableOfVector(header, vector, element)
     return { name: stringField(column, 0) ?? `column ${element + 1}`, type: byteField(column, 1) }

@@ -54,7 +54,8 @@ function advance(features: Features): boolean | Promise<boolean> {
   if (!holds(window, next, 4)) return moveTo(window, next, 4).then(() => advance(features))
   const size = window.view.getUint32(next - window.start, true)
   const place = { feature: features.ordinal + 1 }
-  if (size > maxFeatureBytes) throw new ReadFault('feature_too_large', 'A feature is too large.', place)
+  if (size > maxFeatureBytes)
+    throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes, the limit.`, place)
   if (next + 4 + size > window.fileSize) throw new ReadFault('truncated', 'The file ends within a feature.', place)
   if (!holds(window, next, 4 + size)) return moveTo(window, next, 4 + size).then(() => advance(features))
   const start = next + 4 - window.start
@@ -98,7 +99,8 @@ async function scanFeatures(
     tell(features, options)
   }
   const { ordinal } = features
-  if (header.featureCount > ordinal) throw new ReadFault('truncated', 'The file has fewer features than it says.')
+  if (header.featureCount > ordinal)
+    throw new ReadFault('truncated', 'The file has fewer features than its header says.')
   const { srid, wkt } = header
   return {
     name,

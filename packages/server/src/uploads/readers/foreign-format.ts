@@ -8,10 +8,13 @@ const supported =
 /** A fault that says what the file looks like, and what could be sent instead. */
 export function unsupported(what: string, advice = ''): ReadFault {
   const hint = advice === '' ? '' : ` ${advice}.`
-  return new ReadFault('unsupported_format', `The file looks like ${what}, which is not read.${hint} ${supportedText}`)
+  return new ReadFault(
+    'unsupported_format',
+    `The file looks like ${what}, which is not supported.${hint} ${supportedText}`,
+  )
 }
 
-export const supportedText = `Supported are ${supported}.`
+export const supportedText = `Supported formats: ${supported}.`
 
 type Signature = {
   readonly what: string
@@ -24,7 +27,7 @@ type Signature = {
   readonly pattern?: RegExp
 }
 
-const rasters = 'Images and grids are not read: convert it to vector data, or to MBTiles or PMTiles for a map'
+const rasters = 'Convert images and grids to vector data, or to MBTiles or PMTiles for a map'
 const unpack = 'Unpack it, and send the file or a zip of the files'
 const asExport = 'Export the data as GeoPackage or GeoJSON'
 
@@ -53,7 +56,7 @@ const signatures: readonly Signature[] = [
   { what: 'a HEIC or AVIF image', magic: ['\0\0??ftyphei', '\0\0??ftypavi', '\0\0??ftypmif'], advice: rasters },
   { what: 'an MP4 or QuickTime video', magic: ['\0\0??ftyp'] },
   {
-    what: 'a sound or video file',
+    what: 'an audio or video file',
     magic: ['RIFF????WAVE', 'RIFF????AVI ', 'OggS\0', 'ID3\x02\0', 'ID3\x03\0', 'ID3\x04\0', '\x1aE\xdf\xa3'],
   },
   { what: 'a GeoTIFF', magic: tiff, contains: geoKeys, advice: rasters },
@@ -99,9 +102,9 @@ const signatures: readonly Signature[] = [
   { what: 'a tar archive', magic: [`${any(257)}ustar`], advice: unpack },
   { what: 'an Arrow or Feather file', magic: ['ARROW1\0\0', 'FEA1\0'], advice: 'Save it as GeoParquet' },
   { what: 'an Avro file', magic: ['Obj\x01'], advice: 'Save it as GeoParquet' },
-  { what: 'a dump of PostgreSQL', magic: ['PGDMP'], advice: asExport },
+  { what: 'a PostgreSQL dump', magic: ['PGDMP'], advice: asExport },
   {
-    what: 'a dump in SQL',
+    what: 'an SQL dump',
     pattern:
       /^(?:--[^\n]*\n|\s)*(?:CREATE (?:TABLE|SCHEMA|DATABASE|EXTENSION)\b|INSERT INTO |DROP (?:TABLE|DATABASE) |SET \w+ ?= ?|BEGIN(?: TRANSACTION)?;|START TRANSACTION;|PRAGMA \w|\/\*!\d{5} )/i,
     advice: asExport,
@@ -151,19 +154,19 @@ export async function foreignFileFault(file: string): Promise<ReadFault | undefi
 const xmlKinds: Readonly<Record<string, string>> = {
   svg: 'an SVG image',
   osm: 'OpenStreetMap data (XML)',
-  osmchange: 'changes of OpenStreetMap (XML)',
-  qgis: 'a project or style of QGIS',
+  osmchange: 'OpenStreetMap changes (XML)',
+  qgis: 'a QGIS project or style',
   styledlayerdescriptor: 'a style (SLD)',
   rss: 'a news feed (RSS)',
   feed: 'a news feed (Atom)',
-  ogrvrtdatasource: 'a virtual file of GDAL (VRT)',
+  ogrvrtdatasource: 'a GDAL virtual file (VRT)',
   trainingcenterdatabase: 'a training file (TCX)',
   workbook: 'an Excel workbook of 2003 in XML',
   schema: 'an XML schema',
-  md_metadata: 'a record of metadata',
+  md_metadata: 'a metadata record',
   landxml: 'LandXML',
-  exceptionreport: 'an error message of a WFS server',
-  serviceexceptionreport: 'an error message of a WMS or WFS server',
+  exceptionreport: 'an error message from a WFS server',
+  serviceexceptionreport: 'an error message from a WMS or WFS server',
   wfs_capabilities: 'the capabilities of a WFS server',
   wms_capabilities: 'the capabilities of a WMS server',
 }

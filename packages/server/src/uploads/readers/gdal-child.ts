@@ -35,7 +35,7 @@ async function main([library = '', target = '']: string[]): Promise<void> {
   const { source, driver, options } = JSON.parse(line) as GdalJob
   const { datasets } = await gdal.open(source, [])
   const dataset = datasets[0]
-  if (dataset?.info.driverShortName !== driver) throw new Error(`GDAL does not read it as ${driver}.`)
+  if (dataset?.info.driverShortName !== driver) throw new Error(`GDAL cannot read it as ${driver}.`)
   await gdal.ogr2ogr(dataset, options, 'result')
 }
 

@@ -140,7 +140,8 @@ async function finish({ closed, kill }: Started, task: GdalTask): Promise<void> 
   if (limit.aborted) {
     throw new ReadFault('read_timeout', `Reading the file took longer than ${secondsFor(task)} s and was stopped.`)
   }
-  if (code === null || code > 128) throw new ReadFault('invalid_file', 'Reading the file took too much memory or time.')
+  if (code === null || code > 128)
+    throw new ReadFault('invalid_file', 'Reading the file took too much memory or time and was stopped.')
   if (code !== 0) throw new ReadFault('invalid_file', `The file cannot be read: ${reasonOf(errors)}`)
 }
 
@@ -158,7 +159,7 @@ function reasonOf(errors: string): string {
     .replace(/^ERROR( \d+)?: /, '')
     .replaceAll(/\/[^\s'"`:,]*\//g, '')
     .slice(0, 300)
-  return reason || 'GDAL does not understand it.'
+  return reason || 'GDAL gave no reason.'
 }
 
 const maxOutput = 1024 * 1024

@@ -56,7 +56,10 @@ async function openSource(
     let bytes = 0
     for (const { path, name } of files) {
       if (!safeName.test(name))
-        throw new ReadFault('invalid_file', `A file is called ${JSON.stringify(name.slice(0, 100))}.`)
+        throw new ReadFault(
+          'invalid_file',
+          `The file name ${JSON.stringify(name.slice(0, 100))} holds characters that are not allowed. Rename the file.`,
+        )
       if (format === 'gml') await copyWithoutBounds(path, join(folder, name), options.signal)
       else await link(path, join(folder, name))
       bytes += (await stat(path)).size

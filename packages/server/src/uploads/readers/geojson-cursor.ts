@@ -200,7 +200,7 @@ export function textIn(bytes: Buffer, start: number, end: number, kind: number):
 /** Makes room behind the window for more of the file; what was read is forgotten. */
 export function makeRoom(cursor: Cursor): void {
   if (cursor.end - cursor.at > maxFeatureBytes)
-    throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes.`)
+    throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes, the limit.`)
   moveOn(cursor, slack)
   cursor.bytes[cursor.end] = 0
 }

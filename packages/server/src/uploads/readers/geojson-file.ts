@@ -164,7 +164,7 @@ function readOne(state: State): void {
   if (!readFeature(state.cursor, state.feature)) {
     throw new ReadFault(
       'wrong_format',
-      'The JSON is neither GeoJSON nor a list of objects: there is an object that is no feature and no geometry.',
+      'The JSON is neither GeoJSON nor a list of objects: it holds an object that is neither a feature nor a geometry.',
     )
   }
   state.facts.count++
@@ -199,7 +199,8 @@ function isCollectionHere(cursor: Cursor): boolean {
 }
 
 function isCollectionType(type: string): boolean {
-  if (type === 'Topology') throw new ReadFault('wrong_format', 'The file is TopoJSON with its type at the end.')
+  if (type === 'Topology')
+    throw new ReadFault('wrong_format', 'The file is TopoJSON with "type" at its end. Put "type": "Topology" first.')
   return type === 'FeatureCollection'
 }
 

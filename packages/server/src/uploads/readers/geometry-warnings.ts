@@ -15,7 +15,7 @@ export function geometryWarnings(found: {
     const features = first.flatMap(({ feature }) => feature ?? [])
     const places =
       features.length === 0 ? '' : ` (${features.join(', ')}${invalidCount > features.length ? ', …' : ''})`
-    const message = `Geometries that are none (too few points, wrong nesting, no numbers) were left out; the rest of the features${places} is loaded.`
+    const message = `Some geometries are not valid (too few points, wrong nesting, values that are not numbers). Their features${places} were loaded without geometry.`
     warnings.push({ code: 'invalid_geometry', message, count: invalidCount })
   }
   if (missingCount > 0 && hasGeometry) {

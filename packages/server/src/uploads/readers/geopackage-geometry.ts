@@ -15,7 +15,7 @@ export function readPackedGeometry(
 ): boolean {
   if (value === null || value === undefined) return false
   if (value === tooLarge) throw new ReadFault('feature_too_large', 'A geometry is too large.', { feature })
-  if (!(value instanceof Uint8Array)) throw damaged('it is no geometry', feature)
+  if (!(value instanceof Uint8Array)) throw damaged('it is not binary', feature)
   if (value.length === 0) return false
   try {
     readWkb(value, headerSize(value, feature), geometry)
@@ -26,11 +26,11 @@ export function readPackedGeometry(
 }
 
 function headerSize(bytes: Uint8Array, feature: number): number {
-  if (bytes[0] !== 0x47 || bytes[1] !== 0x50) throw damaged('it lacks the header of GeoPackage', feature)
+  if (bytes[0] !== 0x47 || bytes[1] !== 0x50) throw damaged('it has no GeoPackage header', feature)
   const flags = bytes[3] ?? 0
-  if (flags & 0x20) throw damaged('it is of an unknown extension', feature)
+  if (flags & 0x20) throw damaged('it uses an unknown extension of GeoPackage', feature)
   const envelope = envelopeBytes[(flags >> 1) & 7]
-  if (envelope === undefined) throw damaged('its envelope is unknown', feature)
+  if (envelope === undefined) throw damaged('the type of its envelope is unknown', feature)
   return 8 + envelope
 }
 

@@ -46,7 +46,7 @@ export async function* rowsOf(
       const rows = statement.all(from, limit) as unknown as Row[]
       for (const row of rows) {
         const at = row[0] as bigint
-        if (at < from) throw new ReadFault('invalid_file', 'The GeoPackage repeats rows.')
+        if (at < from) throw new ReadFault('invalid_file', 'The GeoPackage is damaged: rows occur twice.')
         from = at + 1n
       }
       count += rows.length

@@ -33,7 +33,8 @@ const maxRegistered = 10_000
 
 /** The tables with data. Views and virtual tables are left out: to read them is to run what the file says. */
 export function packageLayers(file: SqliteFile): string[] {
-  if (!hasRegister(file, 'gpkg_contents')) throw new ReadFault('invalid_file', 'The GeoPackage has no gpkg_contents.')
+  if (!hasRegister(file, 'gpkg_contents'))
+    throw new ReadFault('invalid_file', 'The GeoPackage has no table gpkg_contents.')
   const contents = file.database
     .prepare(
       `SELECT lower(substr(table_name, 1, 1000)) AS name, data_type = 'features' AS "hasGeometry"
@@ -70,7 +71,8 @@ export function describeTable(file: SqliteFile, name: string, keyName?: string):
     .filter((column) => 'hidden' in column && column.hidden === 0 && column !== geometry)
     .filter((column) => !isMadeKey(column))
     .map(({ name: label, declared, alias }) => ({ name: label, declared, alias, isBulky: isBulky(declared) }))
-  if (columns.length > maxFields) throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
+  if (columns.length > maxFields)
+    throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   const aliases = all.map(({ alias }) => alias)
   const number = numberOf(all.map((column) => column.name.toLowerCase()))
   const key = all.some(isMadeKey) ? { key: keyName ?? featureIdName(columns.map((column) => column.name)) } : {}
@@ -81,7 +83,10 @@ export function describeTable(file: SqliteFile, name: string, keyName?: string):
 function numberOf(names: readonly string[]): string {
   const free = ['rowid', '_rowid_', 'oid'].find((name) => !names.includes(name))
   if (free === undefined)
-    throw new ReadFault('invalid_file', 'The rows of a table have no number: its columns hide it.')
+    throw new ReadFault(
+      'invalid_file',
+      'A table has columns called rowid, _rowid_ and oid, so its rows cannot be numbered. Rename one of them.',
+    )
   return free
 }
 
@@ -121,6 +126,7 @@ function referenceOf(file: SqliteFile, srs: number): { srid?: number; wkt?: stri
 /** Whether the register is there; one that is no plain table could run anything. */
 function hasRegister({ entries }: SqliteFile, name: string): boolean {
   const entry = entries.get(name)
-  if (entry && !entry.isPlainTable) throw new ReadFault('invalid_file', `${name} must be a plain table.`)
+  if (entry && !entry.isPlainTable)
+    throw new ReadFault('invalid_file', `${name} must be a plain table in the GeoPackage.`)
   return entry !== undefined
 }

@@ -28,7 +28,11 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
       byteLength: size,
       async slice(start, end = size) {
         if (!(start >= 0 && end >= start && end <= size)) throw new ReadFault('truncated', 'The file ends too early.')
-        if (end - start > maxSliceBytes) throw new ReadFault('row_too_large', 'A row group of the file is too large.')
+        if (end - start > maxSliceBytes)
+          throw new ReadFault(
+            'row_too_large',
+            `A part of the file is larger than ${maxSliceBytes} bytes, the limit. Write it with smaller row groups.`,
+          )
         const bytes = new Uint8Array(end - start)
         const { bytesRead } = await handle.read(bytes, 0, bytes.length, start)
         if (bytesRead < bytes.length) throw new ReadFault('truncated', 'The file ends too early.')
@@ -37,7 +41,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
     }
     const metadata = await guarded(() => readMetadata(file))
     if (Number(metadata.num_rows) > Math.max(maxRows.always, size * maxRows.perByte)) {
-      throw new ReadFault('expansion_limit', 'The Parquet file has far more rows than a file of its size can hold.')
+      throw new ReadFault('expansion_limit', 'The Parquet file claims more rows than a file of its size can hold.')
     }
     const scan = await guarded(() =>
       parquetScan({ file, metadata, compressors, parsers, utf8: false, geoparquet: false }),
@@ -49,7 +53,7 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
         guarded(async () => {
           const values = await scan.readColumn({ column, rowStart, rowEnd })
           if (values.length !== rowEnd - rowStart)
-            throw new ReadFault('truncated', `The column "${column}" is too short.`)
+            throw new ReadFault('truncated', `The column "${column}" has fewer values than the file has rows.`)
           return values as ArrayLike<unknown>
         }),
       close: () => handle.close(),
@@ -63,10 +67,15 @@ export async function openParquetFile(path: string): Promise<ParquetFile> {
 async function readMetadata(file: AsyncBuffer): Promise<FileMetaData> {
   if (file.byteLength < 12) throw new ReadFault('truncated', 'The file ends too early.')
   const tail = new DataView(await file.slice(file.byteLength - 8))
-  if (tail.getUint32(4, true) === 0x45524150) throw new ReadFault('unsupported_format', 'The file is encrypted.')
-  if (tail.getUint32(4, true) !== 0x31524150) throw new ReadFault('truncated', 'The file ends without its directory.')
+  if (tail.getUint32(4, true) === 0x45524150)
+    throw new ReadFault('unsupported_format', 'The file is encrypted. Send it without encryption.')
+  if (tail.getUint32(4, true) !== 0x31524150)
+    throw new ReadFault('truncated', 'The Parquet file ends without its footer: it is incomplete.')
   if (tail.getUint32(0, true) > maxFooterBytes)
-    throw new ReadFault('invalid_file', 'The directory of the file is too large.')
+    throw new ReadFault(
+      'invalid_file',
+      `The footer of the Parquet file is larger than ${maxFooterBytes} bytes, the limit.`,
+    )
   return parquetMetadataAsync(file, { geoparquet: false, parsers })
 }
 

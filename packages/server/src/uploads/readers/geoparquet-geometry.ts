@@ -21,7 +21,7 @@ export function readParquetGeometry(value: unknown, encoding: string, geometry: 
   }
   const type = nativeTypes[encoding.toLowerCase()]
   if (type === undefined)
-    throw new ReadFault('unsupported_format', `Geometries in the encoding "${encoding}" are not read.`)
+    throw new ReadFault('unsupported_format', `Geometries in the encoding "${encoding}" are not supported.`)
   resetGeometry(geometry, type, false)
   readNested(value, type, geometry)
   return true

@@ -23,7 +23,7 @@ type GeoColumn = { encoding?: unknown; crs?: unknown; covering?: { bbox?: { xmin
 export function layoutOf(metadata: FileMetaData): ParquetLayout {
   const { children } = parquetSchema(metadata)
   if (children.length > maxFields + 2)
-    throw new ReadFault('too_many_columns', `There are more than ${maxFields} columns.`)
+    throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   const known = geoColumns(metadata) ?? nativeColumns(children)
   const present = Object.keys(known.columns).filter((name) => children.some((child) => child.element.name === name))
   const primary = present.includes(known.primary) ? known.primary : present[0]
@@ -32,7 +32,7 @@ export function layoutOf(metadata: FileMetaData): ParquetLayout {
   const columns = children.filter(({ element }) => !left.has(element.name)).map(columnOf)
   const others = present.filter((name) => name !== primary)
   const warnings = others.length
-    ? [{ code: 'geometry_columns_ignored', message: `Only "${primary}" was loaded of the geometry columns.` }]
+    ? [{ code: 'geometry_columns_ignored', message: `Of the geometry columns only "${primary}" was loaded.` }]
     : []
   if (primary === undefined) return { columns, warnings }
   const { encoding, ...geo } = known.columns[primary] ?? {}
@@ -55,7 +55,7 @@ function geoColumns(metadata: FileMetaData): { primary: string; columns: Record<
     ) as Record<string, GeoColumn>
     return { primary: String(geo.primary_column), columns }
   } catch (error) {
-    throw new ReadFault('invalid_file', 'The metadata of GeoParquet are no valid JSON.', {}, error)
+    throw new ReadFault('invalid_file', 'The GeoParquet metadata is not valid JSON.', {}, error)
   }
 }
 

@@ -41,7 +41,7 @@ export function heightFacts({ hasAny, flat, filled }: Heights): { isFlat: boolea
   if (hasAny && isFlat)
     warnings.push({
       code: 'elevation_left_out',
-      message: 'Features or segments without elevation are among others that have it, so all geometries are 2D.',
+      message: 'Some features or segments have no elevation, so all geometries were loaded as 2D.',
       count: flat,
     })
   else if (filled > 0)

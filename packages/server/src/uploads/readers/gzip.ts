@@ -39,13 +39,13 @@ function limited(most: number, onAdvance: OpenOptions['onAdvance']): Transform {
       total += chunk.length
       onAdvance?.(chunk.length)
       if (total <= most) done(null, chunk)
-      else done(new ReadFault('zip_limit', 'The gzip file expands to more than is allowed.'))
+      else done(new ReadFault('zip_limit', `The gzip file has more than ${most} bytes when unpacked, the limit.`))
     },
   })
 }
 
 function faultOf(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error
-  if (error.code === 'Z_BUF_ERROR') return new ReadFault('truncated', 'The gzip file is cut off.', {}, error)
+  if (error.code === 'Z_BUF_ERROR') return new ReadFault('truncated', 'The gzip file is incomplete.', {}, error)
   return error.code.startsWith('Z_') ? new ReadFault('invalid_zip', 'The gzip file is damaged.', {}, error) : error
 }

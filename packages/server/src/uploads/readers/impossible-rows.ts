@@ -69,7 +69,7 @@ export function demandFewSkipped(skipped: SkippedRows, kept: number, rules: RowR
   if (count <= most) return
   const line = first[0]?.line
   const feature = first[0]?.feature
-  const why = rules.strict ? 'and none may be skipped (strict)' : `more than ${share * 100} %`
+  const why = rules.strict ? 'and strict allows none to be skipped' : `more than ${share * 100} %`
   const correct = first.some(({ problem }) => problem.includes('outside'))
     ? 'Correct them (or give sourceSrid, if the coordinates are not degrees)'
     : 'Correct them'
@@ -96,11 +96,11 @@ export function outsideDegrees(
   const [west = 0, south = 0, east = 0, north = 0] = [box[0], box[1], box[2], box[3]]
   if (south < -mostLatitude || north > mostLatitude) {
     const value = north > mostLatitude ? north : south
-    return { axis: 'y', value, problem: `is no latitude: it is outside -${mostLatitude} … ${mostLatitude}` }
+    return { axis: 'y', value, problem: `is not a latitude: it is outside -${mostLatitude} … ${mostLatitude}` }
   }
   if (west >= -mostLongitude && east <= mostLongitude) return undefined
   const value = east > mostLongitude ? east : west
-  return { axis: 'x', value, problem: 'is no longitude: it is outside -180 … 180' }
+  return { axis: 'x', value, problem: 'is not a longitude: it is outside -180 … 180' }
 }
 
 /** The same without the details, for every row. The box of an empty geometry is inside: it is infinite the other way round. */

@@ -101,7 +101,7 @@ test('items that are no objects and coordinates that are none are skipped and na
   const [{ message } = { message: '' }] = layer.warnings
   assert.match(
     message,
-    /feature 11: .*text.* is no object; feature 21, column "lat": "north" is no latitude; feature 31, column "lat": "6017"/,
+    /feature 11: .*text.* is not an object; feature 21, column "lat": "north" is not a latitude; feature 31, column "lat": "6017"/,
   )
 })
 

@@ -115,7 +115,7 @@ function recordOf(
   shapeOf: (object: Record<string, unknown>) => Pick<SourceRecord, 'geometry' | 'fault'>,
 ): SourceRecord {
   const object = parseObject(text)
-  if (!object) return { values: [], geometry: null, fault: { value: text, problem: 'is no object' } }
+  if (!object) return { values: [], geometry: null, fault: { value: text, problem: 'is not an object' } }
   const found: unknown[] = []
   for (const [name, value] of Object.entries(object)) if (name !== left) found[fieldIndex(fields, name)] = value
   const values = Array.from({ length: found.length }, (_, index) => found[index] ?? null)

@@ -53,7 +53,7 @@ export const openReader: OpenReader = async (file, options) => {
   const unpacked = await gunzip(file, options)
   const inner = await sniff(unpacked)
   if (inner === 'gzip' || inner === 'zip')
-    throw new ReadFault('unsupported_format', 'Archives within archives are not read.')
+    throw new ReadFault('unsupported_format', 'Archives within archives are not supported. Unpack the inner one first.')
   return openAs(inner, unpacked, options)
 }
 
@@ -68,6 +68,6 @@ function unread(format: FileFormat): ReadFault {
   if (format === 'sqlite') return unsupported('a SQLite database without the tables of a GeoPackage')
   return new ReadFault(
     'unsupported_format',
-    'The file is an archive of tiles that cannot be served: send it as it is, not packed; of PMTiles only version 3 is known.',
+    'This archive of tiles is not supported. Send MBTiles, or PMTiles of version 3, without packing it into another file.',
   )
 }

@@ -47,7 +47,7 @@ export function shapeOf(record: SourceRecord, source: RecordSource, writer: Geom
   if (fault) return fault
   if (geometry === null) return 'missing'
   if (geometry === 'invalid' || !writeGeometry(writer, geometry)) {
-    return line === undefined ? 'invalid' : faultAt(record, source.coordinateNames?.x, 'is no geometry')
+    return line === undefined ? 'invalid' : faultAt(record, source.coordinateNames?.x, 'is not a geometry')
   }
   return isBounded && !isInDegrees(writer.box) ? outsideFault(record, source, writer) : 'written'
 }

@@ -59,9 +59,9 @@ export async function verifyWindows(windows: readonly (ByteWindow | undefined)[]
 async function checkedEnd(shp: ByteWindow): Promise<number> {
   if (shp.fileSize < headerSize) throw new ReadFault('truncated', 'The .shp file ends within its header.')
   await moveTo(shp, 0, headerSize)
-  if (shp.view.getInt32(0) !== 9994) throw new ReadFault('wrong_format', 'The .shp file is no shapefile.')
+  if (shp.view.getInt32(0) !== 9994) throw new ReadFault('wrong_format', 'The .shp file is not a Shapefile.')
   const said = shp.view.getInt32(24) * 2
-  if (said > shp.fileSize) throw new ReadFault('truncated', 'The .shp file is shorter than it says.')
+  if (said > shp.fileSize) throw new ReadFault('truncated', 'The .shp file is shorter than its header says.')
   return said > headerSize ? said : shp.fileSize
 }
 
@@ -134,7 +134,8 @@ function nextShape(
   const size = shp.view.getInt32(offset - shp.start + 4) * 2
   const place = { feature: index + 1 }
   if (size < 0) throw new ReadFault('invalid_file', 'A record of the .shp file is damaged.', place)
-  if (size > maxFeatureBytes) throw new ReadFault('feature_too_large', 'A shape is too large.', place)
+  if (size > maxFeatureBytes)
+    throw new ReadFault('feature_too_large', `A shape is larger than ${maxFeatureBytes} bytes, the limit.`, place)
   if (offset + 8 + size > shpEnd) throw new ReadFault('truncated', 'The .shp file ends within a record.', place)
   return holds(shp, offset, 8 + size) ? { offset, size } : { window: shp, offset, size: 8 + size }
 }

@@ -116,7 +116,7 @@ function utf16Text(head: Buffer): string | undefined {
 function textFormat(text: string | undefined): FileFormat | undefined {
   if (text === undefined) return undefined
   const start = text.replace('\x1e', '').trimStart()
-  if (start === '') throw new ReadFault('empty_file', 'There is nothing in the file but blanks.')
+  if (start === '') throw new ReadFault('empty_file', 'The file holds nothing but white space.')
   if (/^[{[]/.test(start)) return jsonFormat(start)
   if (start.startsWith('<')) return xmlFormat(start)
   if (/^(0\r?\n\s*SECTION|999\r?\n)/.test(start)) return 'dxf'
@@ -126,7 +126,7 @@ function textFormat(text: string | undefined): FileFormat | undefined {
 
 function jsonFormat(start: string): FileFormat {
   if (/"geometryType"\s*:\s*"esriGeometry/.test(start)) {
-    throw new ReadFault('unsupported_format', 'Esri JSON is not read; export it as GeoJSON.')
+    throw new ReadFault('unsupported_format', 'Esri JSON is not supported. Export the data as GeoJSON.')
   }
   return /"type"\s*:\s*"Topology"/.test(start) && !/"type"\s*:\s*"Feature(Collection)?"/.test(start)
     ? 'topojson'
@@ -138,7 +138,8 @@ function xmlFormat(start: string): FileFormat {
   if (/<!DOCTYPE\s+html/i.test(start) || root === 'html') {
     throw new ReadFault('wrong_format', `The file is a web page (HTML), not data. ${supportedText}`)
   }
-  if (/<!DOCTYPE|<!ENTITY/i.test(start)) throw new ReadFault('invalid_xml', 'XML with a document type is not read.')
+  if (/<!DOCTYPE|<!ENTITY/i.test(start))
+    throw new ReadFault('invalid_xml', 'XML with a document type (<!DOCTYPE …>) is not supported. Remove it.')
   if (root === 'kml' || root === 'gpx') return root
   const foreign = root && foreignXml(root)
   if (foreign) throw unsupported(foreign)

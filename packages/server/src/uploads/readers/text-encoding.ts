@@ -71,7 +71,11 @@ async function encodingOf(file: string, signal: AbortSignal, chosen: string | un
     if (mark === 'feff') return 'utf-16be'
     if (chosen !== undefined && chosen !== 'utf-8') return chosen
     if (isAllUtf8(handle.fd, signal)) return 'utf-8'
-    if (chosen) throw new ReadFault('unsupported_encoding', 'The text is not valid UTF-8; say another encoding.')
+    if (chosen)
+      throw new ReadFault(
+        'unsupported_encoding',
+        'The text is not valid UTF-8. Name its encoding in the field encoding.',
+      )
     return detectEncoding(wordsIn(handle.fd, signal))
   } finally {
     await handle.close()

@@ -21,7 +21,7 @@ export async function openTopoJson(
   if (size > maxTopologyBytes) {
     throw new ReadFault(
       'feature_too_large',
-      `TopoJSON larger than ${maxTopologyBytes} bytes is not read; export it as GeoJSON.`,
+      `TopoJSON larger than ${maxTopologyBytes} bytes is not supported. Export the data as GeoJSON.`,
     )
   }
   const topology = parseTopology(await readFile(file, 'utf8'))
@@ -82,10 +82,14 @@ function createSource(topology: Topology, layer: string, warnings: readonly Warn
           const count = positionsOf(topology, geometry)
           left -= count
           if (count > maxPositions.feature || left < 0) {
-            throw new ReadFault('feature_too_large', 'The TopoJSON has too many positions.', {
-              feature: index + offset + 1,
-              layer,
-            })
+            throw new ReadFault(
+              'feature_too_large',
+              'The TopoJSON has too many positions. Export the data as GeoJSON.',
+              {
+                feature: index + offset + 1,
+                layer,
+              },
+            )
           }
           return recordOf(topology, geometry, fields)
         })

@@ -129,7 +129,7 @@ export function fieldIndex(list: FieldList, name: string): number {
   const known = list.indexes.get(name)
   if (known !== undefined) return known
   if (list.names.length >= maxFields)
-    throw new ReadFault('too_many_columns', `There are more than ${maxFields} fields.`)
+    throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   list.indexes.set(name, list.names.length)
   return list.names.push(name) - 1
 }

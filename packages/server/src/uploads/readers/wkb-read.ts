@@ -88,20 +88,20 @@ function readMember(cursor: Cursor, geometry: FlatGeometry, depth: number): void
 
 function readPoint(cursor: Cursor, geometry: FlatGeometry): void {
   const header = readHeader(cursor)
-  if (header.type !== 1) throw damaged('a multi-point holds something else')
+  if (header.type !== 1) throw damaged('a multi-point holds something other than points')
   readRun(cursor, header, geometry, 1)
 }
 
 function readCurve(cursor: Cursor, geometry: FlatGeometry, depth: number): void {
   const header = readHeader(cursor)
-  if (![2, 8, 9].includes(header.type)) throw damaged('a multi-line holds something else')
+  if (![2, 8, 9].includes(header.type)) throw damaged('a multi-line holds something other than lines')
   readCurveBody(cursor, header, geometry, depth)
   endLine(geometry)
 }
 
 function readSurface(cursor: Cursor, geometry: FlatGeometry, depth: number): void {
   const header = readHeader(cursor)
-  if (![3, 10, 17].includes(header.type)) throw damaged('a multi-polygon holds something else')
+  if (![3, 10, 17].includes(header.type)) throw damaged('a multi-polygon holds something other than polygons')
   readSurfaceBody(cursor, header, geometry, depth)
 }
 

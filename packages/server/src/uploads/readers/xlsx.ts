@@ -34,7 +34,8 @@ async function refuseTricks(file: string, { directory, signal, onAdvance }: Open
   for (const { path, name } of await unzip(file, own, { limits, signal, ...(onAdvance && { onAdvance }) })) {
     if (!/\.(xml|rels)$/i.test(name)) continue
     const text = await readFile(path, 'latin1')
-    if (/<!(DOCTYPE|ENTITY)/i.test(text)) throw new ReadFault('invalid_xml', 'XML with a document type is not read.')
+    if (/<!(DOCTYPE|ENTITY)/i.test(text))
+      throw new ReadFault('invalid_xml', 'XML with a document type (<!DOCTYPE …>) is not supported. Remove it.')
   }
 }
 

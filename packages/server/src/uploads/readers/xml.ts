@@ -35,7 +35,7 @@ export async function* readXml<T>(
     const isMoving = records.length > 0 || (!visitor.isInFeature() && walk.events() !== before)
     held = isMoving ? 0 : held + chunk.length
     if (held > maxFeatureBytes)
-      throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes.`)
+      throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes, the limit.`)
     yield { records, fraction: position / size }
   }
   walk.end(decode(decoder))
@@ -80,7 +80,7 @@ function createWalk<T>(visitor: XmlVisitor<T>): Walk {
     throw new ReadFault(isEnding ? 'truncated' : 'invalid_xml', message, { line: parser.line })
   }
   parser.on('error', () => refuse(isEnding ? 'The file ends in the middle of the XML.' : 'The XML is not well-formed.'))
-  parser.on('doctype', () => refuse('XML with a document type is not read.'))
+  parser.on('doctype', () => refuse('XML with a document type (<!DOCTYPE …>) is not supported. Remove it.'))
   parser.on('opentag', ({ name, attributes }) => {
     events++
     if (++depth > maxDepth) refuse(`The XML is nested deeper than ${maxDepth}.`)

@@ -25,9 +25,10 @@ export async function openPacked({ bytes: size, sum, ...file }: PackedFile): Pro
 
   async function readOn(room: Buffer): Promise<number> {
     const count = await content.read(room).catch(broken)
-    if (at === 0 && count >= 4 && room.readUInt32LE(0) === 0x04034b50) throw fault('is an archive itself')
+    if (at === 0 && count >= 4 && room.readUInt32LE(0) === 0x04034b50)
+      throw fault('is an archive itself; unpack it first')
     at += count
-    if (at > size) throw fault('is larger than it says')
+    if (at > size) throw fault('is larger than the archive says')
     sumSoFar = crc32(room.subarray(0, count), sumSoFar)
     return count
   }

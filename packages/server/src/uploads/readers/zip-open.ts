@@ -38,7 +38,7 @@ async function nothingIn(archive: string): Promise<ReadFault> {
   const shown = `${names.slice(0, shownNames).map(quoted).join(', ')}${more}`
   return new ReadFault(
     'unsupported_format',
-    `The archive holds no data that can be read, only ${shown}. ${supportedText}`,
+    `The archive holds no data of a supported format, only ${shown}. ${supportedText}`,
   )
 }
 

@@ -116,7 +116,7 @@ async function plainEntries(zip: ZipFile, archive: string, limits: ZipLimits): P
 }
 
 function tooMuch(what: string): ReadFault {
-  return new ReadFault('zip_limit', `The archive has ${what}.`)
+  return new ReadFault('zip_limit', `The archive has ${what}, the limit.`)
 }
 
 /** The name of an entry that is a plain file or folder inside the archive, whose content can be read. */
@@ -124,13 +124,14 @@ function checkedName(entry: Entry): string {
   const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true)
   const refuse = (why: string, code: 'invalid_zip' | 'zip_encrypted' = 'invalid_zip') =>
     new ReadFault(code, `The archive's entry ${quoted(name)} ${why}.`)
-  if (!name || /[\0\\]/.test(name)) throw refuse('has a name that is not allowed')
+  if (!name || /[\0\\]/.test(name)) throw refuse('has an empty name, or one with NUL or a backslash')
   if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) throw refuse('has an absolute path')
-  if (name.split('/').includes('..')) throw refuse('leads out of the archive')
+  if (name.split('/').includes('..')) throw refuse('has a path that leads out of the archive')
   const kind = (entry.externalFileAttributes >>> 16) & 0xf000
   if (kind !== 0 && kind !== 0x8000 && kind !== 0x4000) throw refuse('is a link or a device, not a file')
-  if (entry.isEncrypted()) throw refuse('is encrypted', 'zip_encrypted')
-  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) throw refuse('is compressed in an unknown way')
+  if (entry.isEncrypted()) throw refuse('is encrypted; pack it without a password', 'zip_encrypted')
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
+    throw refuse('is compressed by a method other than deflate')
   if (/\.(zip|kmz|gz|tgz|bz2|xz|7z|rar|zst)$/i.test(name) && !isLitter(name))
     throw refuse('is an archive itself; unpack it first')
   return name

@@ -212,7 +212,7 @@ for (const [what, change] of Object.entries(damages)) {
 
 test('no more is unpacked of an entry than it says that there is', async () => {
   const { fault } = await load(await openZipped({ dbf: { content: Buffer.alloc(100_000_000), size: 1000 } }))
-  assert.match(String(fault), /larger than it says/)
+  assert.match(String(fault), /larger than the archive says/)
 })
 
 test('behind the rows that are wanted an archive is looked at too', async () => {
