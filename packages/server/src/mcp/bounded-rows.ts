@@ -36,7 +36,7 @@ function shortened(row: Row): Row {
   const text = JSON.stringify(row)
   if (text.length <= maxLength) return row
   return {
-    note: 'The row is too long to be shown: name fewer attributes, or less geometry.',
+    note: 'The row is too long to be shown. Ask for fewer attributes, or leave the geometry out.',
     beginning: text.slice(0, 1_000),
   }
 }

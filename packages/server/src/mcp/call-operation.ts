@@ -47,7 +47,7 @@ async function textOf({ json, body }: Answer): Promise<string> {
     const bytes = Buffer.from(chunk)
     length += bytes.length
     if (length > maxAnswerLength)
-      throw new ApiError('too_large', 'The answer is too large: ask for fewer rows or less.')
+      throw new ApiError('too_large', 'The answer is too large. Ask for fewer rows or attributes.')
     chunks.push(bytes)
   }
   return Buffer.concat(chunks).toString()

@@ -36,7 +36,9 @@ export const geocode = tool({
       }
     }
     const { rows, truncated } = boundedRows(places, limit, 0)
-    const note = gazetteers.length === 0 && 'There is no gazetteer: give a dataset the tag gazetteer in metadata.tags.'
+    const note =
+      gazetteers.length === 0 &&
+      'No dataset is a gazetteer. Add the tag gazetteer to metadata.tags of a dataset with place names.'
     return { places: rows, truncated, ...(note && { note }) }
   },
 })

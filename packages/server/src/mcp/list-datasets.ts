@@ -48,7 +48,7 @@ export const listDatasets = tool({
     nextCursor: Type.Optional(Type.String({ description: 'The cursor with which the rest begins' })),
   }),
   async run(call, { search, bbox, limit = 20, cursor, offset = 0 }, { estimates }) {
-    if (cursor !== undefined && offset > 0) throw invalid('arguments/cursor', 'does not go with an offset')
+    if (cursor !== undefined && offset > 0) throw invalid('arguments/cursor', 'must not be given together with offset')
     const start = cursor === undefined ? offset : readCursor(cursor)
     const pattern = { $iLike: `%${escapeLike(search ?? '')}%` }
     const query = {
@@ -90,6 +90,6 @@ const cursorOf = (offset: number): string => Buffer.from(`from ${offset}`).toStr
 
 function readCursor(cursor: string): number {
   const [, digits] = /^from (\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (digits === undefined) throw invalid('arguments/cursor', 'is not a nextCursor of this tool')
+  if (digits === undefined) throw invalid('arguments/cursor', 'must be a nextCursor of this tool')
   return Number(digits)
 }

@@ -211,7 +211,8 @@ test('wrong arguments and unknown tools are told in words, not as a broken conne
   assert.match((await use(client, 'query_dataset', {})).text, /datasetId/)
   assert.match((await use(client, 'query_dataset', { datasetId: ids.cities, sql: 'DROP' })).text, /sql/)
   assert.match((await use(client, 'query_dataset', { datasetId: ids.cities, where: { nope: 1 } })).text, /nope/)
-  assert.match((await use(client, 'drop_everything', {})).text, /no tool/)
+  const unknown = await use(client, 'list_dataset', {})
+  assert.match(unknown.text, /^"list_dataset" is not a tool\. Did you mean "list_datasets"\? Allowed: /)
 })
 
 test('without a key, and with another method, the address answers as all do', async () => {
@@ -331,7 +332,10 @@ test('a place is found by its name in the datasets that are gazetteers', async (
   assert.equal((await use(client, 'geocode', { text: 'ke 3' })).value.places[0].name, 'lake 3')
   assert.deepEqual((await use(client, 'geocode', { text: '%' })).value.places, [])
   assert.deepEqual((await use(client, 'geocode', { text: 'city' })).value.places, [], 'no gazetteer')
-  assert.match((await use(await connect(foreign.public), 'geocode', { text: 'lake' })).value.note, /no gazetteer/)
+  assert.match(
+    (await use(await connect(foreign.public), 'geocode', { text: 'lake' })).value.note,
+    /No dataset is a gazetteer/,
+  )
 })
 
 test('datasets are found by the box that they have something in', async () => {

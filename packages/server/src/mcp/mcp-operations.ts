@@ -71,6 +71,6 @@ async function grantedCaller(request: FastifyRequest, caller: Caller, { readToke
   if (!token?.startsWith(toolTokenPrefix)) return caller
   const grant = await readToken(token)
   const isOwn = caller.everyApplication || grant?.caller.applicationId === caller.applicationId
-  if (!grant || !isOwn) throw denied('The token is not valid, or its invocation is over.')
+  if (!grant || !isOwn) throw denied('The tool token is not valid, or its invocation has ended.')
   return grant.caller
 }

@@ -10,6 +10,7 @@ import type { FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
 import type { Answer } from '../http/operation.ts'
+import { unknownName } from '../nearest-name.ts'
 import type { CallOperation } from './call-operation.ts'
 import { queryDataset, summarizeDataset } from './dataset-tools.ts'
 import { describeDataset } from './describe-dataset.ts'
@@ -85,7 +86,7 @@ const wantsSubscription = (body: unknown): body is { id?: unknown } =>
   typeof body === 'object' && body !== null && 'method' in body && body.method === 'subscriptions/listen'
 
 function notOffered({ id }: { id?: unknown }): Answer {
-  const error = { code: METHOD_NOT_FOUND, message: 'Subscriptions are not offered: the tools do not change.' }
+  const error = { code: METHOD_NOT_FOUND, message: 'Subscriptions are not supported: the tools never change.' }
   return { status: 404, body: { jsonrpc: '2.0', id: id ?? null, error } }
 }
 
@@ -101,7 +102,7 @@ function transportHeaders({ headers }: FastifyRequest): Record<string, string> {
 
 function refusal(text: string): ApiError {
   const { error } = JSON.parse(text) as { error?: { message?: string } }
-  return invalid('body', error?.message ?? 'is not a message of the Model Context Protocol')
+  return invalid('body', error?.message ?? 'must be a message of the Model Context Protocol')
 }
 
 function createMcpServer(asked: Asked, call: CallOperation, version: string, services: Services): Server {
@@ -109,11 +110,20 @@ function createMcpServer(asked: Asked, call: CallOperation, version: string, ser
   server.setRequestHandler('tools/list', () => ({ tools: describedTools() }))
   server.setRequestHandler('tools/call', async ({ params }) => {
     const chosen = tools.find(({ name }) => name === params.name)
-    if (!chosen) return failed(`There is no tool ${params.name.slice(0, 80)}.`)
+    if (!chosen)
+      return failed(
+        unknownName(
+          'a tool',
+          params.name,
+          tools.map(({ name }) => name),
+        ),
+      )
     try {
       const result = await chosen.run(call, params.arguments, services)
       const text = JSON.stringify(result)
-      return text.length > maxResultLength ? failed('The result is too long: ask for less.') : succeeded(text)
+      return text.length > maxResultLength
+        ? failed('The result is too long. Ask for fewer rows or attributes.')
+        : succeeded(text)
     } catch (error) {
       return failed(explain(error, asked))
     }
@@ -135,14 +145,14 @@ const describedTools = () =>
 const asJson = (schema: TObject): { type: 'object' } => JSON.parse(JSON.stringify(schema))
 
 function explain(error: unknown, { request, signal }: Asked): string {
-  if (signal.aborted) return 'The request has ended.'
+  if (signal.aborted) return 'The client ended the request.'
   if (error instanceof ApiError) {
     // One argument may stand in several places of a query.
     const faults = new Set(error.faults.map(({ path, message }) => (path ? `${path}: ${message}` : message)))
     return faults.size > 0 ? [...faults].join('\n') : error.message
   }
   request.log.error({ requestId: request.id, err: error }, 'tool failed')
-  return 'Something went wrong on our side.'
+  return 'The tool failed because of an error in the server. Its log says why.'
 }
 
 /** As text too, for clients that know nothing of structured content. */

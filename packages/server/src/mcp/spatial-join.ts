@@ -67,7 +67,7 @@ export const spatialJoin = tool({
   async run(call, input) {
     const { predicate = 'near', distanceMeters: distance } = input
     if ((predicate === 'near') !== (distance !== undefined)) {
-      throw invalid('arguments/distanceMeters', 'goes with the predicate near, and only with that')
+      throw invalid('arguments/distanceMeters', 'is required with the predicate near and not allowed with any other')
     }
     return joined(
       call,
@@ -106,7 +106,7 @@ export const findNearby = tool({
   output: pageSchema,
   async run(call, { point, toDatasetId, distanceMeters: distance, ...input }) {
     if ((point === undefined) === (toDatasetId === undefined)) {
-      throw invalid('arguments/point', 'Either point or toDatasetId is expected.')
+      throw invalid('arguments/point', 'is required unless toDatasetId is given; give only one of them')
     }
     const { limit = 10, offset = 0, parameters } = input
     if (toDatasetId !== undefined) {
@@ -160,7 +160,7 @@ async function joined(call: CallOperation, input: Join, conditionOf: (geometry: 
 
 function geometryNameOf(dataset: Columns, argument: string): string {
   const geometry = geometryOf(dataset)
-  if (!geometry) throw invalid(`arguments/${argument}`, 'is a dataset without geometry')
+  if (!geometry) throw invalid(`arguments/${argument}`, 'must be a dataset with a geometry')
   return geometry.name
 }
 

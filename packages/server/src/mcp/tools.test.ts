@@ -260,7 +260,7 @@ test('summaries measure areas and lengths in metres, by group, within a box and 
   const roads = await use('summarize_dataset', { datasetId: ids.roads, measures: [{ function: 'length' }] })
   assert.ok(isClose([roads.value.rows[0].length_geom / Number(expected?.length)], [1], 1e-9))
   const wrong = { datasetId: ids.fields, measures: [{ function: 'area', attribute: 'crop' }] }
-  assert.match((await use('summarize_dataset', wrong)).text, /not possible on string/)
+  assert.match((await use('summarize_dataset', wrong)).text, /not possible on type string/)
   const flat = { datasetId: ids.plain, measures: [{ function: 'area' }] }
   assert.match((await use('summarize_dataset', flat)).text, /only count takes \*/)
 })
