@@ -56,7 +56,7 @@ export type AgentsOptions = {
 const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
 export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsOptions): Agents {
-  const onError = (error: unknown) => log.warn({ err: error }, 'agents')
+  const onError = (error: unknown) => log.warn({ err: error }, 'agents: background work failed')
   const active = createRegister<Invocation>()
   const history = createHistory(db, bus.id, onError)
   const upgrades = createUpgrades(limits.frameBytes)

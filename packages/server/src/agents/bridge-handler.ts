@@ -33,13 +33,13 @@ export function bridgeHandler({ db, secrets, bridges, fetch, fetchTools }: Handl
     const [row] = await db.query<Row>(
       sql`SELECT application_id, type, config, secrets, model FROM svc.agents WHERE id = ${agentId}::uuid`,
     )
-    if (!row || !isBridgeType(row.type)) throw new Error('The agent is not one that the platform answers for.')
+    if (!row || !isBridgeType(row.type)) throw new Error('The agent is not of a type that the platform serves itself.')
     const { type, application_id: applicationId } = row
     const settings = readBridgeSettings(type, row.config)
     const opened = row.secrets === null ? {} : JSON.parse(secrets.open(row.secrets, secretsPlace(applicationId)))
     const model = settings.model ?? row.model ?? undefined
     if (type !== 'http' && (model ?? invocation.options.model) === undefined) {
-      throw new bridges.Reject('No model is set: neither in the agent’s config.model nor in options.model.')
+      throw new bridges.Reject('No model is set. Set config.model of the agent, or send options.model.')
     }
     return makeHandler(
       bridges,

@@ -77,7 +77,7 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
       jobs.read({ t: 'accept', id })
       const run = sources.bridges.runInvocation(invoke, bridgeHandler(sources, agentId), { send: jobs.read, log: say })
       running.set(id, run)
-      run.ended.catch((error) => log.warn({ agentId, err: error }, 'bridge')).finally(() => running.delete(id))
+      run.ended.catch((error) => log.warn({ agentId, err: error }, 'bridge failed')).finally(() => running.delete(id))
     }
     const desk = { applicationId, jobs, running }
     desks.set(agentId, desk)
@@ -87,7 +87,7 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
   function lose(agentId: string): void {
     const desk = desks.get(agentId)
     desks.delete(agentId)
-    for (const run of desk?.running.values() ?? []) run.cancel('the agent is gone')
+    for (const run of desk?.running.values() ?? []) run.cancel('the agent was deleted')
     desk?.jobs.lose()
   }
 

@@ -51,8 +51,8 @@ const maxMetadata = 16
 export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits): Call {
   const { input, conversationId, messages, context, options, metadata, timeoutMs } = body
   if (typeof input !== 'string' || input === '') {
-    throw new ApiError('input_required', 'body/input: a text that is not empty is required.', {
-      faults: [{ path: 'body/input', code: 'required', message: 'is required' }],
+    throw new ApiError('input_required', 'body/input: must be text that is not empty', {
+      faults: [{ path: 'body/input', code: 'required', message: 'must be text that is not empty' }],
     })
   }
   checkSize('input', input, inputBytes)
@@ -74,5 +74,5 @@ export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits
 
 function checkSize(name: string, text: string, most: number): void {
   if (Buffer.byteLength(text) <= most) return
-  throw new ApiError('input_too_large', `body/${name}: it is larger than ${most} bytes.`)
+  throw invalid(`body/${name}`, `must not be larger than ${most} bytes`, 'input_too_large')
 }

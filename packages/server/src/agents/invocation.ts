@@ -124,9 +124,15 @@ function setTimer(life: Life, now: number): void {
 
 function ring(life: Life): void {
   const now = performance.now()
-  if (now >= life.endsBy) timeOut(life, 'The agent took too long.')
+  if (now >= life.endsBy) timeOut(life, 'The agent did not finish in time.')
   else if (now < life.silentBy) setTimer(life, now)
-  else timeOut(life, life.state === 'waiting' ? 'The agent sent nothing in time.' : 'The agent fell silent.')
+  else
+    timeOut(
+      life,
+      life.state === 'waiting'
+        ? 'The agent did not begin to answer in time.'
+        : 'The agent stopped sending before its answer was complete.',
+    )
 }
 
 const timeOut = (life: Life, message: string): void => stop(life, failure('agent_timeout', message, life.id), 'timeout')
@@ -184,7 +190,7 @@ function hear(life: Life, event: RunEvent): void {
   else if (event.t === 'delta') take(life, event.text)
   else if (event.t === 'done') finish(life, event)
   else if (event.t === 'error') fail(life, workerFailure(event, id))
-  else if (event.t === 'cancelled') fail(life, failure('agent_failed', 'The agent gave up.', id))
+  else if (event.t === 'cancelled') fail(life, failure('agent_failed', 'The agent cancelled the invocation.', id))
   else if (event.t === 'lost') fail(life, failure('agent_disconnected', 'The agent disconnected.', id))
   else {
     if (event.t === 'start') open(life)

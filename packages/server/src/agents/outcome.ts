@@ -39,13 +39,17 @@ const declines: Record<Decline | 'unbridged', [ErrorCode, string, Record<string,
     'No process is serving this agent, and the platform’s own bridges to models are off (AGENT_BRIDGES).',
     { 'Retry-After': '5' },
   ],
-  busy: ['agent_busy', 'The agent does as much at once as it can: try again.', { 'Retry-After': '1' }],
-  crowded: [
+  busy: [
     'agent_busy',
-    'The platform answers as many calls of this application at once as it may: try again.',
+    'The agent already runs as many invocations as it can. Try again in a moment.',
     { 'Retry-After': '1' },
   ],
-  silent: ['agent_timeout', 'The agent did not say that it accepts the call.', {}],
+  crowded: [
+    'agent_busy',
+    'This application already runs as many invocations as it may. Try again in a moment.',
+    { 'Retry-After': '1' },
+  ],
+  silent: ['agent_timeout', 'The agent did not accept the call in time.', {}],
 }
 
 export const declined = (why: Decline | 'unbridged', invocationId: string): ApiError => {
@@ -56,7 +60,7 @@ export const declined = (why: Decline | 'unbridged', invocationId: string): ApiE
 const workerErrors: Record<'rejected' | 'failed' | 'provider', [ErrorCode, string]> = {
   rejected: ['agent_rejected', 'The agent rejected the input.'],
   failed: ['agent_failed', 'The agent failed.'],
-  provider: ['provider_failed', 'What the agent asked did not answer properly.'],
+  provider: ['provider_failed', 'The model provider of the agent failed.'],
 }
 
 export const workerFailure = (

@@ -46,7 +46,7 @@ export function createUpgrades(maxFrameBytes: number): Upgrades {
       response.detachSocket(socket as never)
       return new Promise((resolve, reject) => {
         // ws answers a malformed handshake on the socket itself.
-        const fail = () => reject(new Error('The handshake failed'))
+        const fail = () => reject(new Error('The WebSocket handshake failed'))
         if (socket.destroyed) return fail()
         socket.once('close', fail)
         server.handleUpgrade(request, socket, head, resolve)

@@ -43,7 +43,7 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
         if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
           throw invalid('header/sec-websocket-protocol', `must offer ${subprotocol}`)
         }
-        if (!mayConnect(caller.keyHash)) throw tooMany('This key connects too often.')
+        if (!mayConnect(caller.keyHash)) throw tooMany('This key connects too often. Try again in a few seconds.')
         const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
         checkRoom(agents, agentId, applicationId)
         const socket = await agents.upgrades.accept(raw)
@@ -69,9 +69,10 @@ export function workerOperations(db: Db, resource: Resource, agents: Agents): Op
 }
 
 function checkRoom({ workersOf, workers, limits }: Agents, agentId: string, applicationId: string): void {
-  if (workersOf(agentId).length >= limits.workersPerAgent) throw tooMany('The agent has as many workers as it may.')
+  if (workersOf(agentId).length >= limits.workersPerAgent)
+    throw tooMany(`The agent already has ${limits.workersPerAgent} workers, its limit.`)
   if (workers.countOf(applicationId) >= limits.workersPerApplication) {
-    throw tooMany('The application has as many workers as it may.')
+    throw tooMany(`The application already has ${limits.workersPerApplication} workers, its limit.`)
   }
 }
 
@@ -79,6 +80,8 @@ const offersProtocol = (header: string | undefined): boolean =>
   header?.split(',').some((name) => name.trim() === subprotocol) ?? false
 
 const notAnUpgrade = () =>
-  new ApiError('upgrade_required', 'Connect here with a WebSocket.', { headers: { Upgrade: 'websocket' } })
+  new ApiError('upgrade_required', 'This address takes only WebSocket connections.', {
+    headers: { Upgrade: 'websocket' },
+  })
 
 const tooMany = (detail: string) => new ApiError('busy', detail, { headers: { 'Retry-After': '5' } })
