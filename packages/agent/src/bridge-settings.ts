@@ -85,7 +85,7 @@ export const bridgeNames = Object.keys(bridges) as readonly (keyof typeof bridge
 export function readBridge({ flags, members, env }: Sources): MakeHandler | undefined {
   const chosen = [flags, members].find((said) => bridgeNames.some((name) => said.has(name))) ?? flags
   const [name, second] = bridgeNames.filter((name) => chosen.has(name))
-  if (second) throw new UsageError(`${chosen.get(second)?.where} is a second bridge beside ${name}: choose one.`)
+  if (second) throw new UsageError(`${chosen.get(second)?.where} is a second bridge beside ${name}. Choose one.`)
   return name && bridges[name](name, { flags, members, env })
 }
 

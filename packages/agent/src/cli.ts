@@ -67,7 +67,7 @@ const memberNames: Readonly<Record<string, string>> = {
 export async function run(args: readonly string[], env: Env): Promise<void> {
   const { values, positionals } = read(args)
   if (values.help) return console.log(usage)
-  if (positionals.join(' ') !== 'serve') throw withUsage('Say what to do: serve.')
+  if (positionals.join(' ') !== 'serve') throw withUsage('A command is required: serve.')
   const flags = flagsOf(values)
   const file = await readFile(values.config, flags, env)
   await serve(settingsOf(flags, file, env))
@@ -120,7 +120,7 @@ async function serve({ agents, drainMs }: Settings): Promise<void> {
   })
   await Promise.all(served)
   stop.dispose()
-  if (refused.length > 0) throw new NotServed(`Not served to the end: ${refused.join(', ')}.`)
+  if (refused.length > 0) throw new NotServed(`The platform refused these agents: ${refused.join(', ')}.`)
 }
 
 const withUsage = (message: string): UsageError => new UsageError(`${message}\n\n${usage}`)

@@ -42,7 +42,7 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
     maxPayload: maxFrameBytes,
   })
   let ending: Ending | undefined
-  let silence = setTimeout(() => cut('the platform did not say welcome'), handshakeTimeoutMs * 2)
+  let silence = setTimeout(() => cut('the platform did not answer the handshake in time'), handshakeTimeoutMs * 2)
 
   function cut(reason: string): void {
     ending ??= { reason }
@@ -57,7 +57,7 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
   function welcomed(pingIntervalMs: number): void {
     clearTimeout(silence)
     const patienceMs = (pingIntervalMs > 0 ? pingIntervalMs : usualPingIntervalMs) * silentIntervals
-    silence = setTimeout(() => cut('the platform fell silent'), patienceMs)
+    silence = setTimeout(() => cut('the platform stopped sending'), patienceMs)
     on.welcomed()
   }
 

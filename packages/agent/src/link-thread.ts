@@ -4,7 +4,7 @@ import type { FromLink, ToLink } from './link-messages.ts'
 
 // The socket has a thread of its own: pings are answered however busy the handlers are.
 const port = parentPort
-if (!port) throw new Error('This is the thread that serveAgent starts.')
+if (!port) throw new Error('This module must be started by serveAgent, as a thread.')
 const handle = createLink(workerData, (message: FromLink) => {
   port.postMessage(message)
   if (message.type === 'ended') port.close()

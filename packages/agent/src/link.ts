@@ -86,7 +86,7 @@ function welcomed(link: Link, connection: Connection) {
 function leave(link: Link, connection: Connection) {
   const state = link.connections.get(connection)
   if (!state) return
-  if (state.stage === 'opening') return connection.cut('not needed any more')
+  if (state.stage === 'opening') return connection.cut('no longer needed')
   if (state.stage !== 'leaving') connection.send({ t: 'drain' })
   state.stage = 'leaving'
   if (!link.owners.values().some((owner) => owner === connection)) connection.close()
@@ -104,7 +104,7 @@ function goAway(link: Link, connection: Connection, reconnectAfterMs: number) {
   const state = link.connections.get(connection)
   if (state?.stage !== 'serving') return
   state.stage = 'going'
-  log(link, 'The platform asks to connect anew.')
+  log(link, 'The platform asks this worker to reconnect.')
   openIn(link, reconnectAfterMs)
 }
 
@@ -113,7 +113,7 @@ function take(link: Link, connection: Connection, frame: Invoke) {
   const { id } = frame
   if (owners.has(id)) return
   if (stageOf(link, connection) === 'leaving' || running.size >= settings.capacity) {
-    return connection.send({ t: 'reject', id, code: 'busy', message: 'The worker takes no more work.' })
+    return connection.send({ t: 'reject', id, code: 'busy', message: 'The worker has no free slot.' })
   }
   owners.set(id, connection)
   running.add(id)
@@ -140,7 +140,7 @@ function closed(link: Link, connection: Connection, ending: Ending) {
   if (state?.stage === 'leaving' || has(link, 'serving')) return
   if (isRefused(link, ending)) return drain(link)
   if (state && state.stage !== 'opening' && performance.now() - state.openedAt > goodAfterMs) link.attempt = 0
-  log(link, `Not connected: ${ending.reason}. Trying again.`)
+  log(link, `Not connected: ${ending.reason}. Reconnecting.`)
   openIn(link, Math.max(ending.retryAfterMs ?? 0, backoffMs(link.attempt++)))
 }
 

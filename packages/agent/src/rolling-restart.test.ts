@@ -109,5 +109,5 @@ test('two replicas are replaced one after the other, and one worker of this pack
     assert.match(body, /event: done\n/, 'a stream that had begun was finished')
     assert.equal(body.match(/event: delta\n/g)?.length, 150)
   }
-  assert.match(worker.output(), /asks to connect anew/)
+  assert.match(worker.output(), /asks this worker to reconnect/)
 })

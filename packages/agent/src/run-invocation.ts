@@ -119,7 +119,8 @@ const isIterable = (value: unknown): value is AsyncIterable<unknown> | Iterable<
 
 function done(id: string, { finishReason = 'stop', model, usage, artifacts }: Finish): TerminalFrame {
   const facts = JSON.stringify({ finishReason, model, usage, artifacts })
-  if (facts.length > maxArtifactsLength) throw new RangeError('finish() was told more than 256 KiB.')
+  if (facts.length > maxArtifactsLength)
+    throw new RangeError('The arguments of finish() are larger than 256 KiB, the limit.')
   return { t: 'done', id, ...JSON.parse(facts) }
 }
 

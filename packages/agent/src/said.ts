@@ -15,7 +15,7 @@ export class UsageError extends Error {
 // Values may be secrets: messages say where they are and not what.
 export const text: Read<string> = ({ where, what }) => {
   if (typeof what === 'string') return what
-  throw new UsageError(`${where} must be a text.`)
+  throw new UsageError(`${where} must be text.`)
 }
 
 export const wholeNumber =
@@ -34,7 +34,7 @@ export const yesOrNo: Read<boolean> = ({ where, what }) => {
 export const address: Read<string> = (said) => {
   const value = text(said)
   if (/^https?:$/.test(URL.parse(value)?.protocol ?? '')) return value
-  throw new UsageError(`${said.where} is not an http or https address.`)
+  throw new UsageError(`${said.where} must be an http or https address.`)
 }
 
 /** Ollama's own variable may leave out the scheme and the port, and may be the address it listens on. */
@@ -52,7 +52,7 @@ export const texts: Read<Record<string, string>> = (said) =>
 
 export const headers: Read<Record<string, string>> = (said) => {
   for (const [name, value] of membersOf(said)) {
-    if (!isHeader(name, text(value))) throw new UsageError(`${value.where} is not a header that can be sent.`)
+    if (!isHeader(name, text(value))) throw new UsageError(`${value.where} must be a valid HTTP header.`)
   }
   return texts(said)
 }
@@ -69,18 +69,18 @@ function isHeader(name: string, value: string): boolean {
 export function membersOf({ where, what }: Said): Members {
   if (what instanceof Map) return what
   if (what === '') return new Map()
-  throw new UsageError(`${where} must have members.`)
+  throw new UsageError(`${where} must be a map of names and values.`)
 }
 
 export function listOf({ where, what }: Said, most: number): readonly Said[] {
   if (Array.isArray(what) && what.length >= 1 && what.length <= most) return what
-  throw new UsageError(`${where} must be a list of 1 to ${most}.`)
+  throw new UsageError(`${where} must be a list of 1 to ${most} items.`)
 }
 
 /** Refuses members that would have no effect. */
 export function allowOnly(names: readonly string[], members: Members, owner: string): void {
   for (const [name, { where }] of members) {
-    if (!names.includes(name)) throw new UsageError(`${where} is not known: ${owner} takes ${names.join(', ')}.`)
+    if (!names.includes(name)) throw new UsageError(`${where} is not known. Allowed in ${owner}: ${names.join(', ')}.`)
   }
 }
 

@@ -231,7 +231,7 @@ test('a handler that ignores its signal loses its place after the grace, not for
   session.send({ t: 'cancel', id: '1', reason: 'timeout' })
   session.invoke('2', 'x')
   await session.next('reject', '2')
-  while (!lines.some((line) => line.includes('does not heed'))) await sleep(50)
+  while (!lines.some((line) => line.includes('ignores the signal'))) await sleep(50)
   session.invoke('3', 'x')
   await session.next('done', '3')
   assert.ok(!session.names('1').includes('cancelled'))
@@ -348,7 +348,7 @@ test('a refused key ends the worker with words that say why', async (t) => {
   for (const [status, words] of [
     [401, /API key was refused.*agents.*write.*wrong key/],
     [404, /no such agent/],
-    [426, /does not take this worker/],
+    [426, /refused this worker/],
   ] as const) {
     platform.refusal = { status, body: JSON.stringify({ detail: 'wrong key' }) }
     await assert.rejects(serveAgent({ url: platform.url, apiKey: 'k', agentId: 'a', log() {} }, echo), (error) => {

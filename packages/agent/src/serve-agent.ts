@@ -55,7 +55,7 @@ export async function serveAgent(options: ServeOptions, handler: Handler): Promi
     const invocation = running.get(id)
     if (!invocation) return
     const forget = setTimeout(() => {
-      log(`Invocation ${id} was cancelled and goes on: its handler does not heed the signal.`)
+      log(`Invocation ${id} was cancelled but still runs: its handler ignores the signal.`)
       running.delete(id)
       post({ type: 'forget', id })
     }, cancelGraceMs)
@@ -71,7 +71,7 @@ export async function serveAgent(options: ServeOptions, handler: Handler): Promi
 
   const stop = options.signal ? { signal: options.signal, dispose() {} } : terminationSignal()
   const drain = () => {
-    log('Stopping: what runs is finished first.')
+    log('Stopping after the invocations that are running.')
     post({ type: 'drain' })
   }
   try {
@@ -124,12 +124,12 @@ function threadEnd(
 }
 
 const advice: Readonly<Record<number, string>> = {
-  401: 'The API key was refused: serving an agent needs a key with the access "agents" write on it.',
-  404: 'There is no such agent for this API key.',
+  401: 'The API key was refused. Use a key with the access "agents" write for this agent.',
+  404: 'The application of this API key has no such agent.',
 }
 
 const refusalError = ({ status, message }: { status: number; message: string }): ConnectionRefused =>
-  new ConnectionRefused(`${advice[status] ?? 'The platform does not take this worker.'} (${message})`, status)
+  new ConnectionRefused(`${advice[status] ?? 'The platform refused this worker.'} (${message})`, status)
 
 function afterAbort(signal: AbortSignal, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -143,7 +143,7 @@ function linkSettings({ url, apiKey, agentId, capacity = 8, version }: ServeOpti
   if (!apiKey) throw new TypeError('serveAgent needs an apiKey.')
   if (!agentId) throw new TypeError('serveAgent needs an agentId.')
   if (!Number.isInteger(capacity) || capacity < 1 || capacity > 1_000) {
-    throw new TypeError('The capacity is a whole number from 1 to 1000.')
+    throw new TypeError('serveAgent needs a capacity that is a whole number from 1 to 1000.')
   }
   const address = socketAddress(url, agentId)
   return { address, apiKey, workerId: randomUUID(), capacity, sdk, ...(version !== undefined && { version }) }

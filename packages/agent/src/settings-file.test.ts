@@ -204,13 +204,13 @@ test('an agent that the platform refuses does not end the others, and the exit c
       - {agent: here, url: '${platform.url}', command: cat}`
   const { child, exited, output } = startCommand(t, ['serve'], {}, await folderWith(t, text))
   const session = await platform.session()
-  while (!/\[agent gone\] There is no such agent for this API key/.test(output())) {
+  while (!/\[agent gone\] The application of this API key has no such agent/.test(output())) {
     await new Promise((resolve) => child.stderr?.once('data', resolve))
   }
   assert.equal(await answer(session), 'hello')
   child.kill('SIGTERM')
   assert.equal(await exited, 1)
-  assert.match(output(), /Not served to the end: gone\.\n$/)
+  assert.match(output(), /The platform refused these agents: gone\.\n$/)
 })
 
 test('a wrong file ends the command with code 1 and one line', async (t) => {
@@ -219,7 +219,7 @@ test('a wrong file ends the command with code 1 and one line', async (t) => {
   assert.equal(await exited, 1)
   assert.equal(
     output(),
-    'agent.yaml:3: ollama.modle is not known: ollama takes model, system, apiKey, tools, baseUrl.\n',
+    'agent.yaml:3: ollama.modle is not known. Allowed in ollama: model, system, apiKey, tools, baseUrl.\n',
   )
 })
 
@@ -227,39 +227,39 @@ const rest = 'url: http://127.0.0.1:9\napiKey: secret\n'
 const good = `${rest}agent: a\ncommand: cat\n`
 const wrong: Record<string, string | Uint8Array> = {
   ' needs agent (or --agent ID).': '',
-  ' must have members.': 'serve',
+  ' must be a map of names and values.': 'serve',
   ' needs url (or --url URL or GRATICULE_URL).': 'agent: a\napiKey: k\ncommand: cat',
   ' needs apiKey (or --api-key KEY or GRATICULE_API_KEY).': 'agent: a\nurl: http://x\napiKey:\ncommand: cat',
   ' needs one bridge of openAiCompatible, anthropic, ollama, http, command (or --openai-compatible, --anthropic, --ollama, --http or --command).': `${rest}agent: a`,
-  ':5: http is a second bridge beside ollama: choose one.': `${rest}agent: a\nollama: m\nhttp: http://x`,
-  ':5: capcity is not known: the file takes agent, url, apiKey, capacity, openAiCompatible, anthropic, ollama, http, command, drainSeconds, agents.': `${good}capcity: 1`,
+  ':5: http is a second bridge beside ollama. Choose one.': `${rest}agent: a\nollama: m\nhttp: http://x`,
+  ':5: capcity is not known. Allowed in the file: agent, url, apiKey, capacity, openAiCompatible, anthropic, ollama, http, command, drainSeconds, agents.': `${good}capcity: 1`,
   ':5: capacity must be a whole number from 1 to 1000.': `${good}capacity: many`,
   ':5: drainSeconds must be a whole number from 0 to 86400.': `${good}drainSeconds: 1.5`,
-  ':1: agent must be a text.': 'agent: [a]',
-  ':1: url is not an http or https address.': 'url: maps.example.org',
-  ':4: ollama must have members.': `${rest}agent: a\nollama: [m]`,
+  ':1: agent must be text.': 'agent: [a]',
+  ':1: url must be an http or https address.': 'url: maps.example.org',
+  ':4: ollama must be a map of names and values.': `${rest}agent: a\nollama: [m]`,
   ':4: http needs url.': `${rest}agent: a\nhttp:\n  headers: {a: b}`,
   ':4: anthropic needs apiKey (or ANTHROPIC_API_KEY).': `${rest}agent: a\nanthropic:`,
-  ':6: http.headers.x y is not a header that can be sent.': `${rest}agent: a\nhttp:\n  url: http://x\n  headers: {x y: z}`,
+  ':6: http.headers.x y must be a valid HTTP header.': `${rest}agent: a\nhttp:\n  url: http://x\n  headers: {x y: z}`,
   ':5: anthropic.maxOutputTokens must be a whole number from 1 to 10000000.': `${rest}agent: a\nanthropic:\n  maxOutputTokens: 0`,
   ':5: ollama.tools must be true or false.': `${rest}agent: a\nollama:\n  tools: maybe`,
-  ':3: agents must be a list of 1 to 100.': `${rest}agents: {agent: a}`,
-  ':3: agent is not known: a file with a list of agents takes url, apiKey, capacity, drainSeconds, agents.': `${rest}agent: a\nagents: []`,
+  ':3: agents must be a list of 1 to 100 items.': `${rest}agents: {agent: a}`,
+  ':3: agent is not known. Allowed in a file with a list of agents: url, apiKey, capacity, drainSeconds, agents.': `${rest}agent: a\nagents: []`,
   ':5: agents[1] needs agent.': `${rest}agents:\n  - {agent: a, command: cat}\n  - {command: cat}`,
-  ':5: agents[1] has the same agent as another one of the list.': `${rest}agents:\n  - {agent: a, command: cat}\n  - {agent: a, ollama: m}`,
-  ':4: agents[0].drainSeconds is not known: an agent takes agent, url, apiKey, capacity, openAiCompatible, anthropic, ollama, http, command.': `${rest}agents:\n  - {agent: a, command: cat, drainSeconds: 1}`,
-  ':1: apiKey names the variable NOT_SET, which is not set or empty.': `apiKey: \${NOT_SET}`,
-  ':2: http.headers.a names the variable EMPTY, which is not set or empty.': `http:\n  headers: {a: "b \${EMPTY}"}`,
-  ':1: system has a ${ that names no variable; write $${ for the text.': `system: \${NAME:-x}`,
+  ':5: agents[1] names the same agent as another item of the list.': `${rest}agents:\n  - {agent: a, command: cat}\n  - {agent: a, ollama: m}`,
+  ':4: agents[0].drainSeconds is not known. Allowed in an agent: agent, url, apiKey, capacity, openAiCompatible, anthropic, ollama, http, command.': `${rest}agents:\n  - {agent: a, command: cat, drainSeconds: 1}`,
+  ':1: apiKey uses the variable NOT_SET, which is not set or is empty.': `apiKey: \${NOT_SET}`,
+  ':2: http.headers.a uses the variable EMPTY, which is not set or is empty.': `http:\n  headers: {a: "b \${EMPTY}"}`,
+  ':1: system has a ${ without a variable name. Write $${ for a literal ${.': `system: \${NAME:-x}`,
   ':2: Tabs are not allowed as indentation': 'agent:\n\ta: b',
-  ':2: agent is there twice.': 'agent: a\nagent: b',
-  ':2: A second document begins here; one is enough.': 'agent: a\n---\nagent: b',
+  ':2: agent is given twice.': 'agent: a\nagent: b',
+  ':2: A second document begins here. The file must hold one.': 'agent: a\n---\nagent: b',
   ':1: Unresolved tag: !run': 'agent: !run a',
   ':1: Unresolved tag: tag:yaml.org,2002:binary': 'agent: !!binary aGk=',
-  ':1: the names of members must be texts.': '? [agent]\n: a',
-  ':1: agent names the anchor nobody, which is not there.': 'agent: *nobody',
+  ':1: names must be text that is not empty.': '? [agent]\n: a',
+  ':1: agent refers to the anchor nobody, which is not defined before it.': 'agent: *nobody',
   ':1: a[0][0][0][0][0][0][0][0][0][0] is nested too deeply.': 'a: &a [*a]',
-  ':1: This is nested too deeply.': '['.repeat(60_000),
+  ':1: The value is nested too deeply.': '['.repeat(60_000),
   ' has more than 200 aliases.': `a: &a x\nb: [${'*a, '.repeat(300)}]`,
   ' has more than 5000 values.': `a: [${'x, '.repeat(6_000)}]`,
   ' is larger than 64 KiB.': `${good}${'#'.repeat(65_536)}`,
@@ -279,10 +279,10 @@ test('a file that cannot work says where and why in one line', async (t) => {
 test('flags that do not fit the file are refused', async (t) => {
   const list = join(await folderWith(t, `${rest}agents:\n  - {agent: a, command: cat}`), 'agent.yaml')
   await assert.rejects(run(['serve', '--config', list, '--agent', 'b'], {}), {
-    message: `--agent has no place beside the list ${list}:3: agents.`,
+    message: `--agent cannot be combined with the list ${list}:3: agents.`,
   })
   await assert.rejects(run(['serve', '--config', list, '--model', 'm'], {}), {
-    message: '--model is not known: command takes command, env.',
+    message: '--model is not known. Allowed in command: command, env.',
   })
   await assert.rejects(run(['serve', '--config', `${list}.not`], {}), { message: `There is no file ${list}.not.` })
   await assert.rejects(run(['serve', '--config', tmpdir()], {}), /cannot be read: EISDIR/)

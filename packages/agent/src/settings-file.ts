@@ -62,8 +62,8 @@ export function parseSettings(text: string, path: string, env: Env): Said {
     for (const { key, value } of items) {
       const name = isScalar(key) ? textOf(key) : ''
       const place = within(parent, key, parent.name === '' ? name : `${parent.name}.${name}`)
-      if (name === '') throw new UsageError(`${path}:${lineAt(key)}: the names of members must be texts.`)
-      if (found.has(name)) throw new UsageError(`${place.where} is there twice.`)
+      if (name === '') throw new UsageError(`${path}:${lineAt(key)}: names must be text that is not empty.`)
+      if (found.has(name)) throw new UsageError(`${place.where} is given twice.`)
       found.set(name, said(value, place))
     }
     return found
@@ -72,7 +72,7 @@ export function parseSettings(text: string, path: string, env: Env): Said {
     if (++aliases > maxAliases) throw new UsageError(`${path} has more than ${maxAliases} aliases.`)
     const node = alias.resolve(document)
     if (node) return node
-    throw new UsageError(`${where} names the anchor ${alias.source}, which is not there.`)
+    throw new UsageError(`${where} refers to the anchor ${alias.source}, which is not defined before it.`)
   }
   const within = ({ depth }: Place, node: Node, name: string): Place => ({
     where: `${path}:${lineAt(node)}: ${name}`,
@@ -85,8 +85,8 @@ export function parseSettings(text: string, path: string, env: Env): Said {
 
 /** Where the parser's own words would not help. */
 const problems: { readonly [Code in ErrorCode]?: string } = {
-  MULTIPLE_DOCS: 'A second document begins here; one is enough.',
-  RESOURCE_EXHAUSTION: 'This is nested too deeply.',
+  MULTIPLE_DOCS: 'A second document begins here. The file must hold one.',
+  RESOURCE_EXHAUSTION: 'The value is nested too deeply.',
 }
 
 function parse(text: string, path: string): { document: Document.Parsed; lineAt(node: Node): number } {
@@ -114,9 +114,10 @@ const textOf = ({ value, source }: { value: unknown; source?: string }): string 
 function expand(text: string, where: string, env: Env): string {
   return text.replace(/\$\$|\$\{(\w+)\}|\$\{/g, (found, name?: string) => {
     if (found === '$$') return '$'
-    if (name === undefined) throw new UsageError(`${where} has a \${ that names no variable; write $\${ for the text.`)
+    if (name === undefined)
+      throw new UsageError(`${where} has a \${ without a variable name. Write $\${ for a literal \${.`)
     const value = Object.hasOwn(env, name) && env[name]
     if (value) return value
-    throw new UsageError(`${where} names the variable ${name}, which is not set or empty.`)
+    throw new UsageError(`${where} uses the variable ${name}, which is not set or is empty.`)
   })
 }

@@ -54,7 +54,7 @@ function agentsOf(top: Members, flags: Members, file: Said | undefined): readonl
     return [file ?? { where: '', what: top }]
   }
   allowOnly([...Object.keys(shared), ...Object.keys(worker), 'agents'], top, 'a file with a list of agents')
-  if (flags.has('agent')) throw new UsageError(`--agent has no place beside the list ${list.where}.`)
+  if (flags.has('agent')) throw new UsageError(`--agent cannot be combined with the list ${list.where}.`)
   const agents = listOf(list, maxAgents)
   for (const said of agents) allowOnly(agentNames, membersOf(said), 'an agent')
   return agents
@@ -88,7 +88,7 @@ function missing({ where }: Said, member: string, elsewhere: string): UsageError
 function refuseTwice(agents: readonly { where: string; agentId: string }[]): void {
   const seen = new Set<string>()
   for (const { where, agentId } of agents) {
-    if (seen.has(agentId)) throw new UsageError(`${where} has the same agent as another one of the list.`)
+    if (seen.has(agentId)) throw new UsageError(`${where} names the same agent as another item of the list.`)
     seen.add(agentId)
   }
 }

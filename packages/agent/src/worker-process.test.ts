@@ -81,7 +81,7 @@ test('a refused key ends the command with code 1 and one line that says why', as
   const env = { GRATICULE_URL: platform.url, GRATICULE_API_KEY: 'k' }
   const { exited, output } = startCommand(t, ['serve', '--agent', 'a', '--command', 'cat'], env)
   assert.equal(await exited, 1)
-  assert.match(output(), /^The API key was refused: .*lacks agents write.*\n$/)
+  assert.match(output(), /^The API key was refused\. .*lacks agents write.*\n$/)
 })
 
 test('a bridge is chosen by its flag, and its key comes from the variable everybody uses', async (t) => {

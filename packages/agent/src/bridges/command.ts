@@ -79,7 +79,7 @@ function lastWords(child: ChildProcess): () => string {
 
 function failure(code: number | null, signal: string | null, complaint: string): Error {
   if (code === dataError) return new Reject(complaint || 'The command rejected the input.')
-  if (code === temporaryFailure) return new ProviderError('The command failed for now.', { detail: complaint })
+  if (code === temporaryFailure) return new ProviderError('The command failed. Try again later.', { detail: complaint })
   return new Error(`The command ended with ${code ?? signal}: ${complaint}`)
 }
 

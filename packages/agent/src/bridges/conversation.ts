@@ -11,7 +11,7 @@ export function conversation({ messages, input, context }: Invocation): Message[
 export function modelFor(configured: string | undefined, { options }: Invocation): string {
   const model = configured ?? options.model
   if (model === undefined)
-    throw new TypeError('No model is set: give the bridge one, or let callers send options.model.')
+    throw new TypeError('No model is set. Give the bridge a model, or let callers send options.model.')
   return model
 }
 

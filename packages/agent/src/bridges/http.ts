@@ -42,7 +42,7 @@ async function* readEvents(events: AsyncIterable<ServerSentEvent>, invocation: I
     if (event === 'done') return invocation.finish(finishOf(parseJson(data)))
     if (event === 'error') throw eventError(parseJson(data))
   }
-  throw new ProviderError('The web service broke off.')
+  throw new ProviderError('The web service closed the connection before its answer was complete.')
 }
 
 function readAnswer(text: string, invocation: Invocation): string {
@@ -54,7 +54,7 @@ function readAnswer(text: string, invocation: Invocation): string {
 function textField(value: Record<string, unknown>, name: string): string {
   const text = value[name]
   if (typeof text === 'string') return text
-  throw new ProviderError('The web service answered without text.', { detail: JSON.stringify(value).slice(0, 200) })
+  throw new ProviderError('The answer of the web service has no text.', { detail: JSON.stringify(value).slice(0, 200) })
 }
 
 /** The platform checks what the fields hold. */
@@ -73,7 +73,8 @@ async function whole(chunks: AsyncIterable<string>): Promise<string> {
   let text = ''
   for await (const chunk of chunks) {
     text += chunk
-    if (text.length > maxJsonLength) throw new ProviderError('The web service answered more than 8 MiB.')
+    if (text.length > maxJsonLength)
+      throw new ProviderError('The answer of the web service is larger than 8 MiB, the limit.')
   }
   return text
 }

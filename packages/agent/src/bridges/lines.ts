@@ -16,7 +16,7 @@ export async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<stri
       yield rest
       rest = next
     }
-    if (rest.length > maxLineLength) throw new ProviderError('The provider sent a line without end.')
+    if (rest.length > maxLineLength) throw new ProviderError('The provider sent a line that is too long.')
   }
   if (rest !== '') yield rest
 }

@@ -22,7 +22,7 @@ export async function* serverSentEvents(chunks: AsyncIterable<string>): AsyncGen
     if (name === 'event') event = value
     if (name !== 'data') continue
     length += value.length + 1
-    if (length > maxDataLength) throw new ProviderError('The provider sent an event without end.')
+    if (length > maxDataLength) throw new ProviderError('The provider sent an event that is too long.')
     data.push(value)
   }
 }

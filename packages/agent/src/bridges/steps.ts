@@ -72,7 +72,7 @@ export async function* follow(
     if (step.isLast) return { text, calls: calls.all(), facts }
     isComplete ||= step.isComplete ?? false
   }
-  if (!isComplete) throw new ProviderError('The model provider broke off.')
+  if (!isComplete) throw new ProviderError('The model provider closed the connection before its answer was complete.')
   return { text, calls: calls.all(), facts }
 }
 
@@ -88,7 +88,7 @@ function collectCalls() {
       call.input += input
       length += id.length + name.length + input.length
       if (calls.size <= maxCalls && length <= maxInputLength) return
-      throw new ProviderError('The model asked for more tools than can be meant.')
+      throw new ProviderError('The model asked for too many tools at once.')
     },
     /** Each with an id, also where the provider gives none. */
     all: (): ToolCall[] => [...calls.values()].map((call, index) => ({ ...call, id: call.id || `call_${index}` })),

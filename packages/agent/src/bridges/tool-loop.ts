@@ -46,7 +46,7 @@ export async function* answerWithTools<Message>(
     const steps = await begin(dialect, messages, toolbox && { specs: toolbox.specs, mayCall }, round === 0)
     const turn = yield* follow(steps, invocation, spent)
     if (!use || !wantsTools(turn)) return
-    if (!mayCall) throw new ProviderError(`The model still asks for tools after ${bounds.rounds} rounds of them.`)
+    if (!mayCall) throw new ProviderError(`The model still asks for tools after ${bounds.rounds} rounds, the limit.`)
     messages = [...messages, ...dialect.used(turn, await use(turn.calls))]
     spent = sum(spent, turn.facts.usage ?? {})
     // What the model says next is another paragraph.
@@ -85,7 +85,7 @@ function createUse(toolbox: Toolbox, invocation: Invocation) {
 
   function bounded({ text, ...rest }: ToolResult): ToolResult {
     const room = Math.min(bounds.resultBytes, bounds.allResultBytes - bytes)
-    if (room <= 0) return failed('The results of this answer are already too long: answer with what you know.')
+    if (room <= 0) return failed('The results so far are already too long. Answer with what you know.')
     const short = beginningOf(text, room)
     bytes += Buffer.byteLength(short)
     return { ...rest, text: short === text ? text : `${short}\n[cut off: ask for less]` }
@@ -94,13 +94,13 @@ function createUse(toolbox: Toolbox, invocation: Invocation) {
   async function carryOut(call: ToolCall, index: number): Promise<Used> {
     const input = readInput(call.input)
     if (index >= bounds.callsPerRound) {
-      const result = failed(`Only ${bounds.callsPerRound} tools can be used at once: ask again.`)
+      const result = failed(`Only ${bounds.callsPerRound} tools can be called at once. Call this one again.`)
       return { call, input: input ?? {}, result }
     }
     if (!input) return { call, input: {}, result: failed('The arguments are not a JSON object.') }
     if (!toolbox.specs.some(({ name }) => name === call.name)) {
       const names = toolbox.specs.map(({ name }) => name).join(', ')
-      return { call, input, result: failed(`There is no tool of this name. There are: ${names}.`) }
+      return { call, input, result: failed(`There is no tool of this name. Tools: ${names}.`) }
     }
     invocation.progress()
     const result = await toolbox.call(call.name, input)

@@ -76,7 +76,7 @@ async function request(fetch: Fetch, { mcpUrl, token }: Tools, message: object, 
     redirect: 'manual',
   })
   const text = await boundedText(response.body)
-  if (!response.ok) throw new Error(`The tools answered ${response.status}.`)
+  if (!response.ok) throw new Error(`The tools answered with status ${response.status}.`)
   return JSON.parse(text) as Message
 }
 
@@ -85,7 +85,7 @@ async function boundedText(body: AsyncIterable<Uint8Array> | null): Promise<stri
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > maxAnswerBytes) throw new RangeError('The tool answered too much.')
+    if (length > maxAnswerBytes) throw new RangeError('The answer of the tool is too large.')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

@@ -65,7 +65,10 @@ export async function* textOf(response: UpstreamResponse, signal: AbortSignal): 
     for await (const chunk of response.body ?? []) yield decoder.decode(chunk, { stream: true })
   } catch (error) {
     signal.throwIfAborted()
-    throw new ProviderError('The model provider broke off.', { cause: error, detail: causes(error) })
+    throw new ProviderError('The model provider closed the connection before its answer was complete.', {
+      cause: error,
+      detail: causes(error),
+    })
   }
   yield decoder.decode()
 }
@@ -74,7 +77,7 @@ async function refusal(response: UpstreamResponse): Promise<Error> {
   const { status } = response
   const detail = await beginning(response)
   if ((status === 400 || status === 413 || status === 422) && (status === 413 || inputFaults.test(detail))) {
-    return new Reject('The model provider does not take this input: it is too long or not allowed.')
+    return new Reject('The model provider rejected the input: it is too long or not allowed.')
   }
   return providerAnswered(status, { detail, retryAfterMs: retryAfterMs(response.headers) })
 }
@@ -85,7 +88,7 @@ export function providerAnswered(
   { detail, retryAfterMs }: { detail: string; retryAfterMs?: number | undefined },
 ): ProviderError {
   const hint = retryAfterMs === undefined ? '' : ` Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`
-  return new ProviderError(`The model provider answered ${status}.${hint}`, {
+  return new ProviderError(`The model provider answered with status ${status}.${hint}`, {
     status,
     detail,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
@@ -125,7 +128,7 @@ export function parseJson(text: string): Record<string, unknown> {
   } catch {
     // Said below.
   }
-  throw new ProviderError('The model provider sent something that is not understood.', { detail: text.slice(0, 200) })
+  throw new ProviderError('The answer of the model provider is not valid.', { detail: text.slice(0, 200) })
 }
 
 /** fetch hides the reason in the cause. */
