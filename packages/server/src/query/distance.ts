@@ -110,7 +110,7 @@ function roundOfAreas(polygons: readonly (readonly (readonly Position[])[])[]): 
 }
 
 const tooLarge = (): ApiError =>
-  new ApiError('invalid_filter', '$dwithin: the geometry is too large to measure distances to. Simplify it.')
+  new ApiError('invalid_filter', 'The geometry of $dwithin is too large to measure distances to. Simplify it.')
 
 /** With more positions on its edges, as ST_Segmentize puts them there. */
 function divided(geometry: Geometry): Geometry {

@@ -242,8 +242,8 @@ describe('refusals', () => {
     refused({ $or: 1 }, 'query/filter/$or', 'must be an object, not 1')
     refused({ $and: [1] }, 'query/filter/$and/0', 'must be an object, not 1')
     refused({ $not: [{ integer: 1 }] }, 'query/filter/$not', 'must be an object, not a list')
-    refused({ integer: undefined }, 'query/filter/integer', 'has no value')
-    refused({ json: { $eq: undefined } }, 'query/filter/json/$eq', 'has no value')
+    refused({ integer: undefined }, 'query/filter/integer', 'must have a value')
+    refused({ json: { $eq: undefined } }, 'query/filter/json/$eq', 'must have a value')
     assert.throws(() => parseFilter({ x: 1 }, attributes, 'body/where'), /^ApiError: body\/where\/x: "x" is not/)
   })
 

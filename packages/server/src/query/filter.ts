@@ -98,7 +98,7 @@ function parseOperators(parse: Parse, attribute: Attribute, value: unknown, plac
 
 function parseOperator(parse: Parse, operator: string, attribute: Attribute, value: unknown, place: Place): Filter {
   countNode(parse, place)
-  if (value === undefined) throw fault(place.path, 'invalid_value', 'has no value')
+  if (value === undefined) throw fault(place.path, 'invalid_value', 'must have a value')
   if (operator === '$and' || operator === '$or') {
     const list = asList(value)
     const filters = list

@@ -106,10 +106,10 @@ test('a wrong place, name or combination is refused with what is allowed', () =>
     [{}, { point: [200, 0] }, /^body\/nearest\/point: /],
     [{}, { geometry: { type: 'Spot' } }, /^body\/nearest\/geometry: /],
     [{}, { point: [1, 2], attribute: 'id' }, /^body\/nearest\/attribute: must be one of geom/],
-    [{}, { point: [1, 2], as: 'geom' }, /^body\/nearest\/as: "geom" is the name of another column/],
+    [{}, { point: [1, 2], as: 'geom' }, /^body\/nearest\/as: must not be "geom", the name of another column/],
     [{}, { point: [1, 2], as: 'a\nb' }, /^body\/nearest\/as: must have/],
-    [{ attributes: ['count(*)'] }, { point: [1, 2] }, /^body\/nearest: cannot stand together with group/],
-    [{ distinct: ['id'] }, { point: [1, 2] }, /^body\/nearest: cannot stand together with group/],
+    [{ attributes: ['count(*)'] }, { point: [1, 2] }, /^body\/nearest: must not be combined with group/],
+    [{ distinct: ['id'] }, { point: [1, 2] }, /^body\/nearest: must not be combined with group/],
   ]
   for (const [query, nearest, message] of wrong) {
     assert.throws(

@@ -16,7 +16,7 @@ const maxNameBytes = 63
 export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attributes: Attributes, path: string): Plan {
   if (!nearest) return plan
   if (plan.group || plan.distinct.length > 0) {
-    throw invalid(path, 'cannot stand together with group, distinct or aggregates, which have no place of their own')
+    throw invalid(path, 'must not be combined with group, distinct or aggregates')
   }
   const attribute = geometryNamed(attributes, nearest.attribute, `${path}/attribute`)
   const { as: name = defaultName } = nearest
@@ -24,7 +24,7 @@ export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attribute
     throw invalid(`${path}/as`, `must have 1 to ${maxNameBytes} bytes and no control characters`)
   }
   if (plan.columns.some((column) => column.name === name)) {
-    throw invalid(`${path}/as`, `"${name}" is the name of another column`)
+    throw invalid(`${path}/as`, `must not be "${name}", the name of another column`)
   }
   const distance: Column = { name, attribute, distanceTo: placeOf(nearest, path), type: 'number' }
   const order = [{ by: distance, isDescending: false }, ...plan.order]
@@ -47,5 +47,8 @@ function geometryNamed(attributes: Attributes, name: string | undefined, path: s
 
 function absent(path: string, geometries: readonly Attribute[]): ApiError {
   const names = geometries.map(({ name }) => name).slice(0, 5)
-  return invalid(path, names.length > 0 ? `must be one of ${names.join(', ')}` : 'the dataset has no geometry')
+  return invalid(
+    path,
+    names.length > 0 ? `must be one of ${names.join(', ')}` : 'is not possible: the dataset has no geometry',
+  )
 }

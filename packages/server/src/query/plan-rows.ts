@@ -79,7 +79,7 @@ function selectRows({ where, sample }: Plan, rows: Iterable<Row>): Row[] {
   for (const row of rows) {
     count++
     if (count > maxRows) {
-      throw new ApiError('too_many_rows', `The source has more than ${maxRows} rows, the most that can be queried`)
+      throw new ApiError('too_many_rows', `The source has more than ${maxRows} rows, the limit for queries.`)
     }
     // Drawn before the filter, so that which rows are drawn does not depend on it.
     if (isDrawn() && holds(row) === true) kept.push(row)

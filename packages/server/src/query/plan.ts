@@ -134,9 +134,9 @@ function parseAggregate(
   const [, distinct, name = ''] = /^(?:(distinct)\s+)?(.*)$/is.exec(inside) ?? []
   const attribute = attributeNamed(attributes, name, path)
   const isDistinct = distinct !== undefined
-  if (isDistinct && aggregate !== 'count') throw refused(path, inside, 'is not possible: distinct stands only in count')
+  if (isDistinct && aggregate !== 'count') throw refused(path, inside, 'is not possible: only count takes distinct')
   const type = aggregateType(aggregate, attribute)
-  if (!type) throw refused(path, `${aggregate}(${name})`, `is not possible on ${attribute.type}`)
+  if (!type) throw refused(path, `${aggregate}(${name})`, `is not possible on type ${attribute.type}`)
   return { name: checkAlias(alias, `${aggregate}_${name}`, path), attribute, aggregate, isDistinct, type }
 }
 
@@ -167,7 +167,7 @@ function checkAlias(alias: string | undefined, otherwise: string, path: string):
 function checkNames(columns: readonly Column[], places: Places): void {
   const seen = new Set<string>()
   for (const [index, { name }] of columns.entries()) {
-    if (seen.has(name)) throw refused(places.of('attributes', index), name, 'is there twice; rename one with "as"')
+    if (seen.has(name)) throw refused(places.of('attributes', index), name, 'is given twice; rename one with "as"')
     seen.add(name)
   }
 }
@@ -178,7 +178,7 @@ function checkGrouped(
   distinct: readonly Attribute[],
   places: Places,
 ): void {
-  if (distinct.length > 0) throw invalid(places.of('distinct', 0), 'cannot stand together with groups or aggregates')
+  if (distinct.length > 0) throw invalid(places.of('distinct', 0), 'must not be combined with group or aggregates')
   for (const [index, { attribute, aggregate, name }] of columns.entries()) {
     if (!aggregate && attribute && !group.includes(attribute)) {
       throw refused(places.of('attributes', index), name, 'must be in group or inside an aggregate')

@@ -13,7 +13,7 @@ export function projectionOf(definition: string): Projection {
   return ([x = 0, y = 0, ...heights]) => {
     const [east, north] = forward([x, y]) ?? []
     if (!Number.isFinite(east) || !Number.isFinite(north)) {
-      throw invalid('query/srid', 'is not defined where one of the geometries lies; choose another reference system')
+      throw invalid('query/srid', 'must be a reference system that covers all geometries of the answer')
     }
     return [rounded(Number(east)), rounded(Number(north)), ...heights]
   }
@@ -44,6 +44,6 @@ function attempt<T>(work: () => T): T | undefined {
 
 const unsupported = (cause?: unknown) =>
   Object.assign(
-    invalid('query/srid', 'is a reference system that this kind of dataset cannot answer in; leave it out for 4326'),
+    invalid('query/srid', 'must be a reference system that this type of dataset supports; leave it out for 4326'),
     { cause },
   )
