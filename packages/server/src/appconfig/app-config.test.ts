@@ -65,8 +65,18 @@ describe('the configuration', () => {
     await call('PUT', `${path}/list.0.a`, { body: 2 })
     await call('PUT', `${path}/list.1`, { body: 'end' })
     assert.deepEqual((await call('GET', `${path}/list`)).body, [{ a: 2 }, 'end'])
-    for (const key of ['list.x', 'list.7', 'text.a', 'list.0.a.b']) {
-      assert.equal((await call('PUT', `${path}/${key}`, { body: 1 })).status, 400, key)
+    const index = (key: string) => new RegExp(`has "${key}" where there is a list of 2 items. Use an index from 0 to 2`)
+    const refusals: Record<string, RegExp> = {
+      'list.x': index('x'),
+      'list.7': index('7'),
+      'list.-7': index('-7'),
+      'text.a': /has "a" below a value that is neither an object nor a list/,
+      'list.0.a.b': /has "b" below a value/,
+    }
+    for (const [key, detail] of Object.entries(refusals)) {
+      const { status, body } = await call('PUT', `${path}/${key}`, { body: 1 })
+      assert.equal(status, 400, key)
+      assert.match(body.detail, detail)
     }
   })
 

@@ -54,7 +54,7 @@ function durableFiles(directory: string, guard: Guard): NodeFS {
   const init = files.init.bind(files)
   files.init = async (database, options) => {
     const made = await init(database, options)
-    if (!made.emscriptenOpts.wasmMemory) throw new Error('PGlite gave its memory away to nobody')
+    if (!made.emscriptenOpts.wasmMemory) throw new Error('PGlite did not hand over its WebAssembly memory')
     guard.attach(made.emscriptenOpts.wasmMemory)
     made.emscriptenOpts.preRun?.push((module: unknown) => {
       const { NODEFS } = (module as Internals).FS.filesystems
@@ -200,7 +200,10 @@ function createAnswer(onRow?: (row: Cell[]) => void) {
       }
     },
     finish(): Result {
-      if (!ready) throw new Error('The embedded database broke', { cause: result.fault && databaseError(result.fault) })
+      if (!ready)
+        throw new Error('The embedded database stopped in the middle of a statement', {
+          cause: result.fault && databaseError(result.fault),
+        })
       return result
     },
   }

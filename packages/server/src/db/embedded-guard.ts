@@ -68,7 +68,7 @@ export function createGuard(): Guard {
         check()
         if (limits && size() + pages * pageBytes > mayGrowTo) {
           isRefusing = true
-          throw new RangeError('The query has used up its memory')
+          throw new RangeError('The query has reached its memory limit')
         }
         return grow(pages)
       }

@@ -23,7 +23,9 @@ export function lockDirectory(directory: string): Lock {
     const holder = isBusy(error) ? holderOf(file) : undefined
     file.close()
     if (holder === undefined) throw error
-    throw new StartError(`The data directory ${directory} is in use by process ${holder}.`)
+    throw new StartError(
+      `The data directory ${directory} is in use by process ${holder}. Stop it, or set DATA_DIR to another directory.`,
+    )
   }
 }
 

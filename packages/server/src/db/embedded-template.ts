@@ -22,7 +22,7 @@ export async function prepareTemplate(): Promise<void> {
 export async function prepareDataDirectory(directory: string): Promise<void> {
   if (isDatabase(directory)) return
   if (existsSync(directory) && (await readdir(directory)).length > 0) {
-    throw new Error(`The directory ${directory} is neither empty nor a database.`)
+    throw new Error(`The directory ${directory} is neither empty nor a database. Set DATA_DIR to another directory.`)
   }
   const hasTemplate = await prepareTemplate().then(
     () => true,

@@ -55,7 +55,7 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
     directory = join(parent, 'some', 'where', 'database')
     await writeAndKill(300, async (child) => {
       await assert.rejects(openEmbedded({ directory, onError: () => {} }), {
-        message: `The data directory ${directory} is in use by process ${child.pid}.`,
+        message: `The data directory ${directory} is in use by process ${child.pid}. Stop it, or set DATA_DIR to another directory.`,
       })
     })
     await writeAndKill(300, async () => {})
@@ -76,7 +76,7 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
 
   test('a second opener is refused, also in the same process', async () => {
     await assert.rejects(openEmbedded({ directory, onError: () => {} }), {
-      message: `The data directory ${directory} is in use by process ${process.pid}.`,
+      message: `The data directory ${directory} is in use by process ${process.pid}. Stop it, or set DATA_DIR to another directory.`,
     })
     assert.deepEqual(await db.query(sql`SELECT 1 AS one`), [{ one: 1 }])
   })

@@ -93,7 +93,7 @@ test('other line ends are no change', async () => {
 test('a database that is newer than the program is refused', async () => {
   await migrate(db, directory)
   await rm(join(directory, '0010-third.sql'))
-  await assert.rejects(migrate(db, directory), /newer than this program.*0010-third\.sql/)
+  await assert.rejects(migrate(db, directory), /newer than this server.*0010-third\.sql/)
 })
 
 test('two migrations of one number are refused', async () => {

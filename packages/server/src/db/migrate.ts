@@ -65,12 +65,12 @@ async function check(tx: Queryable, known: readonly Migration[]): Promise<Set<nu
     const migration = byNumber.get(applied.number)
     if (!migration) {
       throw new StartError(
-        `The database is newer than this program, which does not know its migration ${applied.name}.`,
+        `The database is newer than this server: it has the migration ${applied.name}. Start a newer version of the server.`,
       )
     }
     if (migration.checksum !== applied.checksum) {
       throw new StartError(
-        `The migration ${migration.name} was changed after it had been applied. Restore the file; put changes in a new one.`,
+        `The migration ${migration.name} was changed after it had been applied. Restore the file, and put changes in a new one.`,
       )
     }
   }

@@ -56,11 +56,11 @@ export function createBackendGuard(): BackendGuard {
     must(length <= limit, `a ${code === dataRow ? 'row' : 'message'} of ${length} bytes; the limit is ${limit}`)
     if (hasLoggedIn) return
     loginBytes += 1 + length
-    must(loginBytes <= wireLimits.loginBytes, 'too much before it was ready')
+    must(loginBytes <= wireLimits.loginBytes, `more than ${wireLimits.loginBytes} bytes before the login was complete`)
   }
 
   function ready(): void {
-    if (hasLoggedIn) must(frontend.answered(), 'an answer to nothing')
+    if (hasLoggedIn) must(frontend.answered(), 'an answer although no statement was sent')
     hasLoggedIn = true
     answer.end(!frontend.isWaiting)
   }
@@ -70,7 +70,7 @@ export function createBackendGuard(): BackendGuard {
     if (code === errorResponse) return
     const isLogin = code === authentication || code === backendKeyData
     must(isLogin ? !hasLoggedIn : hasLoggedIn && frontend.isWaiting, 'a message at the wrong time')
-    if (code === copyInResponse) must(frontend.isCopying, 'a request for data that nobody offered')
+    if (code === copyInResponse) must(frontend.isCopying, 'a request for COPY data although no COPY was sent')
     if (code === rowDescription || code === dataRow) must(!frontend.isCopying, 'rows in answer to a COPY')
   }
 

@@ -70,7 +70,7 @@ export class GuardedSocket extends DriverSocket {
       }
     })
     socket.setTimeout(silenceMs, () => {
-      if (this.#guard.isBusy) this.destroy(foreignServerFault('The database server said nothing for too long.'))
+      if (this.#guard.isBusy) this.destroy(foreignServerFault('The database server did not answer in time.'))
     })
     socket.on('error', (error) => this.destroy(error))
     socket.once('end', () => this.push(null))

@@ -71,7 +71,7 @@ function createPartialMessage(checkHeader: MessageRules['checkHeader']) {
     const size = length + bytes.length
     if (size > held.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(2 * held.length, needed ?? size)))
-      must(heldBytes + grown.length - held.length <= maxHeldBytes, 'more than this service can hold at once')
+      must(heldBytes + grown.length - held.length <= maxHeldBytes, 'more than this server can hold in memory')
       heldBytes += grown.length - held.length
       held.copy(grown, 0, 0, length)
       held = grown
