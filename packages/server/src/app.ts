@@ -90,7 +90,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   let hasStopped = false
   const isStopping = () => hasStopped
   const { connections, sources, slots } = createData({ db, secrets, config, egress, memoryThreads })
-  const onJobError = (error: unknown) => logger.error({ err: error }, 'job')
+  const onJobError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError: onJobError })
   const maps = await createMaps({ db, config, connections, sources, fetch: egress.fetch, jobs, onError: onJobError })
   const { tiling } = maps
@@ -175,7 +175,7 @@ async function openBridges({ db, secrets, logger, config, egress, fetchTools }: 
 
 async function openBus(config: AppConfig, secrets: Secrets, logger: FastifyBaseLogger): Promise<Bus> {
   if (!config.NATS_URL) return createMemoryBus()
-  const onError = (error: unknown) => logger.warn({ err: error }, 'bus')
+  const onError = (error: unknown) => logger.warn({ err: error }, 'message bus failed')
   const { createNatsBus } = await import('./bus/nats.ts')
   return createNatsBus({ url: config.NATS_URL, namespace: secrets.fingerprint, onError })
 }
@@ -205,7 +205,10 @@ function createData({
 
 /** Who may do what: keys, and the tokens of users. What is revoked here ends what is open at once. */
 function createAuthority({ db, secrets, config, logger }: Omit<AppOptions, 'about'>) {
-  const revocation = createRevocation({ db, onError: (error) => logger.warn({ err: error }, 'revocation') })
+  const revocation = createRevocation({
+    db,
+    onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
+  })
   const lifetimes = lifetimesOf(config)
   const tokenKeys = createTokenKeys(db, secrets, lifetimes.accessToken)
   const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
@@ -232,7 +235,7 @@ async function createMaps({ config, ...parts }: MapParts) {
 
 /** Mail and messages to contact points: rows of the database, which are sent in the background. */
 function createMessages({ db, secrets, logger, config, egress }: Omit<AppOptions, 'about'> & { egress: Egress }) {
-  const onError = (error: unknown) => logger.warn({ err: error }, 'sending')
+  const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
   const sending = createSending({ db, onError })
   const register = sending.add
   const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })

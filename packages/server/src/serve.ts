@@ -27,7 +27,7 @@ type StartOptions = {
 export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerminal }: StartOptions): Promise<void> {
   const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal)
   const endProgress = startProgress('Starting', { isBrief: true })
-  const onError = (error: unknown) => logger.error({ err: error }, 'database')
+  const onError = (error: unknown) => logger.error({ err: error }, 'database failed')
   try {
     const platform = await openPlatform(config, onError, { isEmpty })
     try {
@@ -57,7 +57,7 @@ async function serveOn(platform: Platform, { config, logger, stop, endProgress }
     if (config.METRICS_PORT !== undefined) {
       figures = await serveMetrics(app.metrics, config.METRICS_PORT, config.HOST).catch(explainListen('METRICS_PORT'))
     }
-    const working = app.work().catch((error) => logger.error({ err: error }, 'jobs'))
+    const working = app.work().catch((error) => logger.error({ err: error }, 'jobs were not started'))
     endProgress()
     console.log(greeting(config, app.http.server.address() as AddressInfo, platform.newMasterKey))
     void working.then(trimHeap)
