@@ -34,12 +34,12 @@ export async function runCommand(db: Db, secrets: Secrets, command: Command): Pr
 
 async function createKey(db: Db, secrets: Secrets, command: Command): Promise<string> {
   const { application, type = 'app', permissions = 'developer', description = 'Made on the command line' } = command
-  if (type !== 'app' && type !== 'master') throw new StartError('--type is app or master.')
+  if (type !== 'app' && type !== 'master') throw new StartError('--type must be app or master.')
   const wanted = application ? sql`name = ${application} OR id::text = ${application}` : raw('is_default')
   const found = await db.query(sql`SELECT id FROM svc.applications WHERE ${wanted}`)
   const [only] = found
   if (!only || found.length > 1) {
-    throw new StartError(`${found.length} applications are called "${application}"; name one, or give its id.`)
+    throw new StartError(`${found.length} applications are called "${application}". Give the id of one.`)
   }
   return addKey(db, secrets, String(only.id), type, permissionsOf(permissions), description)
 }

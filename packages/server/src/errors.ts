@@ -26,7 +26,7 @@ const table = {
   busy: [429, 'Too many requests at once'],
   agent_busy: [429, 'The agent is at its limit'],
   client_left: [499, 'The client closed the connection'],
-  rate_limited: [429, 'Too many tries'],
+  rate_limited: [429, 'Too many attempts'],
   internal: [500, 'Internal error'],
   agent_failed: [500, 'The agent failed'],
   upstream_failed: [502, 'The source failed'],

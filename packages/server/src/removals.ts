@@ -105,7 +105,7 @@ function explainDependents(error: unknown): never {
   if (!isNeeded) throw error
   throw new ApiError(
     'conflict',
-    'Something is built on the table of the dataset, such as a view. Delete that first, or leave the table with ?keepData=true.',
+    'Other objects of the database, such as views, depend on the table of the dataset. Delete them first, or keep the table with ?keepData=true.',
     { cause: error },
   )
 }

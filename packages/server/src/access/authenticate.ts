@@ -41,7 +41,7 @@ async function toolCaller({ toolTokens }: Presented, read: ReadToolToken | undef
   const token = onlyOne(toolTokens, 'tool tokens')
   if (token === undefined || !read) throw denied('An API key is required: send it in the x-api-key header.')
   const caller = await read(token)
-  if (!caller) throw invalidToken('The tool token is not valid, or its invocation is over.')
+  if (!caller) throw invalidToken('The tool token is not valid, or its invocation has ended.')
   return caller
 }
 
@@ -83,7 +83,7 @@ const earlier = (one: Date | null, other: Date): Date => (one && one < other ? o
 /** Both names of the header, as often as they come, must say the same. */
 function presentedToken({ accessTokens }: Presented): string | undefined {
   const token = onlyOne(accessTokens, 'access tokens')
-  if (token === '') throw invalidToken('The access token is sent as: Bearer TOKEN.')
+  if (token === '') throw invalidToken('Send the access token as Authorization: Bearer TOKEN.')
   return token
 }
 

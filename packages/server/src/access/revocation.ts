@@ -132,7 +132,7 @@ async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller:
   return (caller) => {
     const application = chosenApplication(caller)
     if (caller.toolsOf && !live.has(caller.keyHash)) {
-      return new ApiError('unauthorized', 'The invocation of the tool token is over.')
+      return new ApiError('unauthorized', 'The invocation of the tool token has ended.')
     }
     if (!live.has(caller.keyHash)) return keyEnded(caller)
     if (caller.bearer && !live.has(caller.bearer.sessionId)) {

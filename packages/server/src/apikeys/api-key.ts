@@ -64,7 +64,8 @@ export function apiKeys(
       const isOwn = userId === scope.ownerId || userId === scope.caller.bearer?.userId
       if (userId !== null && !isOwn) await demandPowerOfUser(db, scope, userId)
       const power = readPower({ ...values, userId }, applicationId)
-      if (!includesPower(scope.caller, power)) throw denied('A key can only make keys that can do no more than itself.')
+      if (!includesPower(scope.caller, power))
+        throw denied('A key can only create keys that grant no more than it grants itself.')
       // PostgreSQL does not read every zone that RFC 3339 can write.
       return { ...values, userId, expiresAt: power.expiresAt?.toISOString() ?? null }
     },

@@ -20,7 +20,7 @@ export async function countAttempt(db: Db, attempt: Attempt): Promise<() => Prom
   const buckets = [`tries ${account} ${address}`, `account ${account}`, `address ${address}`]
   const seconds = await count(db, buckets, [limits.tries, limits.account, limits.address])
   if (seconds !== null) {
-    throw new ApiError('rate_limited', 'Too many failed tries. Wait as many seconds as Retry-After says.', {
+    throw new ApiError('rate_limited', 'Too many failed attempts. Wait for the seconds in the header Retry-After.', {
       headers: { 'Retry-After': String(Math.max(1, seconds)) },
     })
   }

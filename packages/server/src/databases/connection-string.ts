@@ -40,7 +40,7 @@ export function readConnectionString(text: string): ConnectionParts {
 function sslOf(parameters: URLSearchParams): Pick<ConnectionParts, 'ssl'> {
   const names = [...parameters.keys()]
   if (names.some((name) => name !== 'sslmode') || names.length > 1) {
-    throw invalid(path, 'may have no parameter but sslmode')
+    throw invalid(path, 'must have no parameter except sslmode')
   }
   const ssl = parameters.get('sslmode')
   if (ssl === null) return {}

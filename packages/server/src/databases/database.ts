@@ -82,7 +82,7 @@ function withParts({ connectionString, ...values }: Entity, previous: Entity | u
   const twice = stringParts.find((name) => given[name] !== undefined)
   if (twice) throw invalid(`body/${twice}`, 'is part of connectionString; give one of the two')
   if ((values.type ?? previous?.type) !== 'postgres') {
-    throw invalid('body/connectionString', 'goes with the type postgres only')
+    throw invalid('body/connectionString', 'is allowed only for type postgres')
   }
   const { ssl, ...parts } = readConnectionString(connectionString)
   if (ssl === undefined) return { ...values, ...parts }

@@ -174,10 +174,10 @@ async function publishAll(
     const table = `${info.schema}.${info.name}`
     const datasetId = known.get(keyOf(info))
     if (datasetId) {
-      const message = 'There is a dataset of this table already.'
+      const message = 'A dataset of this table exists already.'
       answer.skipped.push({ table, code: 'already_published', message, datasetId })
     } else if (answer.published.length === maxPublished || performance.now() > end) {
-      const message = 'This call has done as much as one may. Call again to go on.'
+      const message = 'This call has reached its limit. Call again to publish the rest.'
       answer.skipped.push({ table, code: 'not_reached', message })
     } else {
       const outcome = await make(info).catch(refused(signal))

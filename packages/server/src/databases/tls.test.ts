@@ -154,7 +154,7 @@ describe('a PostgreSQL server with a certificate of its own making', { skip: noP
     for (const ssl of ['require', 'verify-full']) {
       const { ok, error } = await tryOut(await create({ ...place, metadata: { ssl } }))
       assert.equal(ok, false)
-      assert.deepEqual(error, { code: 'tls', message: 'The server does not speak TLS.' })
+      assert.deepEqual(error, { code: 'tls', message: 'The server does not support TLS.' })
     }
     assert.deepEqual(await travels(await create(place)), [false])
   })

@@ -61,7 +61,7 @@ export function tlsFault(error: unknown): string | undefined {
   if (untrusted.test(code)) {
     return `The certificate of the server is not trusted (${code}); metadata.sslCa may hold its authority.`
   }
-  return error.message.startsWith('The server does not support SSL') ? 'The server does not speak TLS.' : undefined
+  return error.message.startsWith('The server does not support SSL') ? 'The server does not support TLS.' : undefined
 }
 
 /** Whatever answered, it did not speak TLS as it should. */

@@ -12,7 +12,7 @@ import type { StreamSlots } from './stream-slots.ts'
 
 const chunkLength = 64 * 1024
 
-const over = new Error('The answer is over')
+const over = new Error('The answer has ended')
 
 type Begun = {
   /** `headers`: what the answer says besides. */

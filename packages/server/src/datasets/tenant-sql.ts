@@ -77,7 +77,7 @@ function parse({ parseSync, hasSqlDetails }: Parser, plain: string, pieces: read
   try {
     return (parseSync(plain).stmts ?? []).map(({ stmt }) => (stmt ?? {}) as Node)
   } catch (error) {
-    if (error instanceof RangeError) throw refused('nests too deeply')
+    if (error instanceof RangeError) throw refused('must not nest that deeply')
     const position = hasSqlDetails(error) ? error.sqlDetails?.cursorPosition : undefined
     const place = position === undefined ? '' : `, ${placeOf(position, pieces, text)}`
     throw refused(`${error instanceof Error ? error.message : 'syntax error'}${place}`)
@@ -135,7 +135,7 @@ function checkKind(kind: string): void {
   if (kind === 'lockingClause') throw refused('must not use FOR UPDATE or FOR SHARE')
   if (kind === 'ParamRef') throw refused('must write parameters as :name, not $1')
   if (/Stmt$/.test(kind) && kind !== 'SelectStmt') throw refused('must be a SELECT, also inside WITH')
-  if (/^[A-Z]/.test(kind) && !isSelectNode(kind)) throw refused(`uses syntax that is not available (${kind})`)
+  if (/^[A-Z]/.test(kind) && !isSelectNode(kind)) throw refused(`must not use syntax that is not available (${kind})`)
 }
 
 /** Names are lists of parts wherever they stand, but for relations. */

@@ -4,7 +4,7 @@ import { httpPorts } from './policy.ts'
 // What a tenant is told of an address: never what is behind it.
 
 export const unreachable = (cause: unknown): ApiError =>
-  new ApiError('upstream_failed', 'The address could not be reached or did not answer properly', { cause })
+  new ApiError('upstream_failed', 'The address could not be reached, or its answer is not valid.', { cause })
 
 export const downgraded = (): ApiError =>
   new ApiError('invalid_request', 'The address redirects from https to http, which is not followed.')

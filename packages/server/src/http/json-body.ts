@@ -76,7 +76,7 @@ function checkKeys(value: object, { path, areColumns }: Part): number {
 
 function checkScalar(value: unknown, path: string): void {
   if (typeof value === 'string') checkText(value, path)
-  if (isTooLarge(value)) throw invalid(path, 'is too large a number')
+  if (isTooLarge(value)) throw invalid(path, 'must be a number that fits a double')
 }
 
 /** `1e309` is JSON, but there is no such number here, and null would be stored in its place. */

@@ -106,7 +106,10 @@ function asApiError(error: unknown): ApiError {
   if (status === 415) return new ApiError('unsupported_media_type', 'Send the body as application/json.')
   if (status === 400) return new ApiError('invalid_request', 'The request is not valid HTTP.', { cause: error })
   if (status === 503) return new ApiError('unavailable', 'The server is stopping. Try again shortly.', retrySoon)
-  return new ApiError('internal', 'Something went wrong on our side. The request id finds the reason in the log.')
+  return new ApiError(
+    'internal',
+    'The server failed because of an internal error. Its log says why, under this requestId.',
+  )
 }
 
 const retrySoon = { headers: { 'Retry-After': '2' } }

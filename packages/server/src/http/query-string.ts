@@ -49,14 +49,14 @@ function readName(text: string): Name {
   const open = text.indexOf('[')
   if (open <= 0) return { text, path: [text], isList: false }
   const brackets = text.slice(open)
-  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(pathOf(text), 'has brackets that do not match')
+  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(pathOf(text), 'must have brackets that match')
   const path = [text.slice(0, open), ...brackets.slice(1, -1).split('][')]
   if (path.length > maxDepth) {
-    throw invalid(pathOf(text.slice(0, open)), `has brackets nested deeper than ${maxDepth}`)
+    throw invalid(pathOf(text.slice(0, open)), `must not nest deeper than ${maxDepth} levels`)
   }
   const isList = path.at(-1) === ''
   if (isList) path.pop()
-  if (path.includes('')) throw invalid(pathOf(text), 'may have empty brackets only at the end')
+  if (path.includes('')) throw invalid(pathOf(text), 'must have empty brackets only at the end')
   return { text, path, isList }
 }
 
@@ -76,7 +76,7 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
   else throw clash(text)
 }
 
-const clash = (name: string): ApiError => invalid(pathOf(name), 'is given both as a value and as an object')
+const clash = (name: string): ApiError => invalid(pathOf(name), 'must not be given both as a value and as an object')
 
 /** What faults call a parameter. */
 const pathOf = (name: string): string => `query/${name.slice(0, 100)}`

@@ -144,7 +144,7 @@ function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation
       method: methods.filter((method) => !known.includes(method)),
       url,
       async onRequest(request) {
-        const detail = `${request.method} is not possible here; ${allow} are.`
+        const detail = `${request.method} is not allowed here. Allowed: ${allow}.`
         throw new ApiError('method_not_allowed', detail, { headers: { Allow: allow } })
       },
       handler: () => undefined,
@@ -152,7 +152,8 @@ function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation
   }
 }
 
-const tooLate = (): Error => Object.assign(new Error('The body did not come'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+const tooLate = (): Error =>
+  Object.assign(new Error('The body did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
 /** What is not HTTP at all never becomes a request, so it is answered on the bare socket. */
 function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {

@@ -69,7 +69,7 @@ export function homeOperations(): Operation[] {
       },
       async handle(_, { params }) {
         const found = parts.get(params.file ?? '')
-        if (!found) throw new ApiError('not_found', 'The page has no such part.')
+        if (!found) throw new ApiError('not_found', 'There is no such file of the first page.')
         return answer(found, 'public, max-age=600')
       },
     }),

@@ -13,7 +13,7 @@ export function checkArchiveUri(uri: string): void {
 
 /** `mbtiles://file`, `pmtiles://file`, `pmtiles://https://…` or `https://…/{z}/{x}/{y}.png` */
 export function parseArchiveUri(uri: string): ArchiveUri {
-  if (uri.length > maxLength) throw refused(`is longer than ${maxLength} characters`)
+  if (uri.length > maxLength) throw refused(`must not be longer than ${maxLength} characters`)
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(uri) ?? []
   const isWeb = /^https?:/i.test(rest)
   switch (scheme.toLowerCase()) {

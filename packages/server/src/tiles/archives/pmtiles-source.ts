@@ -58,8 +58,8 @@ function validatorOf({ etag, 'last-modified': modified }: Readonly<Record<string
 /** A server that knows no ranges sends everything, which the guard cuts off. */
 function explained(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 'upstream_failed') throw error
-  throw new ApiError('upstream_failed', `${error.message}. ${rangesNeeded}`, { cause: error })
+  throw new ApiError('upstream_failed', `${error.message.replace(/\.$/, '')}. ${rangesNeeded}`, { cause: error })
 }
 
-const rangesNeeded = 'The server of a tile archive must answer requests for a range of bytes'
+const rangesNeeded = 'The server of a tile archive must support range requests.'
 const noRanges = () => new ApiError('upstream_failed', rangesNeeded)

@@ -77,15 +77,15 @@ async function load(source: ByteSource): Promise<Edition> {
 }
 
 function parseHeader(bytes: Buffer): Header {
-  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 7) !== 'PMTiles') throw broken('is no PMTiles file')
-  if (bytes[7] !== 3) throw broken(`is PMTiles of version ${bytes[7]}; only version 3 can be read`)
+  if (bytes.length < headerBytes || bytes.toString('latin1', 0, 7) !== 'PMTiles') throw broken('is not a PMTiles file')
+  if (bytes[7] !== 3) throw broken(`is PMTiles of version ${bytes[7]}; only version 3 is supported`)
   return bytesToHeader(new Uint8Array(bytes.subarray(0, headerBytes)).buffer)
 }
 
 async function readExactly(source: ByteSource, version: string, offset: number, length: number, signal?: AbortSignal) {
   const { bytes, version: found } = await source.read(offset, length, signal)
   if (found !== version) throw changed
-  if (bytes.length !== length) throw broken('is cut short')
+  if (bytes.length !== length) throw broken('is incomplete')
   return bytes
 }
 

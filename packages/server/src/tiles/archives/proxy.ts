@@ -63,7 +63,7 @@ function formatOfAddress(template: string): TileFormat | undefined {
 }
 
 function formatOfTile(tile: StoredTile | undefined): TileFormat {
-  if (!tile) throw broken('does not tell its format: the address has no extension and there is no tile 0/0/0')
+  if (!tile) throw broken('has no known format: its address has no extension and there is no tile 0/0/0')
   return imageFormatOf(tile.bytes) ?? 'pbf'
 }
 

@@ -61,4 +61,4 @@ function inflated(bytes: Buffer): Promise<Buffer> {
 
 /** What is wrong with an archive that is not as it ought to be. */
 export const broken = (fault: string, cause?: unknown): ApiError =>
-  new ApiError('upstream_failed', `The tile archive ${fault}`, { cause })
+  new ApiError('upstream_failed', `The tile archive ${fault}.`, { cause })
