@@ -64,7 +64,8 @@ describe('count=exact', () => {
 
   test('is asked for by name: without it, and with another word, nothing is counted', async () => {
     assert.equal(total((await get(`${url}?limit=1`)).headers), undefined)
-    assert.equal((await get(`${url}?count=about`)).status, 400)
+    const { status, body } = await get(`${url}?count=about`)
+    assert.deepEqual([status, body.detail], [400, 'query/count: must be exact or estimated'])
   })
 })
 

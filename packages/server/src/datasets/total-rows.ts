@@ -8,7 +8,7 @@ export type Count = 'exact' | 'estimated'
 
 export function readCount(text: string | undefined): Count | undefined {
   if (text === undefined || text === 'exact' || text === 'estimated') return text
-  throw invalid('count', 'must be exact or estimated.')
+  throw invalid('query/count', 'must be exact or estimated')
 }
 
 /** How many rows a plan has without its limit and offset. */
