@@ -11,7 +11,7 @@ import { ApiError } from '../errors.ts'
 import type { Connection } from '../query/connection.ts'
 import { type DriverName, passwordPlace } from './destination.ts'
 import { loadTable } from './load.ts'
-import { isBrokenTls, readTls, tlsFault, tlsTo } from './tls.ts'
+import { isBrokenTls, tlsFault, tlsOf } from './tls.ts'
 
 export type DatabaseRecord = {
   id: string
@@ -171,7 +171,7 @@ async function connectPostgres(
   const { host, port, user, applicationId } = record
   const password = record.password ? secrets.open(record.password, passwordPlace(applicationId, record)) : ''
   const address = await resolve({ host, port })
-  const ssl = tlsTo(host, address, readTls(record.metadata, 'metadata'))
+  const ssl = tlsOf(record, address)
   const definition = `${record.id} ${record.revision}`
   const server = { host: address, port, user, password, database: record.db, ssl, owner: applicationId, definition }
   const db = openPostgres({ ...server, poolSize, shared, whenFull, onError: () => {} })

@@ -83,16 +83,21 @@ describe('what metadata says of TLS', () => {
     assert.equal((await call('PUT', `${path}/${id}/metadata/ssl`, { body: 'nonsense' })).status, 200)
     const { ok, error } = await tryOut(id)
     assert.equal(ok, false)
-    assert.match(error.message, /^metadata\/ssl: must be one of disable, require, verify-full/)
+    assert.match(
+      error.message,
+      /^The database record is not valid: metadata\/ssl: must be one of disable, require, verify-full\.$/,
+    )
   })
 
   test('cannot send a password in clear across the open network', async () => {
     const id = await create({ host: '93.184.216.34', metadata: { ssl: 'disable' } })
     const { ok, error } = await tryOut(id)
     assert.equal(ok, false)
-    assert.match(error.message, /^metadata\/ssl: must be require or verify-full/)
+    assert.match(error.message, /^The database record is not valid: metadata\/ssl: must be require or verify-full/)
     const body = { type: 'sql', name: 'a', source: 'SELECT 1 AS one', databaseId: id }
-    assert.equal((await call('POST', '/api/v1/datasets', { body })).status, 400)
+    const refused = await call('POST', '/api/v1/datasets', { body })
+    assert.equal(refused.status, 400)
+    assert.deepEqual(refused.body.errors, [], 'it is no fault in this body')
   })
 })
 

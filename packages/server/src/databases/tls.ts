@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { invalid } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
 import { didYouMean } from '../nearest-name.ts'
 
 const modes = ['disable', 'require', 'verify-full'] as const
@@ -35,8 +35,22 @@ function isCertificate(pem: string): boolean {
   }
 }
 
+/** How a stored record is connected to. What is wrong in the record is not at a place of the request at hand. */
+export function tlsOf(
+  { host, metadata }: { host: string; metadata: Readonly<Record<string, unknown>> },
+  address: string,
+): ConnectionOptions | false {
+  try {
+    return tlsTo(host, address, readTls(metadata, 'metadata'))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const detail = `The database record is not valid: ${error.message.replace(/\.$/, '')}.`
+    throw new ApiError('invalid_request', detail, { cause: error })
+  }
+}
+
 /** The address is the one that was resolved and checked; a certificate is for the host that was named. */
-export function tlsTo(host: string, address: string, { mode, authorities }: TlsChoice): ConnectionOptions | false {
+function tlsTo(host: string, address: string, { mode, authorities }: TlsChoice): ConnectionOptions | false {
   const isPublic = !/^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|::1$|f[cd])/i.test(address)
   if (mode === 'disable' && isPublic) {
     throw invalid('metadata/ssl', 'must be require or verify-full: disable is only for private addresses')
