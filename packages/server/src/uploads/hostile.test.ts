@@ -269,7 +269,6 @@ test('a Shapefile without its .dbf or its .shx loads, with a warning', async () 
     assert.ok(part === 'shx' || done.warnings.some(({ code }: { code: string }) => code === 'missing_dbf'))
     await uploads.call('DELETE', `/api/v1/tilesources/${done.tileSourceId}`)
     await uploads.call('DELETE', `/api/v1/datasets/${done.datasetId}`)
-    await uploads.app.db.script(`DROP TABLE ${uploads.schema}.points`)
   }
 })
 

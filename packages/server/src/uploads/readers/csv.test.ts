@@ -182,7 +182,7 @@ test('a text that is no table is refused, and a ragged table is not', async () =
   const objects = Array.from({ length: 30 }, (_, n) => `${n} 0 obj\n<< /Type /Page, /Parent 1 0 R >>\nendobj`)
   assert.equal(await faultOf(`%PDF-1.4\n${objects.join('\n')}\ntrailer\n%%EOF\n`), 'unsupported_format')
   assert.equal(await faultOf(`%!PS-Adobe-3.0\n${'0 0 moveto, 1 1 lineto\n'.repeat(20)}`), 'unsupported_format')
-  assert.equal(await faultOf('{\\rtf1\\ansi\nSome text, more text\n'), 'invalid_json')
+  assert.equal(await faultOf('{\\rtf1\\ansi\nSome text, more text\n'), 'unsupported_format')
   const prose = [3, 1, 5, 2, 7, 1, 4, 9].map((width) => Array.from({ length: width }, () => 'some words').join(', '))
   assert.equal(await faultOf(prose.join('\n')), 'unsupported_format')
   const letters = Array.from({ length: 90 * 1024 }, (_, n) => (n % 80 === 79 ? '\n' : 'a')).join('')
