@@ -210,7 +210,7 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
 
 function checkSrid(srid: number | undefined, format: string): void {
   if (srid === undefined || format !== 'geojson') return
-  throw invalid('query/srid', 'cannot be given with GeoJSON, which is always in 4326; use format=json or csv')
+  throw invalid('query/srid', 'must not be given with GeoJSON, which is always in 4326; use format=json or csv')
 }
 
 /** No path: where the file comes to lie is for the reader to say. */
