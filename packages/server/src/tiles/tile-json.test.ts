@@ -82,9 +82,8 @@ describe('the description of a tile source', () => {
   })
 
   test('hands its filter on to the tiles, and nothing that would make them something else', async () => {
-    const [address] = (
-      await described('point', `?filter[name]=b&tile-version=old&api%2Dkey=${maps.tenant.developer}`)
-    ).tiles
+    const [address] = (await described('point', `?filter[name]=b&tile-version=old&api%2Dkey=${maps.tenant.developer}`))
+      .tiles
     const url = new URL(address)
     assert.equal(url.searchParams.get('filter[name]'), 'b')
     assert.notEqual(url.searchParams.get('tile-version'), 'old')
