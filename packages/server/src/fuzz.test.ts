@@ -220,7 +220,9 @@ function namesElsewhere({ url: draft, headers, body }: Attempt, url: string): bo
   if (isMoving) for (const id of ids) moved.add(id)
   // Another request may delete such an application meanwhile, and the place of its data with it.
   const isFleeting = /~applications\.spare\.\d~/.test(`${draft} ${JSON.stringify(headers)} ${body}`)
-  return isMoving || isFleeting || ids.some((id) => moved.has(id))
+  // A database record says where to look; what it says is another request's to change.
+  const isLook = /\/databases\/[^/]+\/(tables|publish)/.test(url)
+  return isMoving || isFleeting || isLook || ids.some((id) => moved.has(id))
 }
 
 /** So that the next deletion finds something too. */

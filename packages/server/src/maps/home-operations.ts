@@ -64,7 +64,7 @@ export function homeOperations(): Operation[] {
       success: {
         status: 200,
         description: 'A script, style sheet or style',
-        contentType: 'text/*',
+        contentType: '*/*',
         schema: Type.String(),
       },
       async handle(_, { params }) {

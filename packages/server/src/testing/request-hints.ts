@@ -96,6 +96,7 @@ const hints: readonly Hint[] = [
   },
   { operations: /^sprites\.file$/, parameters: { path: ['light.json', 'dark@2x.png', 'nothing.png'] } },
   { operations: /^docs\.asset$/, parameters: { file: ['start.js', 'swagger-ui.css', 'nothing.js'] } },
+  { operations: /^home\.part$/, parameters: { file: ['start.js', 'home.css', 'nothing.js'] } },
   {
     operations: /^databases\.(create|replace|patch)$/,
     bodies: [
