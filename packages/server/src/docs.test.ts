@@ -36,7 +36,8 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'graticule-docs-'))
   sink = await httpSink(() => ({ status: 200, headers: { 'content-type': 'application/json' }, body: stations }))
   env = {
-    PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}`,
+    // Debian's Python comes first: it is the one that has what Debian's packages bring.
+    PATH: `${join(root, 'node_modules/.bin')}:/usr/bin:${process.env.PATH}`,
     HOME: directory,
     DATA_DIR: join(directory, 'data'),
     PORT: '0',
