@@ -5,7 +5,7 @@ import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { piecesOf, type Step, type ToolCallPiece, type Turn } from './steps.ts'
 import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
-import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 
 export type AnthropicOptions = ToolOptions & {
   /** @defaultValue https://api.anthropic.com */
@@ -58,27 +58,22 @@ const errorStatuses: Readonly<Record<string, number>> = {
 
 /** Answers with a model behind Anthropic's Messages API. */
 export function anthropic(options: AnthropicOptions = {}): Handler {
-  return (invocation) => {
-    const { signal } = invocation
-    return answerWithTools<ChatMessage>(
+  return (invocation) =>
+    answerWithTools<ChatMessage>(
       {
         messages: conversation(invocation),
-        async ask(messages, offer) {
-          const response = await post({
-            fetch: options.fetch,
-            url: below(options.baseUrl ?? 'https://api.anthropic.com', '/v1/messages'),
-            headers: { 'anthropic-version': '2023-06-01', ...(options.apiKey && { 'x-api-key': options.apiKey }) },
-            body: { ...request(options, invocation), messages, ...offered(offer) },
-            signal,
-          })
-          return steps(textOf(response, signal))
-        },
+        request: (messages, offer) => ({
+          fetch: options.fetch,
+          url: below(options.baseUrl ?? 'https://api.anthropic.com', '/v1/messages'),
+          headers: { 'anthropic-version': '2023-06-01', ...(options.apiKey && { 'x-api-key': options.apiKey }) },
+          body: { ...request(options, invocation), messages, ...offered(offer) },
+        }),
+        steps,
         used,
       },
       invocation,
       options,
     )
-  }
 }
 
 function offered(offer: Offer | undefined): object {

@@ -3,8 +3,8 @@ import type { FinishReason } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { lines } from './lines.ts'
 import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
-import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
-import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { answerWithTools, functionsOf, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
+import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 
 export type OllamaOptions = ToolOptions & {
   /** @defaultValue http://127.0.0.1:11434 */
@@ -34,21 +34,17 @@ const finishReasons: Readonly<Record<string, FinishReason>> = { stop: 'stop', le
 /** Answers with a model that Ollama runs. */
 export function ollama(options: OllamaOptions = {}): Handler {
   return (invocation) => {
-    const { signal } = invocation
     const { system } = options
     return answerWithTools<ChatMessage>(
       {
         messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
-        async ask(messages, offer) {
-          const response = await post({
-            fetch: options.fetch,
-            url: below(options.baseUrl ?? 'http://127.0.0.1:11434', '/api/chat'),
-            ...(options.apiKey && { headers: { authorization: `Bearer ${options.apiKey}` } }),
-            body: { ...request(options, invocation), messages, ...offered(offer) },
-            signal,
-          })
-          return steps(textOf(response, signal))
-        },
+        request: (messages, offer) => ({
+          fetch: options.fetch,
+          url: below(options.baseUrl ?? 'http://127.0.0.1:11434', '/api/chat'),
+          ...(options.apiKey && { headers: { authorization: `Bearer ${options.apiKey}` } }),
+          body: { ...request(options, invocation), messages, ...offered(offer) },
+        }),
+        steps,
         used,
       },
       invocation,
@@ -60,11 +56,7 @@ export function ollama(options: OllamaOptions = {}): Handler {
 /** Ollama has no way to forbid calls but to offer none. */
 function offered(offer: Offer | undefined): object {
   if (!offer?.mayCall) return {}
-  const tools = offer.specs.map(({ name, description, inputSchema }) => ({
-    type: 'function',
-    function: { name, description, parameters: inputSchema },
-  }))
-  return { tools }
+  return { tools: functionsOf(offer) }
 }
 
 const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [

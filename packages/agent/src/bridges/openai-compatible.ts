@@ -4,8 +4,8 @@ import type { FinishReason, Usage } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
 import { serverSentEvents } from './server-sent-events.ts'
 import { piecesOf, type Step, type Turn, type WrittenCall } from './steps.ts'
-import { answerWithTools, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
-import { below, type Fetch, parseJson, post, providerAnswered, textOf } from './upstream.ts'
+import { answerWithTools, functionsOf, type Offer, type ToolOptions, type Used } from './tool-loop.ts'
+import { below, type Fetch, parseJson, providerAnswered } from './upstream.ts'
 
 export type OpenAiCompatibleOptions = ToolOptions & {
   /** @defaultValue https://api.openai.com/v1 */
@@ -52,21 +52,17 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 /** Answers with a model behind the OpenAI chat completions API, of OpenAI or of one of the many that speak it. */
 export function openAiCompatible(options: OpenAiCompatibleOptions = {}): Handler {
   return (invocation) => {
-    const { signal } = invocation
     const { system } = options
     return answerWithTools<ChatMessage>(
       {
         messages: [...(system ? [{ role: 'system', content: system }] : []), ...conversation(invocation)],
-        async ask(messages, offer) {
-          const response = await post({
-            fetch: options.fetch,
-            url: below(options.baseUrl ?? defaultBaseUrl, '/chat/completions'),
-            headers: { ...(options.apiKey && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
-            body: { ...request(options, invocation), messages, ...offered(offer) },
-            signal,
-          })
-          return steps(textOf(response, signal))
-        },
+        request: (messages, offer) => ({
+          fetch: options.fetch,
+          url: below(options.baseUrl ?? defaultBaseUrl, '/chat/completions'),
+          headers: { ...(options.apiKey && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
+          body: { ...request(options, invocation), messages, ...offered(offer) },
+        }),
+        steps,
         used,
       },
       invocation,
@@ -77,11 +73,7 @@ export function openAiCompatible(options: OpenAiCompatibleOptions = {}): Handler
 
 function offered(offer: Offer | undefined): object {
   if (!offer) return {}
-  const tools = offer.specs.map(({ name, description, inputSchema }) => ({
-    type: 'function',
-    function: { name, description, parameters: inputSchema },
-  }))
-  return { tools, ...(!offer.mayCall && { tool_choice: 'none' }) }
+  return { tools: functionsOf(offer), ...(!offer.mayCall && { tool_choice: 'none' }) }
 }
 
 const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [

@@ -3,7 +3,7 @@ import type { Invocation } from '../invocation.ts'
 import type { Usage } from '../protocol.ts'
 import { follow, type Step, sum, type ToolCall, type Turn } from './steps.ts'
 import { failed, openToolbox, type Toolbox, type ToolResult, type ToolSpec } from './toolbox.ts'
-import type { Fetch } from './upstream.ts'
+import { type Fetch, post, textOf, type UpstreamRequest } from './upstream.ts'
 
 /** What every bridge to a model can be told of tools. */
 export type ToolOptions = {
@@ -22,11 +22,22 @@ export type Used = { readonly call: ToolCall; readonly input: object; readonly r
 /** How a provider is spoken to. */
 export type Dialect<Message> = {
   readonly messages: readonly Message[]
-  /** Asks for the next turn. Without tools there is no offer. */
-  ask(messages: readonly Message[], offer: Offer | undefined): Promise<AsyncIterable<Step>>
+  /** The request for the next turn. Without tools there is no offer. */
+  request(messages: readonly Message[], offer: Offer | undefined): Omit<UpstreamRequest, 'signal'>
+  /** The steps of a turn, from the text of the provider's answer. */
+  steps(text: AsyncIterable<string>): AsyncIterable<Step>
   /** The turn and the results of its calls, as the provider wants to see them again. */
   used(turn: Turn, used: readonly Used[]): readonly Message[]
 }
+
+type Ask<Message> = (messages: readonly Message[], offer: Offer | undefined) => Promise<AsyncIterable<Step>>
+
+/** The offered tools as OpenAI describes functions. */
+export const functionsOf = ({ specs }: Offer): object[] =>
+  specs.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    function: { name, description, parameters: inputSchema },
+  }))
 
 /** How much a model may use tools for one answer. */
 const bounds = { rounds: 8, callsPerRound: 8, resultBytes: 32 * 1024, allResultBytes: 256 * 1024, artifacts: 16 }
@@ -39,11 +50,14 @@ export async function* answerWithTools<Message>(
 ): AsyncGenerator<string> {
   const toolbox = tools ? await openToolbox(invocation, { fetch: fetchTools }) : undefined
   const use = toolbox && createUse(toolbox, invocation)
+  const { signal } = invocation
+  const ask: Ask<Message> = async (said, offer) =>
+    dialect.steps(textOf(await post({ ...dialect.request(said, offer), signal }), signal))
   let messages = dialect.messages
   let spent: Usage = {}
   for (let round = 0; ; round++) {
     const mayCall = round < bounds.rounds
-    const steps = await begin(dialect, messages, toolbox && { specs: toolbox.specs, mayCall }, round === 0)
+    const steps = await begin(ask, messages, toolbox && { specs: toolbox.specs, mayCall }, round === 0)
     const turn = yield* follow(steps, invocation, spent)
     if (!use || !wantsTools(turn)) return
     if (!mayCall) throw new ProviderError(`The model still asks for tools after ${bounds.rounds} rounds, the limit.`)
@@ -60,16 +74,16 @@ const wantsTools = ({ calls, facts: { finishReason } }: Turn): boolean =>
 
 /** Not every model knows tools. One that does not is asked again without, before anything was said. */
 async function begin<Message>(
-  dialect: Dialect<Message>,
+  ask: Ask<Message>,
   messages: readonly Message[],
   offer: Offer | undefined,
   isFirst: boolean,
 ): Promise<AsyncIterable<Step>> {
   try {
-    return await dialect.ask(messages, offer)
+    return await ask(messages, offer)
   } catch (error) {
     if (!isFirst || !offer || !refusesTools(error)) throw error
-    return dialect.ask(messages, undefined)
+    return ask(messages, undefined)
   }
 }
 
