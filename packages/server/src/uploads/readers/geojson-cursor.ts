@@ -10,6 +10,7 @@ export type Cursor = RunningWindow & NumberPlace & { isLast: boolean }
 
 /** Eight bytes from `end` on can be read. */
 export const slack = 8
+const colon = 58
 
 export function createCursor(window: number): Cursor {
   const bytes = Buffer.allocUnsafeSlow(window + slack)
@@ -166,7 +167,7 @@ function skipMembers(cursor: Cursor, depth: number): void {
   do {
     peek(cursor)
     skipString(cursor)
-    take(cursor, 58)
+    take(cursor, colon)
     skipValue(cursor, depth + 1)
   } while (hasNext(cursor, 125))
 }
@@ -212,4 +213,15 @@ export function isString(bytes: Buffer, start: number, end: number, text: string
     if (bytes[start + 1 + index] !== text.charCodeAt(index)) return false
   }
   return true
+}
+
+/** Reads the name of a member and its colon; the cursor stands at the value then. */
+export function readKey(cursor: Cursor): string {
+  peek(cursor)
+  const start = cursor.at
+  const kind = skipString(cursor)
+  const key = textIn(cursor.bytes, start, cursor.at, kind)
+  take(cursor, colon)
+  peek(cursor)
+  return key
 }

@@ -1,5 +1,3 @@
-import { readSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { release } from '../memory.ts'
 import {
   type Cursor,
@@ -7,16 +5,15 @@ import {
   fail,
   hasNext,
   incomplete,
-  makeRoom,
   peek,
-  skipString,
+  readKey,
   skipValue,
-  slack,
   take,
   textIn,
 } from './geojson-cursor.ts'
 import { type Feature, readFeature } from './geojson-feature.ts'
 import type { TakeFeatures } from './geojson-quick.ts'
+import { windowsOf } from './json-windows.ts'
 import { ReadFault } from './reader.ts'
 
 /** Where in the file the cursor stands: between whole values, in a list of features, or among a collection's members. */
@@ -58,36 +55,16 @@ export async function* readFile(
   visit: (window: Cursor) => void,
   { signal, facts, takeFeatures, window = windowBytes }: ReadOptions,
 ): AsyncGenerator<number, void> {
-  const handle = await open(file)
   const cursor = createCursor(window)
+  const state: State = { cursor, feature, place: 'outside', isFirst: true, longest: 0, facts, visit, takeFeatures }
   try {
-    const { size } = await handle.stat()
-    const state: State = { cursor, feature, place: 'outside', isFirst: true, longest: 0, facts, visit, takeFeatures }
-    let position = 0
-    while (!cursor.isLast) {
-      signal.throwIfAborted()
-      makeRoom(cursor)
-      // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
-      const bytesRead = readSync(
-        handle.fd,
-        cursor.bytes,
-        cursor.end,
-        cursor.bytes.length - slack - cursor.end,
-        position,
-      )
-      if (position === 0 && cursor.bytes.readUIntBE(0, 3) === 0xefbbbf && bytesRead >= 3) cursor.at = 3
-      position += bytesRead
-      cursor.end += bytesRead
-      cursor.bytes[cursor.end] = 0
-      cursor.isLast = bytesRead === 0 || position >= size
+    for await (const fraction of windowsOf(file, cursor, signal)) {
       readWindow(state)
-      yield Math.min(1, position / (size || 1))
+      yield fraction
     }
   } finally {
-    // A large feature may have made both large.
-    release(cursor)
+    // A large feature may have made it large.
     release(feature.geometry)
-    await handle.close()
   }
 }
 
@@ -202,16 +179,6 @@ function isCollectionType(type: string): boolean {
   if (type === 'Topology')
     throw new ReadFault('wrong_format', 'The file is TopoJSON with "type" at its end. Put "type": "Topology" first.')
   return type === 'FeatureCollection'
-}
-
-function readKey(cursor: Cursor): string {
-  peek(cursor)
-  const start = cursor.at
-  const kind = skipString(cursor)
-  const key = textIn(cursor.bytes, start, cursor.at, kind)
-  take(cursor, 58)
-  peek(cursor)
-  return key
 }
 
 function readMember(state: State): void {

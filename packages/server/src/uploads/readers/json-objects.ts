@@ -1,18 +1,6 @@
-import { readSync } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { release } from '../memory.ts'
-import {
-  type Cursor,
-  createCursor,
-  fail,
-  hasNext,
-  incomplete,
-  makeRoom,
-  peek,
-  skipValue,
-  slack,
-} from './geojson-cursor.ts'
-import { isListOfObjects, type RecordsPlace, readKey } from './json-shape.ts'
+import { type Cursor, createCursor, fail, hasNext, incomplete, peek, readKey, skipValue } from './geojson-cursor.ts'
+import { isListOfObjects, type RecordsPlace } from './json-shape.ts'
+import { windowsOf } from './json-windows.ts'
 import { ReadFault } from './reader.ts'
 
 /** Where the cursor stands: between whole values, in the list of records, or among the members of the object that holds it. */
@@ -45,30 +33,12 @@ export async function* readObjects(
   { member }: RecordsPlace,
   { signal, ignored = [] }: { signal: AbortSignal; ignored?: string[] },
 ): AsyncGenerator<ObjectBatch> {
-  const handle = await open(file)
   const cursor = createCursor(windowBytes)
-  try {
-    const { size } = await handle.stat()
-    const state: State = { cursor, place: 'outside', isFirst: true, member, count: 0, texts: [], ignored }
-    let position = 0
-    while (!cursor.isLast) {
-      signal.throwIfAborted()
-      makeRoom(cursor)
-      // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
-      const { bytes, end } = cursor
-      const bytesRead = readSync(handle.fd, bytes, end, bytes.length - slack - end, position)
-      if (position === 0 && bytesRead >= 3 && bytes.readUIntBE(0, 3) === 0xefbbbf) cursor.at = 3
-      position += bytesRead
-      cursor.end += bytesRead
-      bytes[cursor.end] = 0
-      cursor.isLast = bytesRead === 0 || position >= size
-      readWindow(state)
-      yield { texts: state.texts, fraction: Math.min(1, position / (size || 1)) }
-      state.texts = []
-    }
-  } finally {
-    release(cursor)
-    await handle.close()
+  const state: State = { cursor, place: 'outside', isFirst: true, member, count: 0, texts: [], ignored }
+  for await (const fraction of windowsOf(file, cursor, signal)) {
+    readWindow(state)
+    yield { texts: state.texts, fraction }
+    state.texts = []
   }
 }
 

@@ -1,16 +1,5 @@
 import { open } from 'node:fs/promises'
-import {
-  type Cursor,
-  createCursor,
-  hasNext,
-  incomplete,
-  peek,
-  skipString,
-  skipValue,
-  slack,
-  take,
-  textIn,
-} from './geojson-cursor.ts'
+import { type Cursor, createCursor, hasNext, incomplete, peek, readKey, skipValue, slack } from './geojson-cursor.ts'
 import { maxFeatureBytes, ReadFault } from './reader.ts'
 import { isGeometryType } from './wkb-geometry.ts'
 
@@ -66,7 +55,6 @@ const separator = 30
 const bracket = 91
 const brace = 123
 const closingBrace = 125
-const colon = 58
 const comma = 44
 
 /** The first of several objects, or one that holds a list of them. */
@@ -93,16 +81,6 @@ function isOfGeoJson(cursor: Cursor, key: string): boolean {
   const type: unknown = JSON.parse(valueText(cursor))
   cursor.at = start
   return isGeoJsonType(type)
-}
-
-export function readKey(cursor: Cursor): string {
-  peek(cursor)
-  const start = cursor.at
-  const kind = skipString(cursor)
-  const key = textIn(cursor.bytes, start, cursor.at, kind)
-  take(cursor, colon)
-  peek(cursor)
-  return key
 }
 
 function valueText(cursor: Cursor): string {
