@@ -22,8 +22,11 @@ const fileConcurrency = 2
 const testTimeoutMs = 120_000
 // How long a file may go on without a test: a connection left open would keep its process alive for ever.
 const idleTimeoutMs = 60_000
+// How much of each failure the end of the log repeats, in characters.
+const shownAgain = 3000
 
 const total = { passed: 0, failed: 0, skipped: 0 }
+const failures: string[] = []
 const interrupted = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
@@ -55,6 +58,8 @@ try {
   total.failed++
 }
 if (total.passed + total.failed === 0) console.log('\nNo test ran.')
+// Once more, for logs of which only the end is kept.
+if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`)
 console.log(`\n${summary(total)} (TEST_SEED=${process.env.TEST_SEED})`)
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
 
@@ -193,7 +198,10 @@ async function phase(title: string, work: (report: (test: () => Promise<Result>)
     }
     if (names.length > 0 && result.passed + result.failed + result.skipped === 0) return
     console.log(`  ${result.failed ? '✗' : '✓'} ${result.name}: ${summary(result)} ${seconds(testStartedAt)}`)
-    if (result.details) console.log(result.details.trimEnd().replaceAll(/^(?=.)/gm, '    '))
+    if (!result.details) return
+    const details = result.details.trimEnd().replaceAll(/^(?=.)/gm, '    ')
+    console.log(details)
+    failures.push(`  ${title}: ${result.name}\n${details.slice(0, shownAgain)}`)
   })
   console.log(`  ${title}: ${summary(counts)} ${seconds(startedAt)}`)
 }
