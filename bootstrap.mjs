@@ -117,7 +117,8 @@ function removeHeaders() {
 function npmDigest() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`)
   hash.update(readFileSync('package-lock.json'))
-  const workspaces = readdirSync('packages').map((name) => `packages/${name}/package.json`)
+  const packages = readdirSync('packages').map((name) => `packages/${name}/package.json`)
+  const workspaces = [...packages, 'scripts/reference/package.json']
   for (const file of ['package.json', ...workspaces.filter((path) => existsSync(path))]) {
     const { scripts, ...rest } = JSON.parse(readFileSync(file, 'utf8'))
     hash.update(JSON.stringify(rest))
