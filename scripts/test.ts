@@ -64,7 +64,7 @@ console.log(`\n${summary(total)} (TEST_SEED=${process.env.TEST_SEED})`)
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
 
 function select(patterns: string[]) {
-  const all = globSync(['packages/*/{src,build}/**/*.test.ts', 'examples/**/*.test.ts'], {
+  const all = globSync(['packages/*/{src,build}/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', 'scripts/**/*.test.ts'], {
     exclude: (name) => name === 'node_modules',
   }).sort()
   const isPath = (pattern: string) => all.some((file) => file.includes(pattern))
@@ -130,7 +130,8 @@ async function runFile(file: string, env: NodeJS.ProcessEnv): Promise<Result> {
   const signal = AbortSignal.any([interrupted.signal, idleness.signal])
   const events = run({
     files: [resolve(file)],
-    execArgv: ['--import', resolve('scripts/seed.ts')],
+    // The packages' sources, not what was built of them.
+    execArgv: ['--conditions=graticule-source', '--import', resolve('scripts/seed.ts')],
     env,
     testNamePatterns: names,
     timeout: testTimeoutMs,
