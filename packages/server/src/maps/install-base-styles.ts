@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 
@@ -5,6 +6,9 @@ type Given = { key: string; name: string; description: string; style: object }
 
 /** Puts the base styles where new applications copy them from. Applications that were there before get theirs once. */
 export async function installBaseStyles(tx: Queryable, styles: readonly Given[]): Promise<void> {
+  const digest = createHash('sha256').update(JSON.stringify(styles)).digest('base64url')
+  const [installed] = await tx.query(sql`SELECT value FROM svc.settings WHERE name = 'base_styles'`)
+  if (installed?.value === digest) return
   const [known] = await tx.query(sql`SELECT FROM svc.base_styles LIMIT 1`)
   for (const { key, name, description, style } of styles) {
     await tx.query(sql`
@@ -13,5 +17,8 @@ export async function installBaseStyles(tx: Queryable, styles: readonly Given[])
       WHERE (base_styles.name, base_styles.description, base_styles.style)
         IS DISTINCT FROM (excluded.name, excluded.description, excluded.style)`)
   }
+  await tx.query(sql`
+    INSERT INTO svc.settings (name, value) VALUES ('base_styles', ${digest})
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`)
   if (!known) await tx.query(sql`SELECT svc.copy_base_styles(id) FROM svc.applications`)
 }
