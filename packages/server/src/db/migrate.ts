@@ -20,13 +20,15 @@ const lockNumber = 4_728_105
  */
 export async function migrate(db: Db, directory: string = migrationsDirectory): Promise<number[]> {
   const migrations = await readMigrations(directory)
-  await locked(db, (tx) => tx.script(foundation))
+  const present = await locked(db, async (tx) => {
+    await tx.script(foundation)
+    return await check(tx, migrations)
+  })
   const done: number[] = []
-  for (const migration of migrations) {
+  for (const migration of migrations.filter(({ number }) => !present.has(number))) {
     const applied = await locked(db, (tx) => apply(tx, migration, migrations))
     if (applied) done.push(migration.number)
   }
-  if (migrations.length === 0) await locked(db, (tx) => check(tx, migrations))
   return done
 }
 
