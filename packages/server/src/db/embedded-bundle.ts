@@ -27,7 +27,7 @@ function versionOf(packageUrl: URL): string {
 
 /** The address of the small bundle; of the full one where nothing can be written. */
 export async function slimBundle(): Promise<string> {
-  const path = join(cacheDirectory, `postgis-${postgisVersion}.tar.gz`)
+  const path = join(cacheDirectory, `postgis-${postgisVersion}-stored.tar.gz`)
   if (existsSync(path)) return pathToFileURL(path).href
   try {
     await mkdir(cacheDirectory, { recursive: true })
@@ -44,7 +44,8 @@ async function makeSlim(): Promise<Buffer> {
   const archive = await promisify(gunzip)(await readFile(new URL(fullBundle)))
   const kept = [...tarEntries(archive)].filter((entry) => needed.test(entry.name)).map((entry) => entry.bytes)
   const endOfArchive = Buffer.alloc(1024)
-  return await promisify(gzip)(Buffer.concat([...kept, endOfArchive]), { level: 1 })
+  // PGlite takes nothing but gzip, and unpacks it at every start: 0.1 s for 34 MB that are only stored, 0.3 s compressed.
+  return await promisify(gzip)(Buffer.concat([...kept, endOfArchive]), { level: 0 })
 }
 
 /** Each entry with its header: blocks of 512 bytes, the name at 0, the size in octal digits at 124. */
