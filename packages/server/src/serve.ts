@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { startProgress } from '../bin/progress-line.js'
-import { type App, createApp } from './app.ts'
+import type { App } from './app.ts'
 import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { serveControl } from './control.ts'
@@ -29,9 +30,12 @@ export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerm
   const endProgress = startProgress('Starting', { isBrief: true })
   const onError = (error: unknown) => logger.error({ err: error }, 'database failed')
   try {
-    const platform = await openPlatform(config, onError, { isEmpty })
+    const opening = openPlatform(config, onError, { isEmpty })
+    // Loading most of the program blocks this thread for 0.5 s: once the embedded database's thread is at work, not before.
+    const loading = setImmediate().then(() => import('./app.ts'))
+    const platform = await opening
     try {
-      await serveOn(platform, { config, logger, stop, endProgress })
+      await serveOn(platform, await loading, { config, logger, stop, endProgress })
     } finally {
       await platform.db.close()
     }
@@ -41,9 +45,15 @@ export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerm
   logger.info('stopped')
 }
 
+type Program = typeof import('./app.ts')
+
 type Running = { config: Config; logger: Logger; stop: AbortSignal; endProgress(): void }
 
-async function serveOn(platform: Platform, { config, logger, stop, endProgress }: Running): Promise<void> {
+async function serveOn(
+  platform: Platform,
+  { createApp }: Program,
+  { config, logger, stop, endProgress }: Running,
+): Promise<void> {
   const { db, secrets } = platform
   const about = { version: await readVersion() }
   const app = await createApp({ db, secrets, logger, config, about })
