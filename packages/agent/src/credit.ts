@@ -4,17 +4,18 @@ export type Credit = { add(bytes: number): void; take(bytes: number): Promise<vo
 /** `take` waits while nothing is left; the platform allows the last frame to overdraw. Rejects when aborted. */
 export function createCredit(window: number, signal: AbortSignal): Credit {
   let left = window
-  let refilled = Promise.withResolvers<void>()
-  signal.addEventListener('abort', () => refilled.resolve(), { once: true })
+  const waiting: (() => void)[] = []
+  const resume = () => {
+    for (const proceed of waiting.splice(0)) proceed()
+  }
+  signal.addEventListener('abort', resume, { once: true })
   return {
     add(bytes) {
       left += bytes
-      if (left <= 0) return
-      refilled.resolve()
-      refilled = Promise.withResolvers<void>()
+      if (left > 0) resume()
     },
     async take(bytes) {
-      while (left <= 0 && !signal.aborted) await refilled.promise
+      while (left <= 0 && !signal.aborted) await new Promise<void>((proceed) => waiting.push(proceed))
       signal.throwIfAborted()
       left -= bytes
     },

@@ -53,7 +53,7 @@ export function createLink(settings: LinkSettings, tell: (message: FromLink) => 
 }
 
 const has = ({ connections }: Link, stage: Stage): boolean =>
-  connections.values().some((connection) => connection.stage === stage)
+  [...connections.values()].some((connection) => connection.stage === stage)
 const stageOf = ({ connections }: Link, connection: Connection) => connections.get(connection)?.stage
 const log = ({ tell }: Link, line: string) => tell({ type: 'log', line })
 
@@ -89,7 +89,7 @@ function leave(link: Link, connection: Connection) {
   if (state.stage === 'opening') return connection.cut('no longer needed')
   if (state.stage !== 'leaving') connection.send({ t: 'drain' })
   state.stage = 'leaving'
-  if (!link.owners.values().some((owner) => owner === connection)) connection.close()
+  if (![...link.owners.values()].includes(connection)) connection.close()
 }
 
 function receive(link: Link, connection: Connection, frame: PlatformFrame) {

@@ -33,7 +33,7 @@ export const yesOrNo: Read<boolean> = ({ where, what }) => {
 
 export const address: Read<string> = (said) => {
   const value = text(said)
-  if (/^https?:$/.test(URL.parse(value)?.protocol ?? '')) return value
+  if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value
   throw new UsageError(`${said.where} must be an http or https address.`)
 }
 

@@ -7,6 +7,7 @@ import type { FromLink, LinkSettings, ToLink } from './link-messages.ts'
 import type { Invoke, OutputFrame } from './protocol.ts'
 import { type Running, runInvocation } from './run-invocation.ts'
 import { terminationSignal } from './termination-signal.ts'
+import { version as packageVersion } from './version.ts'
 
 export type ServeOptions = {
   /** Where the platform is, for example `https://maps.example.org`. */
@@ -28,7 +29,7 @@ export type ServeOptions = {
 
 /** The platform frees the place of a cancelled invocation after this time as well. */
 const cancelGraceMs = 5_000
-const sdk = 'graticule-agent-js/0.1.0'
+const sdk = `graticule-agent-js/${packageVersion}`
 
 /** Serves the agent until it is told to stop; reconnects by itself. Rejects when the platform refuses this worker. */
 export async function serveAgent(options: ServeOptions, handler: Handler): Promise<void> {
@@ -132,11 +133,11 @@ const refusalError = ({ status, message }: { status: number; message: string }):
   new ConnectionRefused(`${advice[status] ?? 'The platform refused this worker.'} (${message})`, status)
 
 function afterAbort(signal: AbortSignal, ms: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const wait = () => setTimeout(resolve, ms).unref()
-  if (signal.aborted) wait()
-  else signal.addEventListener('abort', wait, { once: true })
-  return promise
+  return new Promise((resolve) => {
+    const wait = () => setTimeout(resolve, ms).unref()
+    if (signal.aborted) wait()
+    else signal.addEventListener('abort', wait, { once: true })
+  })
 }
 
 function linkSettings({ url, apiKey, agentId, capacity = 8, version }: ServeOptions): LinkSettings {
@@ -157,7 +158,7 @@ function socketAddress(url: string | undefined, agentId: string): string {
 
 /** An address of the platform, which may lie below a path. */
 function addressOf(url: string | undefined, path: string): URL {
-  const base = URL.parse(url ?? '')
+  const base = URL.canParse(url ?? '') ? new URL(url ?? '') : undefined
   if (!base || !/^https?:$/.test(base.protocol)) {
     throw new TypeError('serveAgent needs a url that begins with http:// or https://.')
   }
