@@ -1,12 +1,7 @@
 #!/usr/bin/env node
-import { run } from '../src/cli.ts'
+// The repository runs the sources as they are; a tarball, which lacks the build's settings, runs what was built of them.
+import { existsSync } from 'node:fs'
 
-try {
-  // biome-ignore lint/style/noProcessEnv: the settings come from here
-  await run(process.argv.slice(2), process.env)
-  process.exit(0)
-} catch (error) {
-  const isExpected = ['UsageError', 'ConnectionRefused', 'NotServed'].includes(error.name)
-  console.error(isExpected ? error.message : error)
-  process.exit(1)
-}
+const isRepository = existsSync(new URL('../tsconfig.build.json', import.meta.url))
+const { main } = await import(isRepository ? '../src/main.ts' : '../dist/main.js')
+await main()

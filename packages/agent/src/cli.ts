@@ -50,7 +50,7 @@ const options = {
   command: { type: 'string' },
 } as const
 
-class NotServed extends Error {
+export class NotServed extends Error {
   override readonly name = 'NotServed'
 }
 

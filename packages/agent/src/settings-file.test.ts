@@ -213,10 +213,10 @@ test('an agent that the platform refuses does not end the others, and the exit c
   assert.match(output(), /The platform refused these agents: gone\.\n$/)
 })
 
-test('a wrong file ends the command with code 1 and one line', async (t) => {
+test('a wrong file ends the command with code 2 and one line', async (t) => {
   const folder = await folderWith(t, 'agent: a\nollama:\n  modle: llama3.2\n')
   const { exited, output } = startCommand(t, ['serve'], { GRATICULE_URL: 'http://x', GRATICULE_API_KEY: 'k' }, folder)
-  assert.equal(await exited, 1)
+  assert.equal(await exited, 2)
   assert.equal(
     output(),
     'agent.yaml:3: ollama.modle is not known. Allowed in ollama: model, system, apiKey, tools, baseUrl.\n',

@@ -10,6 +10,7 @@ import type { Secrets } from './access/secrets.ts'
 import { createTokenKeys } from './access/token-keys.ts'
 import { createTokens } from './access/tokens.ts'
 import { type Agents, createAgents } from './agents/agents.ts'
+import { loadBridgePackage } from './agents/bridge-package.ts'
 import { type Bridges, type BridgesOptions, createBridges, noBridges } from './agents/bridges.ts'
 import { limitsOf } from './agents/limits.ts'
 import { fetchOwnTools } from './agents/own-tools.ts'
@@ -168,7 +169,7 @@ async function openAgents(parts: AgentParts): Promise<Agents> {
 /** What answers for agents without a worker; its code is loaded only where it is wanted. */
 async function openBridges({ db, secrets, logger, config, egress, fetchTools }: AgentParts): Promise<Bridges> {
   if (config.AGENT_BRIDGES === 'off') return noBridges
-  const bridges = await import('@graticule/agent/in-process')
+  const bridges = await loadBridgePackage()
   const { stream } = egress
   return createBridges({ db, secrets, bridges, stream, fetchTools, limits: limitsOf(config), log: logger })
 }

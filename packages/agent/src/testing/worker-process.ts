@@ -9,7 +9,7 @@ const packageFolder = join(import.meta.dirname, '../..')
 
 /** A worker in a process of its own: a program that may import '@graticule/agent', ended with the test. */
 export const startProgram = (t: TestContext, program: string, env: NodeJS.ProcessEnv): WorkerProcess =>
-  start(t, ['--input-type=module-typescript', '--eval', program], env)
+  start(t, ['--conditions=graticule-source', '--input-type=module-typescript', '--eval', program], env)
 
 /** The command `graticule-agent`. */
 export const startCommand = (

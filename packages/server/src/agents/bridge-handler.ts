@@ -1,8 +1,8 @@
-import type { Fetch, Handler } from '@graticule/agent/in-process'
 import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { secretsPlace } from './agent.ts'
+import type { BridgePackage, Fetch, Handler } from './bridge-package.ts'
 import {
   addressOf,
   type BridgeSecrets,
@@ -12,9 +12,6 @@ import {
   readBridgeSecrets,
   readBridgeSettings,
 } from './bridge-settings.ts'
-
-/** The package that has the bridges; loaded only where they are on. */
-export type BridgePackage = typeof import('@graticule/agent/in-process')
 
 type Row = { application_id: string; type: string; config: unknown; secrets: string | null; model: string | null }
 export type HandlerSources = {

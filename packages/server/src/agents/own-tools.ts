@@ -1,5 +1,5 @@
-import type { Fetch } from '@graticule/agent/in-process'
 import type { FastifyInstance } from 'fastify'
+import type { Fetch } from './bridge-package.ts'
 
 /**
  * The way of the platform's own bridges to its tools: a request without a socket, so that it is admitted, watched and

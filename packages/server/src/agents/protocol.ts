@@ -1,6 +1,6 @@
-import type { Invoke } from '@graticule/agent/in-process'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { Invoke } from './bridge-package.ts'
 
 /**
  * The frames between the platform and the workers that serve an agent: one JSON object in one WebSocket text frame.
@@ -64,7 +64,7 @@ export type WorkerFrame = {
 export type Hello = Static<typeof workerFrames.hello>
 
 /** What both sides mean by an invocation. */
-export type { Invoke, InvokeOptions, Message, Tools } from '@graticule/agent/in-process'
+export type { Invoke, InvokeOptions, Message, Tools } from './bridge-package.ts'
 
 export const cancelReasons = [
   'client_disconnected',
