@@ -20,13 +20,15 @@ test('a command line that cannot work says what is missing', async () => {
     ['serve --agent a --command cat --capacity many', /capacity/],
     ['serve --agent a --command cat --drain-seconds -', /drain-seconds must be a whole number/],
     ['serve --agent a --command cat --model m', /--model is not known\. Allowed in command: command, env/],
-    ['serve --agent a --command cat --unknown', /unknown/],
+    ['serve --agent a --command cat --unknown', /^Unknown option '--unknown'\.\n/],
+    ['serve --agent', /^Option '--agent <value>' argument missing\.\n/],
+    ['serve --agent --command cat', /^Option '--agent' argument is ambiguous\.\n/],
   ]
   for (const [line, words, settings = env] of wrong) {
     await assert.rejects(run(line.split(' ').filter(Boolean), settings), (error) => {
       assert.ok(error instanceof UsageError)
       assert.match(error.message, words)
-      assert.match(error.message, /Usage: graticule-agent/)
+      assert.match(error.message, /^.+\nRun graticule-agent --help to see what is allowed\.$/)
       return true
     })
   }

@@ -6,6 +6,7 @@ import { serveAgent } from './serve-agent.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { parseSettings, readSettingsText } from './settings-file.ts'
 import { terminationSignal } from './termination-signal.ts'
+import { version } from './version.ts'
 
 const usage = `Usage: graticule-agent serve --agent ID BRIDGE [options]
        graticule-agent serve [--config FILE] [options]
@@ -31,10 +32,17 @@ Options
   --capacity N             how many invocations at once, of each agent (default: 8)
   --drain-seconds N        how long what runs may take after SIGTERM (default: 25)
   --help                   show this
+  --version                show the version of this command
+
+Exit codes
+  0  it was told to stop
+  1  the platform refused the key or an agent, or the command failed
+  2  the flags or the file are wrong
 `
 
 const options = {
   help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
   config: { type: 'string' },
   agent: { type: 'string' },
   url: { type: 'string' },
@@ -50,6 +58,7 @@ const options = {
   command: { type: 'string' },
 } as const
 
+/** Some of the agents were served and others refused. */
 export class NotServed extends Error {
   override readonly name = 'NotServed'
 }
@@ -67,7 +76,8 @@ const memberNames: Readonly<Record<string, string>> = {
 export async function run(args: readonly string[], env: Env): Promise<void> {
   const { values, positionals } = read(args)
   if (values.help) return console.log(usage)
-  if (positionals.join(' ') !== 'serve') throw withUsage('A command is required: serve.')
+  if (values.version) return console.log(version)
+  if (positionals.join(' ') !== 'serve') throw withHint('A command is required: serve.')
   const flags = flagsOf(values)
   const file = await readFile(values.config, flags, env)
   await serve(settingsOf(flags, file, env))
@@ -77,11 +87,11 @@ function read(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
   } catch (error) {
-    throw withUsage((error as Error).message)
+    throw withHint(firstSentence(error as Error))
   }
 }
 
-function flagsOf({ help: _, config: __, ...values }: Values): Members {
+function flagsOf({ help: _, version: __, config: ___, ...values }: Values): Members {
   const said = Object.entries(values).map(([flag, value]) => {
     const what = typeof value === 'string' ? value : ''
     return [memberNames[flag] ?? flag, { where: `--${flag}`, what }] as const
@@ -101,7 +111,7 @@ function settingsOf(flags: Members, file: Said | undefined, env: Env): Settings 
   try {
     return readSettings({ flags, file, env })
   } catch (error) {
-    throw error instanceof UsageError && !file ? withUsage(error.message) : error
+    throw error instanceof UsageError && !file ? withHint(error.message) : error
   }
 }
 
@@ -123,4 +133,8 @@ async function serve({ agents, drainMs }: Settings): Promise<void> {
   if (refused.length > 0) throw new NotServed(`The platform refused these agents: ${refused.join(', ')}.`)
 }
 
-const withUsage = (message: string): UsageError => new UsageError(`${message}\n\n${usage}`)
+const withHint = (message: string): UsageError =>
+  new UsageError(`${message}\nRun graticule-agent --help to see what is allowed.`)
+
+/** Node goes on with advice on positional arguments, of which there is one. */
+const firstSentence = ({ message }: Error): string => `${message.split(/\.\s/)[0]?.replace(/\.$/, '')}.`

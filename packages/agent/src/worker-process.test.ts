@@ -84,6 +84,19 @@ test('a refused key ends the command with code 1 and one line that says why', as
   assert.match(output(), /^The API key was refused\. .*lacks agents write.*\n$/)
 })
 
+test('graticule-agent --version prints the version of the package', async (t) => {
+  const { exited, output } = startCommand(t, ['--version'], {})
+  assert.equal(await exited, 0)
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
+  assert.equal(output(), `${version}\n`)
+})
+
+test('a wrong command line ends with code 2, the error and one line about help', async (t) => {
+  const { exited, output } = startCommand(t, ['serve', '--agent', 'a', '--comand', 'cat'], {})
+  assert.equal(await exited, 2)
+  assert.equal(output(), "Unknown option '--comand'.\nRun graticule-agent --help to see what is allowed.\n")
+})
+
 test('a bridge is chosen by its flag, and its key comes from the variable everybody uses', async (t) => {
   const platform = await startFakePlatform()
   t.after(() => platform.close())
