@@ -1,5 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { openApiDocument } from '../packages/server/src/openapi-document.ts'
+import { clientTypes } from './client-types.ts'
 
 // Writes the files that are made from the sources and checked in: a test fails when they are stale.
-await writeFile(new URL('../openapi.json', import.meta.url), await openApiDocument())
+const document = await openApiDocument()
+await writeFile(new URL('../openapi.json', import.meta.url), document)
+await writeFile(new URL('../packages/client/src/types.ts', import.meta.url), clientTypes(document))

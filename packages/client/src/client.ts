@@ -1,0 +1,97 @@
+// biome-ignore-all lint/performance/noBarrelFile: the door of the package
+import { agentsGroup } from './groups/agents.ts'
+import { appconfigGroup } from './groups/appconfig.ts'
+import { authGroup } from './groups/auth.ts'
+import { datasetsGroup } from './groups/datasets.ts'
+import { mapsGroup, tilesGroup } from './groups/maps.ts'
+import {
+  apiKeysGroup,
+  applicationsGroup,
+  contactPointsGroup,
+  databasesGroup,
+  stylesGroup,
+  tileSourcesGroup,
+} from './groups/resources.ts'
+import { serverGroup } from './groups/server.ts'
+import { uploadsGroup } from './groups/uploads.ts'
+import { createSender } from './send.ts'
+import { createRefresh, type HeldTokens, type Session } from './session.ts'
+import { type TransformedRequest, transformRequest } from './transform-request.ts'
+
+export { ApiError, type Fault } from './api-error.ts'
+export type { Params } from './crud.ts'
+export type { Feature, FeatureCollection, Geometry } from './geojson.ts'
+export type { AgentEvent, AgentQuestion } from './groups/agents.ts'
+export type { TileCoordinates } from './groups/maps.ts'
+export { UploadError, type UploadOptions } from './groups/uploads.ts'
+export type { RequestParams } from './request.ts'
+export type { HeldTokens } from './session.ts'
+export type { TransformedRequest } from './transform-request.ts'
+export type * from './types.ts'
+export type { UploadFile, UploadProgress } from './upload-body.ts'
+
+export interface ClientOptions {
+  /** A JWT: sent instead of the key. */
+  accessToken?: string | null | undefined
+  /** When it is set, an expired access token is replaced once and the request repeated. */
+  refreshToken?: string | null | undefined
+  /** Called whenever the client itself has changed its tokens: after login, refresh and logout. */
+  onTokens?: ((tokens: HeldTokens) => void) | undefined
+  fetch?: typeof fetch | undefined
+  /** How often a request that is safe to repeat is repeated; 2 unless given. */
+  retries?: number | undefined
+  /** Sent with every request. */
+  headers?: Readonly<Record<string, string>> | undefined
+  /** How long each try may take; not limited unless given. Streams: until they begin. */
+  timeoutMs?: number | undefined
+}
+
+export type Client = ReturnType<typeof createClient>
+
+const defaultRetries = 2
+
+/** A client of the server at `url`, which speaks with an API key, or with an access token once it has one. */
+export function createClient(url: string, apiKey: string | null = null, options: ClientOptions = {}) {
+  const { accessToken = null, refreshToken = null, onTokens = () => {}, retries = defaultRetries } = options
+  const session: Session = { url: serverAddress(url), apiKey, accessToken, refreshToken }
+  // Looked up for each request, so that whoever replaces it later is heard.
+  const ownFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const sender = createSender({
+    session,
+    fetch: ownFetch,
+    refresh: createRefresh({ session, fetch: ownFetch, onTokens }),
+    retries,
+    timeoutMs: options.timeoutMs,
+    headers: options.headers ?? {},
+  })
+  const send = sender.json
+  return Object.assign(session, {
+    auth: authGroup(send, session, onTokens),
+    apiKeys: apiKeysGroup(send),
+    applications: applicationsGroup(send),
+    appconfig: appconfigGroup(send),
+    databases: databasesGroup(send),
+    datasets: datasetsGroup(sender),
+    styles: stylesGroup(send),
+    tileSources: tileSourcesGroup(send),
+    uploads: uploadsGroup(send, options.fetch !== undefined),
+    tiles: tilesGroup(sender, session),
+    maps: mapsGroup(send, session),
+    agents: agentsGroup(sender),
+    contactPoints: contactPointsGroup(send),
+    server: serverGroup(sender),
+    /** For a map of MapLibre: `new Map({ transformRequest: client.transformRequest, … })`. */
+    transformRequest: (address: string, _resourceType?: string): TransformedRequest =>
+      transformRequest(session, address),
+  })
+}
+
+/** In a page, an address may be relative to it. */
+function serverAddress(url: string): string {
+  const { location } = globalThis as { location?: { href: string } }
+  try {
+    const { origin, pathname, protocol } = new URL(url, location?.href)
+    if (/^https?:$/.test(protocol)) return origin + pathname.replace(/\/+$/, '')
+  } catch {}
+  throw new TypeError(`url: "${url}" is not the address of a server, such as https://maps.example.org.`)
+}

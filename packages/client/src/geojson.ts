@@ -1,0 +1,22 @@
+// GeoJSON (RFC 7946), as far as answers have it; assignable to the types of @types/geojson.
+
+type Position = number[]
+
+export type Geometry =
+  | { type: 'Point'; coordinates: Position }
+  | { type: 'MultiPoint' | 'LineString'; coordinates: Position[] }
+  | { type: 'MultiLineString' | 'Polygon'; coordinates: Position[][] }
+  | { type: 'MultiPolygon'; coordinates: Position[][][] }
+  | { type: 'GeometryCollection'; geometries: Geometry[] }
+
+export interface Feature<Properties = Record<string, unknown>> {
+  type: 'Feature'
+  id?: string | number
+  geometry: Geometry
+  properties: Properties
+}
+
+export interface FeatureCollection<Properties = Record<string, unknown>> {
+  type: 'FeatureCollection'
+  features: Feature<Properties>[]
+}

@@ -1,0 +1,67 @@
+import { changeable, creatable, type Params, readable } from '../crud.ts'
+import { queryString } from '../query-string.ts'
+import { path } from '../request.ts'
+import type { Send } from '../send.ts'
+import { audienceOf, type HeldTokens, type Session } from '../session.ts'
+import type {
+  ConfirmSignupParams,
+  KeySet,
+  Login,
+  PasswordChange,
+  PasswordReset,
+  PasswordResetRequest,
+  Signup,
+  Tokens,
+  User,
+  UserCreate,
+  UserPatch,
+  UserUpdate,
+} from '../types.ts'
+
+const root = '/api/v1/auth'
+const users = '/api/v1/auth/users'
+
+/** Logging in and out, and what people do with their own accounts. */
+export function authGroup(send: Send, session: Session, onTokens: (tokens: HeldTokens) => void) {
+  const open = (name: string, json: unknown, params?: Params) =>
+    send<void>('POST', () => `${root}/${name}`, params, { json, isPublic: true })
+  const hold = (tokens: HeldTokens): void => onTokens(Object.assign(session, tokens) && tokens)
+  return {
+    /** From here on the client speaks for this user: the tokens become the client's own. */
+    async login(data: Login, params?: Params): Promise<Tokens> {
+      const tokens = await send<Tokens>('POST', () => `${root}/login`, params, { json: data, isPublic: true })
+      hold(tokens)
+      return tokens
+    },
+    /** A new access token, which becomes the client's own. `rotate` replaces the refresh token too. */
+    async refresh(params?: Params<{ rotate?: boolean }>): Promise<Tokens> {
+      const { refreshToken, accessToken } = session
+      const json = { refreshToken, applicationId: audienceOf(accessToken) }
+      const made = await send<Tokens | string>('POST', () => `${root}/refresh`, params, { json, isPublic: true })
+      const tokens = typeof made === 'string' ? { accessToken: made, refreshToken: String(refreshToken) } : made
+      hold(tokens)
+      return tokens
+    },
+    /** Ends the session; the client goes on with its key. */
+    async logout(params?: Params): Promise<void> {
+      await send('POST', () => `${root}/logout`, params, { json: { refreshToken: session.refreshToken } })
+      hold({ accessToken: null, refreshToken: null })
+    },
+    changePassword: (data: PasswordChange, params?: Params) =>
+      send<void>('POST', () => `${root}/changepassword`, params, { json: data }),
+    requestPasswordReset: (data: PasswordResetRequest, params?: Params) => open('requestpasswordreset', data, params),
+    resetPassword: (data: PasswordReset, params?: Params) => open('resetpassword', data, params),
+    signup: (data: Signup, params?: Params) =>
+      send<User>('POST', () => `${root}/signup`, params, { json: data, isPublic: true }),
+    /** The address that confirms a sign-up and then leads to `redirect`: for a link, not for a program. */
+    confirmSignupUrl: (params: ConfirmSignupParams) => `${session.url}${root}/confirmsignup${queryString(params)}`,
+    /** The public keys of access tokens. */
+    jwks: (params?: Params) => send<KeySet>('GET', path`/.well-known/jwks.json`, params, { isPublic: true }),
+    users: {
+      ...readable<User>(send, users),
+      ...creatable<User, UserCreate>(send, users),
+      ...changeable<User, UserUpdate, UserPatch>(send, users),
+      me: (params?: Params) => send<User>('GET', path`/api/v1/auth/users/me`, params),
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { changeable, creatable, type Params, readable } from '../crud.ts'
+import { path } from '../request.ts'
+import type { Send } from '../send.ts'
+import type {
+  AcceptedMessage,
+  ApiKey,
+  ApiKeyCreate,
+  Application,
+  ApplicationCreate,
+  ApplicationPatch,
+  ApplicationUpdate,
+  ContactPoint,
+  ContactPointCreate,
+  ContactPointPatch,
+  ContactPointUpdate,
+  Database,
+  DatabaseCreate,
+  DatabasePatch,
+  DatabasesTablesParams,
+  DatabaseTable,
+  DatabaseTest,
+  DatabaseUpdate,
+  Delivery,
+  Message,
+  NewApplication,
+  PageParams,
+  Publication,
+  PublicationResult,
+  Style,
+  StyleCreate,
+  StylePatch,
+  StyleUpdate,
+  TileSource,
+  TileSourceCreate,
+  TileSourcePatch,
+  TileSourceUpdate,
+} from '../types.ts'
+
+// The resources that are records and little else.
+
+export const apiKeysGroup = (send: Send) => ({
+  ...readable<ApiKey>(send, '/api/v1/apikeys'),
+  ...creatable<ApiKey, ApiKeyCreate>(send, '/api/v1/apikeys'),
+})
+
+export const applicationsGroup = (send: Send) => ({
+  ...readable<Application>(send, '/api/v1/applications'),
+  ...creatable<NewApplication, ApplicationCreate>(send, '/api/v1/applications'),
+  ...changeable<Application, ApplicationUpdate, ApplicationPatch>(send, '/api/v1/applications'),
+})
+
+export const stylesGroup = (send: Send) => ({
+  ...readable<Style>(send, '/api/v1/styles'),
+  ...creatable<Style, StyleCreate>(send, '/api/v1/styles'),
+  ...changeable<Style, StyleUpdate, StylePatch>(send, '/api/v1/styles'),
+})
+
+export const tileSourcesGroup = (send: Send) => ({
+  ...readable<TileSource>(send, '/api/v1/tilesources'),
+  ...creatable<TileSource, TileSourceCreate>(send, '/api/v1/tilesources'),
+  ...changeable<TileSource, TileSourceUpdate, TileSourcePatch>(send, '/api/v1/tilesources'),
+  drivers: (params?: Params) => send<string[]>('GET', path`/api/v1/tilesources/drivers`, params),
+})
+
+export const databasesGroup = (send: Send) => ({
+  ...readable<Database>(send, '/api/v1/databases'),
+  ...creatable<Database, DatabaseCreate>(send, '/api/v1/databases'),
+  ...changeable<Database, DatabaseUpdate, DatabasePatch>(send, '/api/v1/databases'),
+  drivers: (params?: Params) => send<string[]>('GET', path`/api/v1/databases/drivers`, params),
+  /** Whether the server can be reached, and what it is. */
+  test: (id: string, params?: Params) =>
+    send<DatabaseTest>('POST', path`/api/v1/databases/${id}/test`, params, { repeatability: 'safe' }),
+  tables: (id: string, params?: Params<DatabasesTablesParams>) =>
+    send<DatabaseTable[]>('GET', path`/api/v1/databases/${id}/tables`, params),
+  /** Makes datasets of tables: of all of them unless some are named. */
+  publish: (id: string, data: Publication = {}, params?: Params) =>
+    send<PublicationResult>('POST', path`/api/v1/databases/${id}/publish`, params, { json: data }),
+})
+
+export const contactPointsGroup = (send: Send) => ({
+  ...readable<ContactPoint>(send, '/api/v1/contactpoints'),
+  ...creatable<ContactPoint, ContactPointCreate>(send, '/api/v1/contactpoints'),
+  ...changeable<ContactPoint, ContactPointUpdate, ContactPointPatch>(send, '/api/v1/contactpoints'),
+  drivers: (params?: Params) => send<string[]>('GET', path`/api/v1/contactpoints/drivers`, params),
+  send: (id: string, data: Message, params?: Params) =>
+    send<AcceptedMessage>('POST', path`/api/v1/contactpoints/${id}/send`, params, { json: data }),
+  deliveries: (id: string, params?: Params<PageParams>) =>
+    send<Delivery[]>('GET', path`/api/v1/contactpoints/${id}/deliveries`, params),
+})

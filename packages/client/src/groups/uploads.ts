@@ -1,0 +1,82 @@
+import { ApiError } from '../api-error.ts'
+import { type Params, readable } from '../crud.ts'
+import { type Call, path } from '../request.ts'
+import { delayMs, sleep } from '../retry.ts'
+import type { Send } from '../send.ts'
+import type { Upload, UploadForm } from '../types.ts'
+import { asFile, countedForm, formDataOf, type OnProgress, type UploadFile } from '../upload-body.ts'
+import { xhrFetch } from '../xhr-fetch.ts'
+
+export type UploadOptions = Omit<UploadForm, 'file'> & {
+  /** Its ending helps to tell the format; only a File has a name of its own. */
+  fileName?: string
+}
+
+/** An upload that ended without a dataset. */
+export class UploadError extends ApiError {
+  override readonly name = 'UploadError'
+  readonly upload: Upload
+
+  constructor(upload: Upload) {
+    const { code = `upload_${upload.status}`, message = `The upload was ${upload.status}.` } = upload.error
+    super({ status: unprocessable, code, message })
+    this.upload = upload
+  }
+}
+
+const unprocessable = 422
+const root = '/api/v1/uploads'
+/** How long the server holds a question about an upload that goes on; shorter when the progress is shown. */
+const waitSeconds = { silent: 25, shown: 1 }
+/** An answer that comes sooner was not held: the header may be lost on the way. */
+const heldMs = 500
+
+/** Files that become datasets and maps. `isOwnFetch`: the caller's fetch is not gone round, whatever it cannot do. */
+export function uploadsGroup(send: Send, isOwnFetch: boolean) {
+  return {
+    ...readable<Upload>(send, root),
+    /** Cancels an upload that goes on; deletes the record of one that has ended. So it is never sent twice. */
+    delete: (id: string, params?: Params) =>
+      send<void>('DELETE', path`/api/v1/uploads/${id}`, params, { repeatability: 'once' }),
+    /** Sends a file. Resolves when the server has it: `wait` tells what becomes of it. */
+    async upload(
+      file: UploadFile,
+      { fileName, ...fields }: UploadOptions = {},
+      { onProgress, ...params }: Params<{ onProgress?: OnProgress | undefined }> = {},
+    ): Promise<Upload> {
+      const name = fileName ?? (file as Partial<File>).name
+      if (!name) throw new TypeError('options.fileName: required, because only a File has a name of its own.')
+      const form = { fields, file: asFile(file), fileName: name }
+      return send<Upload>('POST', () => root, params, bodyOf(form, onProgress, isOwnFetch))
+    },
+    /** Resolves when the upload is completed; rejects with an UploadError when it has failed or was cancelled. */
+    async wait(
+      id: string,
+      { onProgress, ...params }: Params<{ onProgress?: ((upload: Upload) => void) | undefined }> = {},
+    ): Promise<Upload> {
+      const seconds = onProgress ? waitSeconds.shown : waitSeconds.silent
+      const options = { headers: { prefer: `wait=${seconds}` }, waitMs: seconds * 1_000 }
+      for (let attempt = 0; ; attempt++) {
+        const askedAt = performance.now()
+        const upload = await send<Upload>('GET', path`/api/v1/uploads/${id}`, params, options)
+        onProgress?.(upload)
+        if (upload.status === 'completed') return upload
+        if (upload.status === 'failed' || upload.status === 'cancelled') throw new UploadError(upload)
+        if (performance.now() - askedAt < heldMs) await sleep(delayMs(attempt, undefined) ?? 0, params.signal)
+      }
+    },
+  }
+}
+
+type Form = { fields: object; file: ReturnType<typeof asFile>; fileName: string }
+type Body = Pick<Call, 'body' | 'headers' | 'fetch' | 'repeatability'>
+
+function bodyOf({ fields, file, fileName }: Form, onProgress: OnProgress | undefined, isOwnFetch: boolean): Body {
+  const form = { fields: fields as Record<string, unknown>, fileName }
+  if (file instanceof Blob) {
+    const xhr = onProgress && !isOwnFetch ? xhrFetch(file.size, onProgress) : undefined
+    if (xhr || !onProgress) return { body: () => formDataOf({ ...form, file }), fetch: xhr }
+  }
+  const { headers, body } = countedForm({ ...form, file }, onProgress ?? (() => {}))
+  return { headers, body, repeatability: file instanceof Blob ? 'once' : 'never' }
+}

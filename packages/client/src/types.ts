@@ -1,0 +1,1096 @@
+// Generated from openapi.json by npm run generate; a test fails when it is stale.
+
+/** What a JSON merge patch (RFC 7396) of these fields may say: null takes a value back to its default. */
+export type MergePatch<Fields> = { [Name in keyof Fields]?: Merged<Fields[Name]> | null }
+type Merged<Value> = Value extends readonly unknown[] ? Value : Value extends object ? MergePatch<Value> : Value
+
+export type JsonObject = Record<string, unknown>
+
+export interface Problem {
+  /** A URN that names the kind of problem */
+  type: string
+  title: string
+  status: number
+  /** What is wrong with this request, and what to do */
+  detail: string
+  /** The path of the request */
+  instance: string
+  /** Never renamed: programs may rely on it */
+  code: string
+  /** Also in the X-Request-Id header and in the log */
+  requestId: string
+  errors: {
+    path: string
+    code: string
+    message: string
+  }[]
+  /** The same as status */
+  statusCode: number
+  /** The same as detail */
+  message: string
+  /** The reason phrase of the status */
+  error: string
+}
+
+export interface Application {
+  /** Resource ID */
+  id: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  name: string
+  description: string
+  /** Contact e-mail address */
+  contact: string
+  /** Loaded by `join=databases` */
+  databases?: Database[]
+}
+
+export interface NewApplication {
+  /** Resource ID */
+  id: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  name: string
+  description: string
+  /** Contact e-mail address */
+  contact: string
+  /** Loaded by `join=databases` */
+  databases?: Database[]
+  /** Two API keys: one may do everything in the application, the other reads and executes, for web pages. They are shown here only; `GET /api/v1/apikeys` lists them later. */
+  keys: {
+    developer: string
+    public: string
+  }
+}
+
+export interface ApiKey {
+  /** The key itself: whoever knows it can use it */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  description: string
+  type: "user" | "app" | "master"
+  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. */
+  permissions: Record<string, Record<string, "*" | string[]>>
+  userId: number | null
+  expiresAt: string | null
+  allowedOrigins: string[] | null
+  lastUsedAt: string | null
+  /** Loaded by `join=application` */
+  application?: Application | null
+  /** Loaded by `join=user` */
+  user?: User | null
+}
+
+export interface User {
+  /** Resource ID: a number in decimal digits */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  /** An e-mail address; upper and lower case are the same */
+  email: string
+  firstName: string
+  lastName: string
+  roles: string[]
+  emailVerified: boolean
+  enabled: boolean
+  /** Only for those who may change this user and its password; empty for everybody else */
+  verificationToken: string
+  /** Only for those who may change this user and its password; empty for everybody else */
+  passwordResetToken: string
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface Style {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  name: string
+  description: string
+  type: "plain"
+  /** A MapLibre style, version 8 */
+  style: JsonObject
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface Database {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  /** The driver */
+  type: "internal" | "postgres"
+  name: string
+  description: string
+  /** A host name or address */
+  host: string
+  port: number
+  user: string
+  passwordSet: boolean
+  /** The name of the database */
+  db: string
+  /** Used where no database is named; one in an application */
+  default: boolean
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface Dataset {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  ownerId: number | null
+  type: "table" | "sql" | "rest" | "lambda"
+  source: string
+  name: string
+  description: string
+  attributes: {
+    name: string
+    type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+    /** The type in the words of the database */
+    dbType: string
+    nullable: boolean
+    primaryKey: boolean
+    description: string
+    geometryType?: string
+    srid?: number
+    dimension?: number
+  }[]
+  bytes: number | null
+  /** The default database unless it is given */
+  databaseId: string
+  /** Loaded by `join=application` */
+  application?: Application | null
+  /** Loaded by `join=database` */
+  database?: Database | null
+  /** Loaded by `join=owner` */
+  owner?: User | null
+}
+
+export interface Agent {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  name: string
+  description: string
+  type: "remote" | "openai" | "anthropic" | "ollama" | "http"
+  config: JsonObject
+  enabled: boolean
+  maxConcurrency: number | null
+  /** Until the first output */
+  timeoutMs: number
+  /** Between outputs */
+  idleTimeoutMs: number
+  /** Until the end */
+  maxDurationMs: number
+  model: string | null
+  datasetIds: string[] | null
+  /** Keep inputs and outputs in the history */
+  storeContent: boolean
+  memory: "none" | "platform"
+  status: "online" | "draining" | "offline"
+  workers: number
+  capacity: number
+  inFlight: number
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface AgentInput {
+  /** Required: what to ask the agent, a text that is not empty */
+  input?: unknown
+  /** Groups turns; stays with one worker if it can */
+  conversationId?: string
+  /** Earlier turns */
+  messages?: {
+    role: "user" | "assistant"
+    content: string
+  }[]
+  /** What the user sees: bbox, center, zoom, datasetIds … */
+  context?: JsonObject
+  options?: {
+    model?: string
+    temperature?: number
+    maxOutputTokens?: number
+  }
+  metadata?: Record<string, string>
+  /** Until the first output; only lowers the agent’s */
+  timeoutMs?: number
+}
+
+export interface AgentAnswer {
+  invocationId: string
+  output: string
+  /** The same as output */
+  text: string
+  finishReason: string
+  model: string
+  /** Tokens and cost, as far as known */
+  usage: JsonObject
+  durationMs: number
+  conversationId?: string
+  artifacts?: JsonObject[]
+}
+
+export interface AgentInvocation {
+  id: string
+  agentId: string
+  applicationId: string
+  createdAt: string
+  conversationId: string | null
+  userId: number | null
+  workerId: string | null
+  mode: "invoke" | "stream"
+  status: "running" | "succeeded" | "failed" | "cancelled"
+  statusCode: number | null
+  errorCode: string | null
+  ttfbMs: number | null
+  durationMs: number | null
+  inputBytes: number
+  outputBytes: number | null
+  usage: unknown
+  model: string | null
+  finishReason: string | null
+  traceId: string | null
+  /** Only with write on the agent */
+  metadata: unknown
+  /** Only where the agent stores content, and only with write on the agent */
+  input: string | null
+  /** Only where the agent stores content, and only with write on the agent */
+  output: string | null
+}
+
+export interface Delivery {
+  id: string
+  status: "pending" | "delivered" | "failed"
+  attempts: {
+    at: string
+    statusCode?: number
+    error?: string
+  }[]
+  createdAt: string
+}
+
+export interface ContactPoint {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  name: string
+  description: string
+  /** The driver */
+  type: "discord" | "email" | "googlechat" | "slack" | "teams" | "telegram" | "webhook"
+  /** What the driver needs. Secrets are not returned; one that is left out stays, null removes it. */
+  settings: JsonObject
+  /** The secrets that are set */
+  secureFields: Record<string, boolean>
+  enabled: boolean
+  lastDeliveryAt: string | null
+  lastStatus: "delivered" | "failed" | null
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface TileSource {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  type: "dataset" | "tilelive"
+  /** The id of a dataset, or where tiles are */
+  source: string
+  /** What maps call it; else as its data */
+  name: string
+  attribution: string
+  /** The lowest zoom that has tiles; found out when absent */
+  minZoom: number
+  /** The highest zoom that has tiles; found out when absent */
+  maxZoom: number
+  /** West, south, east, north; found out when absent */
+  extentLngLat: [number, number, number, number]
+  /** Sent with each tile */
+  headers: Record<string, string>
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface UploadForm {
+  file: string
+  /** Of the text in a Shapefile, CSV or JSON, whatever the file says; such as windows-1251 */
+  encoding?: string
+  /** The dataset that gets these data instead of its own */
+  datasetId?: string
+  /** Of the dataset; else that of the file, or of the layer where there are several */
+  name?: string
+  description?: string
+  /** Shown on maps */
+  attribution?: string
+  /** The reference system of the coordinates, whatever the file says: 3067, EPSG:3067 or its URN */
+  sourceSrid?: number | string
+  /** The reference system of the table; 4326 unless given */
+  targetSrid?: number | string
+  /** Only this one of several */
+  layer?: string
+  /** Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them */
+  strict?: boolean
+}
+
+export interface Upload {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Free-form, at most 64 KiB */
+  metadata: JsonObject
+  ownerId: number | null
+  /** As the client called it */
+  fileName: string
+  /** An opaque name */
+  path: string
+  options: JsonObject
+  /** In bytes */
+  size: number
+  status: "pending" | "processing" | "completed" | "failed" | "cancelled"
+  stage: "unpacking" | "scanning" | "loading" | "transforming" | "indexing" | "overviews" | "publishing" | null
+  progress: number
+  /** Empty until the upload has failed */
+  error: {
+    code?: string
+    message?: string
+    /** The number of the feature, from 1 */
+    feature?: number
+    line?: number
+    layer?: string
+  }
+  warnings: {
+    code: string
+    message: string
+    /** The number of features it is true of */
+    count?: number
+    layer?: string
+  }[]
+  /** One for each layer */
+  results: {
+    layer: string
+    datasetId: string | null
+    tileSourceId: string | null
+    featureCount: number | null
+  }[]
+  datasetId: string | null
+  tileSourceId: string | null
+  featureCount: number | null
+  startedAt: string | null
+  finishedAt: string | null
+  /** Loaded by `join=application` */
+  application?: Application | null
+  /** Loaded by `join=owner` */
+  owner?: User | null
+}
+
+export interface AppConfig {
+  /** Resource ID */
+  id: string
+  applicationId: string
+  createdAt: string
+  updatedAt: string
+  /** Any JSON object, at most 1 MiB. The key `svc` is reserved for the server. */
+  config: JsonObject
+  /** Loaded by `join=application` */
+  application?: Application | null
+}
+
+export interface ListParams {
+  /** The fields to return; all of them by default */
+  fields?: string[]
+  /** The related resources to load */
+  join?: string[]
+  /** Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them */
+  filter?: JsonObject
+  /** The fields to sort by; a leading `-` sorts downwards */
+  sort?: string[]
+  /** The size of the page: 1000 by default, 10000 at most */
+  limit?: number
+  offset?: number
+}
+
+export interface ApplicationCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name: string
+  description?: string
+  /** Contact e-mail address */
+  contact?: string
+}
+
+export interface GetParams {
+  /** The fields to return; all of them by default */
+  fields?: string[]
+  /** The related resources to load */
+  join?: string[]
+}
+
+export interface ApplicationUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name?: string
+  description?: string
+  /** Contact e-mail address */
+  contact?: string
+}
+
+export type ApplicationPatch = MergePatch<ApplicationUpdate>
+
+export interface ApiKeyCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  description?: string
+  type: "user" | "app" | "master"
+  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. */
+  permissions: Record<string, Record<string, "*" | string[]>>
+  userId?: number | string | null
+  expiresAt?: string | null
+  allowedOrigins?: string[] | null
+}
+
+export interface UserCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** An e-mail address; upper and lower case are the same */
+  email: string
+  firstName?: string
+  lastName?: string
+  password?: string | null
+  roles?: string[]
+  emailVerified?: boolean
+  enabled?: boolean
+}
+
+export interface UserUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** An e-mail address; upper and lower case are the same */
+  email?: string
+  firstName?: string
+  lastName?: string
+  password?: string | null
+  roles?: string[]
+  emailVerified?: boolean
+  enabled?: boolean
+}
+
+export type UserPatch = MergePatch<UserUpdate>
+
+export interface Login {
+  email: string
+  password: string
+  applicationId: string
+}
+
+export interface Tokens {
+  /** A JWT, to be sent as Authorization: Bearer TOKEN */
+  accessToken: string
+  /** Opaque; gives new access tokens */
+  refreshToken: string
+}
+
+export interface AuthRefreshParams {
+  /** Replace the refresh token too */
+  rotate?: boolean
+}
+
+export interface Refresh {
+  refreshToken: string
+  applicationId: string
+}
+
+export interface Logout {
+  refreshToken: string
+}
+
+export interface PasswordChange {
+  password: string
+  newPassword: string
+}
+
+export interface PasswordResetRequest {
+  email: string
+  applicationId: string
+  redirectUrl: string
+}
+
+export interface PasswordReset {
+  email: string
+  password: string
+  applicationId: string
+  token: string
+}
+
+export interface Signup {
+  firstName: string
+  lastName: string
+  /** An e-mail address; upper and lower case are the same */
+  email: string
+  password: string
+  applicationId: string
+  confirmUrl: string
+  redirectUrl: string
+}
+
+export interface ConfirmSignupParams {
+  token: string
+  redirect: string
+  /** If given, it must match */
+  email?: string
+}
+
+export interface ConfirmSignupPathParams {
+  /** If given, it must match */
+  email?: string
+}
+
+export interface KeySet {
+  keys: JsonObject[]
+}
+
+export interface StyleCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name: string
+  description?: string
+  type?: "plain"
+  /** A MapLibre style, version 8 */
+  style: JsonObject
+}
+
+export interface StyleUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name?: string
+  description?: string
+  type?: "plain"
+  /** A MapLibre style, version 8 */
+  style?: JsonObject
+}
+
+export type StylePatch = MergePatch<StyleUpdate>
+
+export interface DatabaseTest {
+  ok: boolean
+  latencyMs: number
+  serverVersion?: string
+  postgisVersion?: string
+  error?: {
+    code: string
+    message: string
+  }
+}
+
+export interface DatabasesTablesParams {
+  /** Only the tables of this schema */
+  schema?: string
+  limit?: number
+  offset?: number
+}
+
+export interface DatabaseTable {
+  schema: string
+  name: string
+  /** How a dataset names it */
+  source: string
+  kind: "table" | "view" | "materialized view" | "partitioned table" | "foreign table"
+  /** An estimate; null where the server has none */
+  rows: number | null
+  /** The first of them */
+  geometryColumn: string | null
+  /** `Geometry` where the column takes any */
+  geometryType: string | null
+  /** null where the column does not say */
+  srid: number | null
+  comment: string
+  /** A dataset of this table that the key may read */
+  datasetId: string | null
+}
+
+export interface Publication {
+  /** `name` or `schema.name`; all that there are unless given */
+  tables?: string[]
+  /** Only the tables of this schema */
+  schema?: string
+}
+
+export interface PublicationResult {
+  published: {
+    table: string
+    datasetId: string
+    name: string
+  }[]
+  skipped: {
+    table: string
+    /** `already_published`, `not_found`, `not_reached`, or why the dataset was refused */
+    code: string
+    message: string
+    datasetId?: string
+  }[]
+}
+
+export interface DatabaseCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** The driver */
+  type: "internal" | "postgres"
+  name: string
+  description?: string
+  /** A host name or address */
+  host?: string
+  port?: number
+  user?: string
+  password?: string | null
+  /** `postgres://user:password@host:port/db?sslmode=require` in place of host, port, user, password, db and metadata.ssl. It is taken apart and not kept */
+  connectionString?: string
+  /** The name of the database */
+  db?: string
+  /** Used where no database is named; one in an application */
+  default?: boolean
+}
+
+export interface DatabaseUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  /** The driver */
+  type?: "internal" | "postgres"
+  name?: string
+  description?: string
+  /** A host name or address */
+  host?: string
+  port?: number
+  user?: string
+  password?: string | null
+  /** `postgres://user:password@host:port/db?sslmode=require` in place of host, port, user, password, db and metadata.ssl. It is taken apart and not kept */
+  connectionString?: string
+  /** The name of the database */
+  db?: string
+  /** Used where no database is named; one in an application */
+  default?: boolean
+}
+
+export type DatabasePatch = MergePatch<DatabaseUpdate>
+
+export interface DatasetsListParams {
+  /** The fields to return; all of them by default */
+  fields?: string[]
+  /** The related resources to load */
+  join?: string[]
+  /** Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them */
+  filter?: JsonObject
+  /** The fields to sort by; a leading `-` sorts downwards */
+  sort?: string[]
+  /** The size of the page: 1000 by default, 10000 at most */
+  limit?: number
+  offset?: number
+  /** Datasets with any of these metadata.tags */
+  tags?: string[]
+}
+
+export interface DatasetCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  ownerId?: number | string | null
+  type: "table" | "sql" | "rest" | "lambda"
+  source: string
+  name: string
+  description?: string
+  /** The default database unless it is given */
+  databaseId?: string
+  secrets?: {
+    headers?: Record<string, string>
+  } | null
+}
+
+export interface DatasetUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  ownerId?: number | string | null
+  type?: "table" | "sql" | "rest" | "lambda"
+  source?: string
+  name?: string
+  description?: string
+  /** The default database unless it is given */
+  databaseId?: string
+  secrets?: {
+    headers?: Record<string, string>
+  } | null
+}
+
+export type DatasetPatch = MergePatch<DatasetUpdate>
+
+export interface DatasetsDeleteParams {
+  /** Leave the table that an upload made. Its tile sources go all the same. */
+  keepData?: boolean
+}
+
+export interface DatasetsQueryParams {
+  /** What the answer is; Accept is asked otherwise */
+  format?: "json" | "geojson" | "csv"
+  /** Answer how the query would be carried out, instead of rows */
+  explain?: boolean
+  /** In milliseconds; 300000 at most */
+  timeout?: number
+  /** Makes the answer a download of this name */
+  filename?: string
+  /** `exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first */
+  count?: string
+  /** Of geometries in json and csv; 4326 otherwise */
+  srid?: number
+  /** The attributes to return, or aggregates of them */
+  attributes?: string[]
+  /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
+  filter?: JsonObject
+  /** The attributes to sort by; `-` in front sorts downwards */
+  sort?: string[]
+  limit?: number
+  offset?: number
+}
+
+export interface DatasetQueryParams {
+  /** What the answer is; Accept is asked otherwise */
+  format?: "json" | "geojson" | "csv"
+  /** Answer how the query would be carried out, instead of rows */
+  explain?: boolean
+  /** In milliseconds; 300000 at most */
+  timeout?: number
+  /** Makes the answer a download of this name */
+  filename?: string
+  /** `exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first */
+  count?: string
+  /** Of geometries in json and csv; 4326 otherwise */
+  srid?: number
+}
+
+export interface DatasetQuery {
+  /** The attributes to return, or aggregates such as `sum(pop) as total` */
+  attributes?: string[]
+  where?: JsonObject
+  /** The attributes to sort by; `-` in front sorts downwards */
+  order?: string[]
+  /** The attributes to group by */
+  group?: string[]
+  sample?: {
+    percentage: number
+    method?: string
+    seed?: number
+  }
+  limit?: number
+  offset?: number
+  /** DISTINCT ON these attributes */
+  distinct?: string[]
+  /** Nearest to a point [longitude, latitude] or GeoJSON geometry first, with the distance in metres as a column. Add $dwithin to where: it says how far to look, and uses the index. */
+  nearest?: {
+    /** The geometry; the first otherwise */
+    attribute?: string
+    point?: [number, number]
+    geometry?: JsonObject
+    as?: string
+  }
+}
+
+export interface AgentCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name?: string
+  description?: string
+  type?: "remote" | "openai" | "anthropic" | "ollama" | "http"
+  config?: JsonObject
+  secrets?: JsonObject | null
+  enabled?: boolean
+  maxConcurrency?: number | null
+  /** Until the first output */
+  timeoutMs?: number
+  /** Between outputs */
+  idleTimeoutMs?: number
+  /** Until the end */
+  maxDurationMs?: number
+  model?: string | null
+  datasetIds?: string[] | null
+  /** Keep inputs and outputs in the history */
+  storeContent?: boolean
+  memory?: "none" | "platform"
+}
+
+export interface AgentUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name?: string
+  description?: string
+  type?: "remote" | "openai" | "anthropic" | "ollama" | "http"
+  config?: JsonObject
+  secrets?: JsonObject | null
+  enabled?: boolean
+  maxConcurrency?: number | null
+  /** Until the first output */
+  timeoutMs?: number
+  /** Between outputs */
+  idleTimeoutMs?: number
+  /** Until the end */
+  maxDurationMs?: number
+  model?: string | null
+  datasetIds?: string[] | null
+  /** Keep inputs and outputs in the history */
+  storeContent?: boolean
+  memory?: "none" | "platform"
+}
+
+export type AgentPatch = MergePatch<AgentUpdate>
+
+export interface AgentWorker {
+  connectionId: string
+  /** The name that the worker gives itself */
+  workerId: string
+  status: "online" | "draining"
+  capacity: number
+  inFlight: number
+  version: string | null
+  sdk: string | null
+  connectedAt: string
+}
+
+export interface AgentInvocationsParams {
+  /** 100 unless it is given; 1000 at most */
+  limit?: number
+  offset?: number
+  status?: "running" | "succeeded" | "failed" | "cancelled"
+  conversationId?: string
+}
+
+export interface AgentCancellation {
+  id: string
+  status: string
+}
+
+export interface Message {
+  /** What to say; services with a limit get the beginning of it */
+  message?: string
+  /** The same as message */
+  text?: string
+  /** The same as message */
+  body?: string
+  /** One line; the subject of an e-mail */
+  title?: string
+  /** The same as title */
+  subject?: string
+  severity?: "info" | "success" | "warning" | "error"
+  /** Where to read more: http or https */
+  url?: string
+  /** Webhooks get it as it is; others only if there is no message */
+  data?: JsonObject
+  /** Of the addresses of an e-mail contact point only these */
+  to?: string[]
+}
+
+export interface AcceptedMessage {
+  id: string
+  status: "accepted"
+}
+
+export interface PageParams {
+  /** 100 by default, 1000 at most */
+  limit?: number
+  offset?: number
+}
+
+export interface ContactPointCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name: string
+  description?: string
+  /** The driver */
+  type: "discord" | "email" | "googlechat" | "slack" | "teams" | "telegram" | "webhook"
+  /** What the driver needs. Secrets are not returned; one that is left out stays, null removes it. */
+  settings: JsonObject
+  enabled?: boolean
+  /** Set by the service, from the secrets in settings */
+  secrets?: null
+}
+
+export interface ContactPointUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  name: string
+  description?: string
+  /** The driver */
+  type: "discord" | "email" | "googlechat" | "slack" | "teams" | "telegram" | "webhook"
+  /** What the driver needs. Secrets are not returned; one that is left out stays, null removes it. */
+  settings: JsonObject
+  enabled?: boolean
+  /** Set by the service, from the secrets in settings */
+  secrets?: null
+}
+
+export type ContactPointPatch = MergePatch<ContactPointUpdate>
+
+export interface OutboxEntry {
+  id: string
+  applicationId: string
+  createdAt: string
+  /** `confirm`, `reset`, or `message` for one of a contact point */
+  template: string
+  to: string[]
+  /** null once the mail is sent */
+  subject: string | null
+  /** `kept`: there is no mail server */
+  status: "pending" | "delivered" | "failed" | "kept"
+  attempts: {
+    at: string
+    statusCode?: number
+    error?: string
+  }[]
+}
+
+export interface OutboxMail {
+  id: string
+  applicationId: string
+  createdAt: string
+  /** `confirm`, `reset`, or `message` for one of a contact point */
+  template: string
+  to: string[]
+  /** null once the mail is sent */
+  subject: string | null
+  /** `kept`: there is no mail server */
+  status: "pending" | "delivered" | "failed" | "kept"
+  attempts: {
+    at: string
+    statusCode?: number
+    error?: string
+  }[]
+  text: string | null
+  html: string | null
+}
+
+export interface TileSourceCreate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  type: "dataset" | "tilelive"
+  /** The id of a dataset, or where tiles are */
+  source: string
+  /** What maps call it; else as its data */
+  name?: string
+  attribution?: string
+  /** The lowest zoom that has tiles; found out when absent */
+  minZoom?: number
+  /** The highest zoom that has tiles; found out when absent */
+  maxZoom?: number
+  /** West, south, east, north; found out when absent */
+  extentLngLat?: [number, number, number, number]
+  /** Sent with each tile */
+  headers?: Record<string, string>
+}
+
+export interface TileSourceUpdate {
+  /** Free-form, at most 64 KiB */
+  metadata?: JsonObject
+  type?: "dataset" | "tilelive"
+  /** The id of a dataset, or where tiles are */
+  source?: string
+  /** What maps call it; else as its data */
+  name?: string
+  attribution?: string
+  /** The lowest zoom that has tiles; found out when absent */
+  minZoom?: number
+  /** The highest zoom that has tiles; found out when absent */
+  maxZoom?: number
+  /** West, south, east, north; found out when absent */
+  extentLngLat?: [number, number, number, number]
+  /** Sent with each tile */
+  headers?: Record<string, string>
+}
+
+export type TileSourcePatch = MergePatch<TileSourceUpdate>
+
+export interface TileParams {
+  /** Answer how the tile is made, instead of the tile */
+  explain?: boolean
+  /** The attributes that the features have */
+  attributes?: string[]
+  /** Conditions on attributes */
+  filter?: JsonObject
+  /** At most so many features */
+  limit?: number
+  /** The version of the data, as the TileJSON says it: the tile may then be kept for an hour */
+  'tile-version'?: string
+  /** Ignored: a version, for caches */
+  v?: string
+  /** Ignored: for caches */
+  _?: string
+}
+
+export interface TileSetParams {
+  /** The attributes that the features have */
+  attributes?: string[]
+  /** Conditions on attributes */
+  filter?: JsonObject
+  /** At most so many features */
+  limit?: number
+  /** The version of the data, as the TileJSON says it: the tile may then be kept for an hour */
+  'tile-version'?: string
+  /** Ignored: a version, for caches */
+  v?: string
+  /** Ignored: for caches */
+  _?: string
+}
+
+export interface AppConfigCreate {
+  /** Any JSON object, at most 1 MiB. The key `svc` is reserved for the server. */
+  config?: JsonObject
+}
+
+export type AppConfigPatch = MergePatch<AppConfigCreate>
+
+export interface ServerConfig {
+  version: {
+    /** The release */
+    tag: string
+    /** The commit */
+    hash: string
+    /** When it was made, in milliseconds since 1970 */
+    timestamp: number
+  }
+}
+
+export interface ServerHealth {
+  status: string
+  /** `ok`, or `busy` when it answered the last time and has not answered yet this time */
+  database: string
+}
