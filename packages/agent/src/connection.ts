@@ -10,6 +10,8 @@ export type Ending = {
   /** The HTTP status, when the platform did not open a WebSocket. */
   status?: number
   retryAfterMs?: number
+  /** The code of the system's error, when there was no answer at all. */
+  code?: string | undefined
 }
 
 export type Connection = {
@@ -77,7 +79,7 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
     socket.terminate()
   })
   socket.on('error', (error) => {
-    ending ??= { reason: error.message || (error as NodeJS.ErrnoException).code || 'unknown' }
+    ending ??= failure(error)
   })
   socket.on('close', (code, reason) => {
     clearTimeout(silence)
@@ -92,6 +94,12 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
       setTimeout(() => socket.terminate(), closeTimeoutMs).unref()
     },
   }
+}
+
+/** A name with several addresses fails once for each, and the whole has no message. */
+function failure(error: NodeJS.ErrnoException): Ending {
+  const each: Error[] = error instanceof AggregateError ? error.errors : [error]
+  return { reason: each.map(({ message }) => message).join(', ') || 'unknown', code: error.code }
 }
 
 /** What is sent within one turn of the event loop goes out at its end, in one piece. */

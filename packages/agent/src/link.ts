@@ -26,6 +26,8 @@ type Link = {
 
 /** What the platform will say again and again: the key, the agent or this version is not welcome. */
 const refusingStatuses = new Set([400, 401, 403, 404, 426])
+/** What a wrong address gives: nobody listens there, or the name does not exist. */
+const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND'])
 /** A worker that has served before may have met a passing fault; one that never has is told at once. */
 const patience = 5
 /** A connection that held so long was a good one: the next try may come soon. */
@@ -152,8 +154,9 @@ function loseWork({ owners, tell }: Link, connection: Connection) {
   }
 }
 
-function isRefused(link: Link, { status = 0, reason }: Ending): boolean {
-  if (!refusingStatuses.has(status)) return false
+function isRefused(link: Link, { status = 0, code = '', reason }: Ending): boolean {
+  const isUnreachable = !link.hasServed && unreachableCodes.has(code)
+  if (!refusingStatuses.has(status) && !isUnreachable) return false
   link.refusals++
   if (link.hasServed && link.refusals < patience) return false
   link.refusal = { status, message: reason }

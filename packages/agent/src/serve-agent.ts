@@ -7,6 +7,7 @@ import type { FromLink, LinkSettings, ToLink } from './link-messages.ts'
 import type { Invoke, OutputFrame } from './protocol.ts'
 import { type Running, runInvocation } from './run-invocation.ts'
 import { terminationSignal } from './termination-signal.ts'
+import { sayUncaught } from './uncaught-refusal.ts'
 import { version as packageVersion } from './version.ts'
 
 export type ServeOptions = {
@@ -31,8 +32,20 @@ export type ServeOptions = {
 const cancelGraceMs = 5_000
 const sdk = `graticule-agent-js/${packageVersion}`
 
-/** Serves the agent until it is told to stop; reconnects by itself. Rejects when the platform refuses this worker. */
+/**
+ * Serves the agent until it is told to stop; reconnects by itself. Rejects with ConnectionRefused when the platform
+ * refuses this worker, or nobody answers the first time. Uncaught, that is one line and the exit code 1.
+ */
 export async function serveAgent(options: ServeOptions, handler: Handler): Promise<void> {
+  try {
+    await serve(options, handler)
+  } catch (error) {
+    if (error instanceof ConnectionRefused) sayUncaught(error)
+    throw error
+  }
+}
+
+async function serve(options: ServeOptions, handler: Handler): Promise<void> {
   const settings = linkSettings(options)
   const { drainMs = 25_000, log = (line) => console.error(`[agent ${options.agentId}] ${line}`) } = options
   const thread = startThread(settings)
@@ -125,6 +138,7 @@ function threadEnd(
 }
 
 const advice: Readonly<Record<number, string>> = {
+  0: 'Nobody answers at the url of the platform. Correct it, or start the platform first.',
   401: 'The API key was refused. Use a key with the access "agents" write for this agent.',
   404: 'The application of this API key has no such agent.',
 }

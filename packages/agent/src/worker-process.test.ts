@@ -84,6 +84,46 @@ test('a refused key ends the command with code 1 and one line that says why', as
   assert.match(output(), /^The API key was refused\. .*lacks agents write.*\n$/)
 })
 
+test('a refusal that the example of the README does not catch is one line and the exit code 1', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  const env = { GRATICULE_URL: platform.url, GRATICULE_API_KEY: 'k', AGENT_ID: 'a' }
+  for (const [status, words] of [
+    [401, /^The API key was refused\. .*\n$/],
+    [404, /^The application of this API key has no such agent\. .*\n$/],
+  ] as const) {
+    platform.refusal = { status, body: '{}' }
+    const { exited, output } = startProgram(t, example, env)
+    assert.equal(await exited, 1)
+    assert.match(output(), words)
+  }
+})
+
+test('a first connection to where nobody listens is refused in one line', async (t) => {
+  const platform = await startFakePlatform()
+  await platform.close()
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const GRATICULE_URL = platform.url.replace('127.0.0.1', host)
+    const { exited, output } = startProgram(t, example, { GRATICULE_URL, GRATICULE_API_KEY: 'k', AGENT_ID: 'a' })
+    assert.equal(await exited, 1)
+    assert.match(output(), /^Nobody answers at the url of the platform\. .*\(.*connect ECONNREFUSED 127.0.0.1.*\)\n$/)
+  }
+})
+
+test('a refusal that is caught ends nothing, and other errors keep their stack', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  platform.refusal = { status: 401, body: '{}' }
+  const program = `
+    import { ConnectionRefused, serveAgent } from '@graticule/agent'
+    const refusal = await serveAgent({ url: '${platform.url}', apiKey: 'k', agentId: 'a' }, () => '').catch((error) => error)
+    console.log(refusal instanceof ConnectionRefused, refusal.status)
+    throw new Error('later')`
+  const { exited, output } = startProgram(t, program, {})
+  assert.equal(await exited, 1)
+  assert.match(output(), /^true 401\n(.*\n)*Error: later\n +at /)
+})
+
 test('graticule-agent --version prints the version of the package', async (t) => {
   const { exited, output } = startCommand(t, ['--version'], {})
   assert.equal(await exited, 0)
