@@ -1,0 +1,23 @@
+// What a strict program of somebody else says to the packages' types.
+import { anthropic, ConnectionRefused, type Handler, ProviderError, serveAgent } from '@graticule/agent'
+
+const shout: Handler = async function* ({ input, signal, tools }) {
+  signal.throwIfAborted()
+  if (tools) yield tools.mcpUrl
+  for (const word of input.split(' ')) yield `${word.toUpperCase()} `
+}
+const claude: Handler = anthropic({ apiKey: 'k', model: 'm', tools: false })
+
+/** Never called: only its types matter. */
+export async function agents(signal: AbortSignal): Promise<number | undefined> {
+  try {
+    await serveAgent({ url: 'https://maps.example.org', apiKey: 'k', agentId: 'a', signal, capacity: 2 }, shout)
+    // @ts-expect-error: a misspelt option
+    await serveAgent({ url: 'https://maps.example.org', apiKey: 'k', agentId: 'a', capcity: 2 }, claude)
+    // @ts-expect-error: not a handler
+    await serveAgent({ url: 'https://maps.example.org', apiKey: 'k', agentId: 'a' }, 3)
+  } catch (error) {
+    if (error instanceof ConnectionRefused) return error.status
+    if (error instanceof ProviderError) return error.retryAfterMs
+  }
+}

@@ -1,0 +1,33 @@
+// A project of somebody else: an empty folder outside the repository, into which the tarballs are installed.
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { npm, runIn } from './run-in.ts'
+import { makeTarballs, type Published } from './tarballs.ts'
+
+export type Project = {
+  folder: string
+  tarballs: Record<Published, string>
+  /** Runs a command that an installed package brings. */
+  run(command: string, args: readonly string[]): Promise<string>
+  remove(): Promise<void>
+}
+
+/** What a user would have beside ours. */
+const neighbours = ['typescript@7', '@types/node@20']
+const sources = ['types.ts']
+
+export async function makeProject(): Promise<Project> {
+  const folder = await mkdtemp(join(tmpdir(), 'graticule-packages-'))
+  const tarballs = await makeTarballs(join(folder, 'tarballs'))
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  for (const name of sources) await copyFile(new URL(`./consumer/${name}`, import.meta.url), join(folder, name))
+  const packages = [...Object.values(tarballs), ...neighbours]
+  await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages])
+  return {
+    folder,
+    tarballs,
+    run: (command, args) => runIn(folder, process.execPath, [join(folder, 'node_modules/.bin', command), ...args]),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
