@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { createReadStream, openAsBlob } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { ApiError, type Upload, UploadError, type UploadFile, type UploadProgress } from './client.ts'
+import { type ClientServer, clientServer } from './testing/client-server.ts'
+
+let server: ClientServer
+let directory: string
+before(async () => {
+  server = await clientServer()
+  directory = await mkdtemp(join(tmpdir(), 'graticule-client-'))
+})
+after(async () => {
+  await server.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const towns = `name,lon,lat\n${Array.from({ length: 2_000 }, (_, index) => `Town ${index},${index / 100},50\n`).join('')}`
+const bytes = new TextEncoder().encode(towns)
+
+async function loaded(upload: Upload): Promise<number> {
+  const client = server.client()
+  const { datasetId, status } = await client.uploads.wait(upload.id)
+  assert.equal(status, 'completed')
+  const [row] = await client.datasets.query<{ rows: number }>(String(datasetId), { attributes: ['count(*) as rows'] })
+  return row?.rows ?? 0
+}
+
+describe('a file', () => {
+  test('of every kind becomes a dataset, and its progress is told', async () => {
+    const path = join(directory, 'towns.csv')
+    await writeFile(path, towns)
+    const kinds: [name: string, file: UploadFile, total: number | null][] = [
+      ['a File', new File([towns], 'towns.csv'), bytes.length],
+      ['a Blob of a path', await openAsBlob(path), bytes.length],
+      ['bytes', bytes, bytes.length],
+      ['a Buffer', Buffer.from(towns), bytes.length],
+      ['an ArrayBuffer', bytes.slice().buffer, bytes.length],
+      ['a web stream', new Blob([towns]).stream(), null],
+      ['a stream of Node', createReadStream(path, { highWaterMark: 1_000 }), null],
+    ]
+    for (const [name, file, total] of kinds) {
+      const progress: UploadProgress[] = []
+      const upload = await server
+        .client()
+        .uploads.upload(
+          file,
+          { fileName: 'towns.csv', name, description: 'Größe "x"\r\n--y' },
+          { onProgress: (now) => progress.push(now) },
+        )
+      assert.equal(upload.size, bytes.length, name)
+      assert.equal(upload.fileName, 'towns.csv')
+      assert.equal(upload.options.name, name)
+      assert.equal(upload.options.description, 'Größe "x"\r\n--y')
+      assert.deepEqual(progress[0], { loaded: 0, total }, name)
+      assert.deepEqual(progress.at(-1), { loaded: bytes.length, total }, name)
+      assert.ok(progress.every(({ loaded }, index) => loaded >= (progress[index - 1]?.loaded ?? 0)))
+      if (name === 'bytes' || name === 'a web stream') assert.equal(await loaded(upload), 2_000)
+    }
+  })
+
+  test('is sent without progress as well, under its own name', async () => {
+    const upload = await server.client().uploads.upload(new File([towns], 'größe 1 & 2.csv'))
+    assert.equal(upload.fileName, 'größe 1 & 2.csv')
+    assert.equal(await loaded(upload), 2_000)
+  })
+
+  test('without a name is refused unsent', async () => {
+    await assert.rejects(server.client().uploads.upload(bytes), /^TypeError: options.fileName: /)
+  })
+
+  test('that is too large is refused before it comes', async (t) => {
+    const small = await clientServer({ UPLOAD_MAX_BYTES: '1000' })
+    t.after(() => small.close())
+    let taken = 0
+    const file = new Blob([new Uint8Array(20_000_000)])
+    const onProgress = ({ loaded }: UploadProgress) => {
+      taken = loaded
+    }
+    const sent = small.client().uploads.upload(file, { fileName: 'a.csv' }, { onProgress })
+    await assert.rejects(sent, { name: 'ApiError', status: 413, code: 'too_large' })
+    assert.ok(taken < file.size / 2, `${taken} bytes were sent`)
+  })
+
+  test('an abort while it is sent rejects with the reason of the signal', async () => {
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const file = new Blob([new Uint8Array(50_000_000)])
+    const sent = server
+      .client()
+      .uploads.upload(
+        file,
+        { fileName: 'a.csv' },
+        { signal: controller.signal, onProgress: ({ loaded }) => loaded > 0 && controller.abort(reason) },
+      )
+    await assert.rejects(sent, (error) => error === reason)
+  })
+})
+
+describe('waiting for an upload', () => {
+  test('tells the progress and gives the finished record', async () => {
+    const { uploads } = server.client({ timeoutMs: 20_000 })
+    const { id } = await uploads.upload(new File([towns], 'towns.csv'))
+    const seen: Upload[] = []
+    const upload = await uploads.wait(id, { onProgress: (now) => seen.push(now) })
+    assert.equal(upload.status, 'completed')
+    assert.equal(seen.at(-1), upload)
+  })
+
+  test('rejects with the upload’s own error when it fails', async () => {
+    const { uploads } = server.client()
+    const { id } = await uploads.upload(new File(['{"type":"FeatureCollection","features":[{]}'], 'broken.geojson'))
+    const error = await uploads.wait(id).catch((reason) => reason)
+    assert.ok(error instanceof UploadError && error instanceof ApiError)
+    assert.equal(error.upload.status, 'failed')
+    assert.deepEqual([error.code, error.message], [error.upload.error.code, error.upload.error.message])
+    assert.ok(error.message.length > 10)
+  })
+
+  test('rejects with the reason of its signal', async () => {
+    const { uploads } = server.client({
+      fetch: async (input, init) => {
+        const response = await fetch(input, init)
+        const record = (await response.json()) as Upload
+        // As if it never ended, and the server never waited.
+        return Response.json({ ...record, status: 'processing' })
+      },
+    })
+    const { id } = await server.client().uploads.upload(new File([towns], 'towns.csv'))
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    let asked = 0
+    const onProgress = () => {
+      if (++asked === 3) controller.abort(reason)
+    }
+    await assert.rejects(uploads.wait(id, { signal: controller.signal, onProgress }), (error) => error === reason)
+    assert.equal(asked, 3)
+  })
+
+  test('an upload that is deleted while it goes on was cancelled, or had ended', async () => {
+    const { uploads } = server.client()
+    const { id } = await uploads.upload(new File([towns], 'towns.csv'))
+    await uploads.delete(id)
+    const error = await uploads.wait(id).catch((reason) => reason)
+    assert.ok(error instanceof ApiError)
+    assert.match(error.code, /^(upload_cancelled|not_found)$/)
+  })
+})
