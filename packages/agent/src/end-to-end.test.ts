@@ -56,7 +56,7 @@ async function serve(t: TestContext, agentId: string, command: string) {
 }
 
 const eventsOf = (response: Response): AsyncGenerator<ServerSentEvent> =>
-  serverSentEvents((response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream()))
+  serverSentEvents((response.body as ReadableStream<BufferSource>).pipeThrough(new TextDecoderStream()))
 
 test('the two descriptions of the protocol agree, as the compiler says', () => {
   const sent = (frame: own.WorkerFrame): server.WorkerFrame => frame

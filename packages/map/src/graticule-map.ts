@@ -1,0 +1,176 @@
+/// <reference lib="dom" />
+/** A MapLibre map with a style and data of a Graticule server. */
+import { Map as MapLibreMap, type MapOptions, type StyleSpecification } from 'maplibre-gl'
+import { handleClicks } from './clicks.ts'
+import type { DataSource } from './data-source.ts'
+import { isId, type MapClient, transformFor, withoutKeys } from './map-client.ts'
+import { type PopupFunction, Popups } from './popups.ts'
+import { createState, type State } from './state.ts'
+import { type Theme, themeOf } from './theme.ts'
+import { typedEvents } from './typed-events.ts'
+
+export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transformRequest'> {
+  /** Made by `createClient` of `@graticule/client`. */
+  client: MapClient
+  /** The id of a style on the server, the address of a style, or a style itself. */
+  style: string | StyleSpecification
+  /** What `selectionState` and `selectionFeatureState` are paths of. @defaultValue a state of the map's own */
+  state?: State | undefined
+  /** How the default layers are coloured. @defaultValue as the style's metadata or its background say */
+  theme?: Theme | undefined
+  /** For requests to other servers than the client's. */
+  transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
+}
+
+export interface GraticuleMapEvents {
+  /** A data source failed. Written to the console unless the event's default is prevented. */
+  sourceerror: { readonly source: DataSource; readonly error: Error }
+  /** Something else of the map failed, such as its style. Written to the console unless the event's default is prevented. */
+  error: { readonly error: Error }
+}
+
+export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
+  /** The MapLibre map. */
+  readonly gl: MapLibreMap
+  readonly client: MapClient
+  readonly state: State
+  /** @internal */
+  readonly popups: Popups
+  readonly #theme: Theme | undefined
+  readonly #sources = new Map<string, DataSource>()
+  #styleError: Error | undefined
+
+  constructor(options: GraticuleMapOptions) {
+    super()
+    checkMapOptions(options)
+    const { client, style, state, theme, transformRequest, ...rest } = options
+    this.client = client
+    this.state = state ?? createState()
+    this.#theme = theme
+    this.gl = new MapLibreMap({
+      ...rest,
+      style: this.#addressOf(style),
+      transformRequest: transformFor(client, transformRequest),
+    } as MapOptions)
+    this.popups = new Popups(this.gl)
+    handleClicks(this.gl, () => [...this.#sources.values()])
+    this.#listen()
+  }
+
+  /** Waits until the style has been loaded; rejects if it cannot be. */
+  async ready(): Promise<this> {
+    if (this.gl.getStyle()) return this
+    if (this.#styleError) throw this.#styleError
+    return new Promise((resolve, reject) => {
+      const onStyle = () => end(() => resolve(this))
+      const onError = () => this.#styleError && end(() => reject(this.#styleError))
+      const end = (settle: () => void) => {
+        this.gl.off('style.load', onStyle)
+        this.gl.off('error', onError)
+        settle()
+      }
+      this.gl.on('style.load', onStyle)
+      this.gl.on('error', onError)
+    })
+  }
+
+  /** Shows another style. Data sources and their selections stay. */
+  setStyle(style: string | StyleSpecification): void {
+    this.#styleError = undefined
+    this.gl.setStyle(this.#addressOf(style))
+  }
+
+  /** Makes a popup known by an id, for `selectionPopup`. */
+  registerPopup(id: string, popup: PopupFunction): void {
+    this.popups.register(id, popup)
+  }
+
+  getSource(id: string): DataSource | undefined {
+    return this.#sources.get(id)
+  }
+
+  /** Removes the data sources and the map itself. */
+  remove(): void {
+    for (const source of [...this.#sources.values()]) source.remove()
+    this.popups.close()
+    this.gl.remove()
+  }
+
+  /** @internal */
+  add(source: DataSource): void {
+    if (this.#sources.has(source.id))
+      throw new TypeError(`DataSource: id "${source.id}" is taken by another source of this map.`)
+    this.#sources.set(source.id, source)
+    this.whenStyled((style, theme) => source.attach(style, theme))
+  }
+
+  /** @internal */
+  delete(source: DataSource): void {
+    this.popups.close(source)
+    if (this.#sources.get(source.id) === source) this.#sources.delete(source.id)
+  }
+
+  /** @internal Does the work now if there is a style; otherwise the style that comes attaches the sources. */
+  whenStyled(work: (style: StyleSpecification, theme: Theme) => void): void {
+    const style = this.gl.getStyle()
+    if (style) work(style, this.#theme ?? themeOf(style))
+  }
+
+  /** @internal */
+  report(source: DataSource, cause: unknown): void {
+    const error = errorOf(cause, `Data source "${source.id}": `)
+    const events = [
+      source.dispatchEvent(new CustomEvent('error', { detail: { error }, cancelable: true })),
+      this.dispatchEvent(new CustomEvent('sourceerror', { detail: { source, error }, cancelable: true })),
+    ]
+    if (!events.includes(false)) console.error(error.message)
+  }
+
+  #addressOf(style: string | StyleSpecification): string | StyleSpecification {
+    return typeof style === 'string' && isId(style) ? this.client.maps.url(style) : style
+  }
+
+  #listen(): void {
+    const { gl } = this
+    gl.on('style.load', () =>
+      this.whenStyled((style, theme) => {
+        for (const source of this.#sources.values()) source.attach(style, theme)
+      }),
+    )
+    gl.on('sourcedata', ({ sourceId, isSourceLoaded, sourceDataType, tile }) => {
+      if (isSourceLoaded && sourceDataType !== 'metadata') this.#sources.get(sourceId)?.loaded(Boolean(tile))
+    })
+    gl.on('error', (failure: { error: unknown; sourceId?: string; layer?: { id: string } }) => {
+      const source = this.#sourceOf(failure)
+      if (source) return source.fail(failure.error)
+      const error = errorOf(failure.error)
+      if (!gl.getStyle()) this.#styleError = error
+      const event = new CustomEvent('error', { detail: { error }, cancelable: true })
+      if (this.dispatchEvent(event)) console.error(error.message)
+    })
+  }
+
+  #sourceOf({ sourceId, layer }: { sourceId?: string; layer?: { id: string } }): DataSource | undefined {
+    if (sourceId !== undefined) return this.#sources.get(sourceId)
+    return layer && [...this.#sources.values()].find(({ layerIds }) => layerIds.includes(layer.id))
+  }
+}
+
+function errorOf(cause: unknown, prefix = ''): Error {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`${prefix}${withoutKeys(message)}`, { cause })
+}
+
+function checkMapOptions({ client, style, state, theme }: GraticuleMapOptions): void {
+  const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
+  if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
+    throw refuse('client', 'a client made by createClient of @graticule/client')
+  if (!style || (typeof style !== 'string' && typeof style !== 'object'))
+    throw refuse('style', 'the id of a style, the address of a style or a style itself')
+  if (
+    state &&
+    (typeof state.get !== 'function' || typeof state.set !== 'function' || typeof state.subscribe !== 'function')
+  )
+    throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
+  if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
+}

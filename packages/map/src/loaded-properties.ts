@@ -1,0 +1,38 @@
+/** Properties of features that are in the browser already, by the text of their id. */
+import type { FeatureCollection } from 'geojson'
+import type { FilterSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { FeatureId, Properties } from './selection.ts'
+
+type Identified = { id?: string | number | undefined; properties: Properties | null }
+
+/** Of a collection, in which clustered points are found too. */
+export function propertiesInCollection(
+  { features }: FeatureCollection,
+  ids: readonly FeatureId[],
+  featureId: string | undefined,
+): Map<string, Properties> {
+  return byId(features as readonly Identified[], new Set(ids.map(String)), featureId)
+}
+
+/** Of the tiles that the map has loaded, shown or not. */
+export function propertiesInTiles(
+  gl: MapLibreMap,
+  { id, sourceLayer, featureId }: { id: string; sourceLayer?: string | undefined; featureId?: string | undefined },
+  ids: readonly FeatureId[],
+): Map<string, Properties> {
+  if (!gl.getSource(id)) return new Map()
+  const wanted = ids.map(String)
+  const identity = featureId ? ['get', featureId] : ['id']
+  const filter = ['in', ['to-string', identity], ['literal', wanted]] as unknown as FilterSpecification
+  const features = gl.querySourceFeatures(id, { filter, ...(sourceLayer && { sourceLayer }) })
+  return byId(features, new Set(wanted), featureId)
+}
+
+function byId(features: readonly Identified[], wanted: ReadonlySet<string>, featureId: string | undefined) {
+  const found = new Map<string, Properties>()
+  for (const { id, properties } of features) {
+    const key = String(featureId ? properties?.[featureId] : id)
+    if (wanted.has(key) && properties) found.set(key, properties)
+  }
+  return found
+}

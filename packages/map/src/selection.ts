@@ -1,0 +1,158 @@
+/**
+ * The selected features of one data source: their ids in order, their properties as far as they are known, and the
+ * bindings of both to the application's state. Ids are told apart as texts, as MapLibre's feature state does.
+ */
+
+import type { DataSourceOptions, SelectionMode } from './source-options.ts'
+import type { State } from './state.ts'
+
+export type FeatureId = string | number
+export type Properties = Readonly<Record<string, unknown>>
+/** `null`: not known (yet). */
+export type SelectedFeature = { readonly id: FeatureId; readonly properties: Properties | null }
+
+export interface SelectionOutlet {
+  /** Shows on the map whether a feature is selected. */
+  mark(id: FeatureId, isSelected: boolean): void
+  /** Properties that can be had at once, by the text of the id. */
+  loaded(ids: readonly FeatureId[]): ReadonlyMap<string, Properties>
+  /** Properties that must be asked for. */
+  fetched(ids: readonly FeatureId[]): Promise<ReadonlyMap<string, Properties>>
+  changed(): void
+  failed(error: unknown): void
+}
+
+type Bindings = Pick<DataSourceOptions, 'selectionState' | 'selectionFeatureState'>
+
+export class Selection {
+  readonly mode: SelectionMode
+  #selected = new Map<string, { id: FeatureId; properties: Properties | null }>()
+  readonly #state: State
+  readonly #bindings: Bindings
+  readonly #outlet: SelectionOutlet
+  #unsubscribe: (() => void) | undefined
+
+  constructor(mode: SelectionMode, state: State, bindings: Bindings, outlet: SelectionOutlet) {
+    this.mode = mode
+    this.#state = state
+    this.#bindings = bindings
+    this.#outlet = outlet
+  }
+
+  /** Takes over what the state says, now and from now on. */
+  bind(): void {
+    const { selectionState: path } = this.#bindings
+    if (!path) return
+    this.#unsubscribe = this.#state.subscribe(path, (value) => this.#follow(path, value))
+    this.#follow(path, this.#state.get(path))
+  }
+
+  unbind(): void {
+    this.#unsubscribe?.()
+  }
+
+  get ids(): FeatureId[] {
+    return Array.from(this.#selected.values(), ({ id }) => id)
+  }
+
+  get features(): SelectedFeature[] {
+    return [...this.#selected.values()]
+  }
+
+  has(id: FeatureId): boolean {
+    return this.#selected.has(String(id))
+  }
+
+  /** Selects these and no others; the last of them in single mode. */
+  select(ids: readonly FeatureId[], known: ReadonlyMap<string, Properties> = new Map()): void {
+    const wanted = new Map((this.mode === 'multi' ? ids : ids.slice(-1)).map((id) => [String(id), id]))
+    const isSame = wanted.size === this.#selected.size && [...wanted.keys()].every((key) => this.#selected.has(key))
+    if (isSame) return
+    const before = this.#selected
+    this.#selected = new Map()
+    for (const [key, id] of wanted)
+      this.#selected.set(key, before.get(key) ?? { id, properties: known.get(key) ?? null })
+    for (const [key, { id }] of before) if (!wanted.has(key)) this.#outlet.mark(id, false)
+    for (const [key, id] of wanted) if (!before.has(key)) this.#outlet.mark(id, true)
+    this.complete(false)
+    this.#publish()
+    this.#fetch()
+  }
+
+  /** Shows the selection again where MapLibre has forgotten it. */
+  markAll(): void {
+    for (const { id } of this.#selected.values()) this.#outlet.mark(id, true)
+  }
+
+  /** Looks for properties that are not known among what has been loaded. */
+  complete(isToldAll = true): void {
+    const unknown = this.#unknown()
+    if (unknown.length > 0 && this.#fill(this.#outlet.loaded(unknown)) && isToldAll) this.#publish()
+  }
+
+  /** The data are other ones: so may be the properties. */
+  renew(): void {
+    for (const entry of this.#selected.values()) entry.properties = null
+    this.complete()
+    this.#fetch()
+  }
+
+  #unknown(): FeatureId[] {
+    return this.features.filter(({ properties }) => properties === null).map(({ id }) => id)
+  }
+
+  #fill(found: ReadonlyMap<string, Properties>): boolean {
+    let isFilled = false
+    for (const [key, entry] of this.#selected) {
+      const properties = found.get(key)
+      if (!properties || entry.properties) continue
+      entry.properties = properties
+      isFilled = true
+    }
+    return isFilled
+  }
+
+  #fetch(): void {
+    const unknown = this.#unknown()
+    if (unknown.length === 0) return
+    this.#outlet.fetched(unknown).then(
+      (found) => this.#fill(found) && this.#publish(),
+      (error: unknown) => this.#outlet.failed(error),
+    )
+  }
+
+  #publish(): void {
+    const { selectionState, selectionFeatureState } = this.#bindings
+    const isMulti = this.mode === 'multi'
+    const { ids, features } = this
+    if (selectionState) {
+      const isSame = sameIds(this.#state.get(selectionState), ids)
+      if (!isSame) this.#state.set(selectionState, isMulti ? ids : (ids[0] ?? null))
+    }
+    if (selectionFeatureState) {
+      const byId = () => Object.fromEntries(features.map(({ id, properties }) => [id, properties]))
+      this.#state.set(selectionFeatureState, isMulti ? byId() : (features[0]?.properties ?? null))
+    }
+    this.#outlet.changed()
+  }
+
+  #follow(path: string, value: unknown): void {
+    const ids = value === null || value === undefined ? [] : this.mode === 'multi' ? value : [value]
+    if (isIds(ids)) {
+      this.select(ids)
+      return
+    }
+    const allowed = this.mode === 'multi' ? 'an array of ids' : 'an id (a text or a number)'
+    this.#outlet.failed(new TypeError(`selectionState: "${path}" must be ${allowed} or null. The selection stays.`))
+  }
+}
+
+const isIds = (value: unknown): value is FeatureId[] =>
+  Array.isArray(value) && value.every((id) => typeof id === 'string' || typeof id === 'number')
+
+/** Whether the state's value says the same ids already: writing it again would take away the application's own array. */
+function sameIds(value: unknown, ids: readonly FeatureId[]): boolean {
+  if (value === undefined) return false
+  const said = value === null ? [] : Array.isArray(value) ? value : [value]
+  return said.length === ids.length && ids.every((id) => said.some((other) => String(other) === String(id)))
+}

@@ -1,0 +1,158 @@
+/// <reference lib="dom" />
+/** The options of a data source, and the checks that refuse a bad one by its name before anything happens. */
+import type { FeatureCollection } from 'geojson'
+import type { LayersOption } from './default-layers.ts'
+import type { GraticuleMap } from './graticule-map.ts'
+import { isId } from './map-client.ts'
+import { nearestName } from './nearest-name.ts'
+import type { PopupFunction } from './popups.ts'
+
+export type SelectionMode = 'none' | 'single' | 'multi'
+
+export interface DataSourceOptions {
+  /** The id of the data source; also that of the MapLibre source. */
+  id: string
+  /** The map that it belongs to. */
+  svcMap: GraticuleMap
+  /** The id of a dataset, an address, or a GeoJSON FeatureCollection. */
+  src: string | FeatureCollection
+  /** @defaultValue `geojson` for collections, clusters and addresses without `{z}` or `/tiles/`; otherwise `vector` */
+  type?: 'vector' | 'geojson' | undefined
+  /** Takes the place of the client's key for this source. It is sent to the client's server only. */
+  apiKey?: string | undefined
+  /** Puts near points together in one circle with their number (geojson). */
+  cluster?: boolean | undefined
+  /** The highest zoom at which points are put together. */
+  clusterMaxZoom?: number | undefined
+  /** How near points are put together, in pixels. @defaultValue 50 */
+  clusterRadius?: number | undefined
+  /** The property that identifies a feature. @defaultValue the id of the feature itself, which must be a whole number */
+  featureId?: string | undefined
+  /** At most so many features of a dataset: of the whole answer (geojson), or of each tile (vector). */
+  limit?: number | undefined
+  /** The layer of the vector tiles. @defaultValue `geometry` */
+  sourceLayer?: string | undefined
+  /** How many features can be selected by clicks. @defaultValue `none` */
+  selectionMode?: SelectionMode | undefined
+  /** Clears the selection also on a click on a feature of another source. @defaultValue false: on empty areas only */
+  selectionClear?: boolean | undefined
+  /** A path of the state, bound two ways: the selected id or null (single), the array of selected ids (multi). */
+  selectionState?: string | undefined
+  /** A path of the state that is written only: the selected feature's properties, or an object of them by id (multi). */
+  selectionFeatureState?: string | undefined
+  /** The popup of a clicked feature: the id of a registered one, or a function that returns its content. */
+  selectionPopup?: string | PopupFunction | undefined
+  /** Layers in place of the default ones; `source` and `source-layer` are filled in. */
+  layers?: LayersOption | undefined
+}
+
+type Rule = readonly [allowed: string, accepts: (value: unknown) => boolean]
+
+const text: Rule = ['a text that is not empty', (value) => typeof value === 'string' && value !== '']
+const flag: Rule = ['true or false', (value) => typeof value === 'boolean']
+const oneOf = (...names: string[]): Rule => [
+  names
+    .map((name) => `"${name}"`)
+    .join(', ')
+    .replace(/, ([^,]*)$/, ' or $1'),
+  (value) => names.includes(value as string),
+]
+const number = (allowed: string, accepts: (value: number) => boolean): Rule => [
+  allowed,
+  (value) => typeof value === 'number' && Number.isFinite(value) && accepts(value),
+]
+
+const rules: Record<keyof DataSourceOptions, Rule> = {
+  id: text,
+  svcMap: ['a GraticuleMap', (value) => isObject(value) && 'gl' in value && 'client' in value],
+  src: [
+    'the id of a dataset, an address or a GeoJSON FeatureCollection',
+    (value) => isAddress(value) || isCollection(value),
+  ],
+  type: oneOf('vector', 'geojson'),
+  apiKey: text,
+  cluster: flag,
+  clusterMaxZoom: number('a number from 0 to 24', (value) => value >= 0 && value <= 24),
+  clusterRadius: number('a number of pixels above 0', (value) => value > 0),
+  featureId: text,
+  limit: number('a whole number above 0', (value) => Number.isInteger(value) && value > 0),
+  sourceLayer: text,
+  selectionMode: oneOf('none', 'single', 'multi'),
+  selectionClear: flag,
+  selectionState: text,
+  selectionFeatureState: text,
+  selectionPopup: [
+    'the id of a registered popup or a function',
+    (value) => typeof value === 'function' || text[1](value),
+  ],
+  layers: [
+    'an array of layers or a function that returns one',
+    (value) => typeof value === 'function' || Array.isArray(value),
+  ],
+}
+const names = Object.keys(rules) as (keyof DataSourceOptions)[]
+const required: readonly string[] = ['id', 'svcMap', 'src']
+
+/** Throws a TypeError that names the option, what is allowed, and for a misspelt name the nearest one. */
+export function checkSourceOptions(options: DataSourceOptions): void {
+  if (!isObject(options)) throw new TypeError('DataSource: the options must be an object.')
+  for (const name of Object.keys(options)) if (!Object.hasOwn(rules, name)) throw new TypeError(unknownOption(name))
+  for (const name of names) {
+    const [allowed, accepts] = rules[name]
+    const value = options[name]
+    if (value === undefined && !required.includes(name)) continue
+    if (!accepts(value)) throw refusal(name, `must be ${allowed}, not ${shown(value)}.`)
+  }
+  checkTogether(options)
+}
+
+/** Options that mean nothing beside one another are mistakes. */
+function checkTogether(options: DataSourceOptions): void {
+  const { src, selectionMode = 'none' } = options
+  const isVector = typeOf(options) === 'vector'
+  const isDataset = typeof src === 'string' && isId(src)
+  const refuse = (isMistaken: boolean, problem: string, ...names: (keyof DataSourceOptions)[]) => {
+    const given = isMistaken && names.find((name) => options[name] !== undefined && options[name] !== false)
+    if (given) throw refusal(given, problem)
+  }
+  refuse(isVector && typeof src !== 'string', 'must be "geojson" when src is a FeatureCollection.', 'type')
+  refuse(!isVector, 'is for vector sources only. Leave it out, or set type to "vector".', 'sourceLayer')
+  const forGeojson = 'is for GeoJSON sources only. Leave it out, or set type to "geojson".'
+  refuse(isVector, forGeojson, 'cluster', 'clusterMaxZoom', 'clusterRadius')
+  refuse(!isDataset, 'is only for a src that is the id of a dataset.', 'limit')
+  const forSelections = 'needs a selectionMode of "single" or "multi".'
+  refuse(selectionMode === 'none', forSelections, 'selectionState', 'selectionFeatureState', 'selectionClear')
+}
+
+export function typeOf({ src, type, cluster }: DataSourceOptions): 'vector' | 'geojson' {
+  if (type) return type
+  if (typeof src !== 'string' || cluster) return 'geojson'
+  return isId(src) || src.includes('{z}') || src.includes('/tiles/') ? 'vector' : 'geojson'
+}
+
+export const refusal = (name: string, problem: string): TypeError => new TypeError(`DataSource: ${name} ${problem}`)
+
+function unknownOption(name: string): string {
+  const nearest = nearestName(name, names)
+  const hint = nearest ? ` Did you mean "${nearest}"?` : ''
+  return `DataSource: "${name}" is not an option.${hint} Allowed: ${names.join(', ')}.`
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (isObject(value)) return Array.isArray(value) ? 'an array' : 'an object'
+  const text = typeof value === 'string' ? `"${value}"` : String(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const isAddress = (value: unknown): boolean =>
+  typeof value === 'string' && (isId(value) || (URL.canParse(value, 'http://localhost') && !/\s/.test(value)))
+
+export const isCollection = (value: unknown): value is FeatureCollection =>
+  isObject(value) &&
+  'type' in value &&
+  value.type === 'FeatureCollection' &&
+  'features' in value &&
+  Array.isArray(value.features)

@@ -1,0 +1,133 @@
+/// <reference lib="dom" />
+/** What the tests' page offers to tests: the package, and maps that can be waited for and looked at. */
+
+import { createClient } from '@graticule/client'
+import * as maplibregl from 'maplibre-gl'
+import * as react from 'react'
+import { createRoot } from 'react-dom/client'
+import * as graticule from '../map.ts'
+import * as bindings from '../react/react.ts'
+
+maplibregl.setWorkerUrl('/maplibre-gl-worker.mjs')
+
+/** What a test keeps between its steps. */
+interface Kept {
+  map: graticule.GraticuleMap
+  state: graticule.State
+  source: graticule.DataSource
+  other: graticule.DataSource
+  /** What the state begins with. */
+  initial?: object
+}
+
+type OpenOptions = Partial<graticule.GraticuleMapOptions> & { url: string; key: string }
+
+const kept = {} as Kept
+const errors: string[] = []
+let queries = 0
+
+/** The client, with its queries counted while they run. */
+function watchedClient(url: string, key: string): graticule.MapClient {
+  const client = createClient(url, key)
+  const query: graticule.MapClient['datasets']['query'] = async (...question) => {
+    queries++
+    try {
+      return await client.datasets.query(...question)
+    } finally {
+      queries--
+    }
+  }
+  const { maps, tiles, transformRequest } = client
+  return { url: client.url, maps, tiles, transformRequest, datasets: { query } }
+}
+
+/** A map of the whole page, kept with its state. Its errors are collected. */
+function open({ url, key, ...options }: OpenOptions): graticule.GraticuleMap {
+  const state = graticule.createState(kept.initial ?? { ui: {} })
+  const background = { id: 'background', type: 'background', paint: { 'background-color': '#e8eef2' } } as const
+  const map = new graticule.GraticuleMap({
+    container: 'map',
+    client: watchedClient(url, key),
+    style: { version: 8, sources: {}, layers: [background] },
+    center: [0, 0],
+    zoom: 2,
+    fadeDuration: 0,
+    attributionControl: false,
+    state,
+    ...options,
+  })
+  for (const type of ['error', 'sourceerror'] as const)
+    map.addEventListener(type, (event) => {
+      event.preventDefault()
+      errors.push(event.detail.error.message)
+    })
+  Object.assign(kept, { map, state })
+  return map
+}
+
+/** Resolves when the condition holds, which is looked at with every frame. */
+async function until(holds: () => unknown): Promise<void> {
+  while (!holds()) await new Promise((resolve) => requestAnimationFrame(resolve))
+}
+
+/** Resolves when queries have been answered and the map has loaded and drawn everything there is. */
+async function settled(): Promise<void> {
+  do {
+    await until(() => queries === 0)
+    let isIdle = false
+    kept.map.gl.once('idle', () => {
+      isIdle = true
+    })
+    // MapLibre draws no frame after tiles that were loaded again and are the same.
+    await until(() => isIdle || void kept.map.gl.triggerRepaint())
+  } while (queries > 0)
+}
+
+/** Resolves when the style that comes has been loaded and drawn. */
+async function restyled(): Promise<void> {
+  await new Promise((resolve) => kept.map.gl.once('style.load', resolve))
+  await settled()
+}
+
+function drawn(id: string): maplibregl.MapGeoJSONFeature[] {
+  const { gl } = kept.map
+  const layers = gl.getStyle().layers.filter((layer) => 'source' in layer && layer.source === id)
+  return gl.queryRenderedFeatures({ layers: layers.map((layer) => layer.id) })
+}
+
+const distinct = (values: unknown[]) =>
+  [...new Set(values)].sort((one, other) => String(one).localeCompare(String(other), 'en', { numeric: true }))
+
+/** The colour of a picture of one pixel, as #rrggbb. */
+async function colourOf(picture: string): Promise<string> {
+  const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${picture}`)).blob())
+  const context = new OffscreenCanvas(1, 1).getContext('2d')
+  context?.drawImage(image, 0, 0)
+  const channels = context?.getImageData(0, 0, 1, 1).data.slice(0, 3) ?? []
+  return `#${Array.from(channels, (channel) => channel.toString(16).padStart(2, '0')).join('')}`
+}
+
+const tools = {
+  ...graticule,
+  bindings,
+  react,
+  createRoot,
+  createClient,
+  kept,
+  errors,
+  open,
+  until,
+  settled,
+  restyled,
+  colourOf,
+  /** Ids of the features of a source that are drawn. */
+  shown: (id: string) => distinct(drawn(id).map((feature) => feature.id)),
+  /** Ids of the features of a source that are drawn as selected. */
+  selected: (id: string) => distinct(drawn(id).flatMap((feature) => (feature.state.selected ? [feature.id] : []))),
+  sourceLayers: (id: string) => distinct(drawn(id).map(({ sourceLayer }) => sourceLayer)),
+  /** How many points each cluster of a source has. */
+  clusters: (id: string) => distinct(drawn(id).flatMap(({ properties }) => properties.point_count ?? [])),
+}
+
+export type Tools = typeof tools
+Object.assign(window, { tools })
