@@ -191,7 +191,9 @@ test('clusters break up on zoom, by clicks too, and radius and highest zoom are 
 })
 
 test('a dataset is clustered, and what is selected within a cluster has its properties', async () => {
-  await show({ src: world.others, cluster: true, clusterRadius: 400, selectionMode: 'single' })
+  const options = { src: world.others, cluster: true, clusterRadius: 400, selectionMode: 'single' }
+  await show(options, null, { style: world.dark })
+  await screenshot(page, 'cluster-dataset')
   assert.deepEqual(await page.evaluate(() => tools.clusters('places')), [3])
   await page.evaluate(() => tools.kept.source.select(2))
   assert.deepEqual(await page.evaluate(() => tools.kept.source.selectedFeatures), [

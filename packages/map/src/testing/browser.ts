@@ -58,8 +58,9 @@ export async function bundle(entry: string, external: string[] = ['maplibre-gl']
     configFile: false,
     logLevel: 'error',
     root,
-    resolve: { conditions: ['graticule-source', 'module', 'browser', 'production'] },
-    define: { 'process.env.NODE_ENV': '"production"' },
+    resolve: { conditions: ['graticule-source', 'module', 'browser', 'development'] },
+    // React mounts twice in StrictMode only in development.
+    define: { 'process.env.NODE_ENV': '"development"' },
     build: { write: false, minify, target: 'es2022', lib: { entry, formats: ['es'] }, rolldownOptions: { external } },
   })
   const outputs = (Array.isArray(result) ? result : [result]).flatMap((one) => ('output' in one ? one.output : []))

@@ -3,10 +3,10 @@
 
 import { createClient } from '@graticule/client'
 import * as maplibregl from 'maplibre-gl'
-import * as react from 'react'
+import { createElement, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import * as graticule from '../map.ts'
-import * as bindings from '../react/react.ts'
+import { App, type AppProps } from './react-app.tsx'
 
 maplibregl.setWorkerUrl('/maplibre-gl-worker.mjs')
 
@@ -65,6 +65,18 @@ function open({ url, key, ...options }: OpenOptions): graticule.GraticuleMap {
   return map
 }
 
+function renderApp(url: string, key: string, props: Pick<AppProps, 'dataset' | 'light' | 'dark'>): void {
+  kept.state = graticule.createState({ ui: { other: null } })
+  const app = createElement(App, {
+    ...props,
+    client: watchedClient(url, key),
+    state: kept.state,
+    onReady: (map) => Object.assign(kept, { map }),
+    onError: (message) => errors.push(message),
+  })
+  createRoot(document.getElementById('root') as HTMLElement).render(createElement(StrictMode, null, app))
+}
+
 /** Resolves when the condition holds, which is looked at with every frame. */
 async function until(holds: () => unknown): Promise<void> {
   while (!holds()) await new Promise((resolve) => requestAnimationFrame(resolve))
@@ -109,10 +121,7 @@ async function colourOf(picture: string): Promise<string> {
 
 const tools = {
   ...graticule,
-  bindings,
-  react,
-  createRoot,
-  createClient,
+  renderApp,
   kept,
   errors,
   open,

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
+import { createState } from '../state.ts'
+import { screenshot, startBrowser, type TestBrowser } from '../testing/browser.ts'
+import type { Tools } from '../testing/page.ts'
+import { startWorld, type World } from '../testing/world.ts'
+import { AppState, GraticuleMap, useAppState } from './react.ts'
+
+declare global {
+  var tools: Tools
+}
+
+let world: World
+let browser: TestBrowser
+let page: Page & { faults: string[] }
+
+before(async () => {
+  ;[world, browser] = await Promise.all([startWorld(), startBrowser()])
+})
+after(async () => {
+  await browser?.close()
+  await world?.close()
+})
+beforeEach(async () => {
+  page = await browser.open()
+})
+afterEach(async () => {
+  await page.close()
+})
+
+/** The application in StrictMode, which mounts everything twice. */
+async function showApp(): Promise<void> {
+  const { url, key, others, light, dark } = world
+  await page.evaluate(
+    async ({ url, key, ...props }) => {
+      document.getElementById('map')?.remove()
+      tools.renderApp(url, key, props)
+      await tools.until(() => tools.kept.map)
+      await tools.settled()
+    },
+    { url, key, dataset: others, light, dark },
+  )
+}
+
+const button = (name: string) => page.getByRole('button', { name }).click()
+const settled = () => page.evaluate(() => tools.settled())
+const selected = () => page.evaluate(() => tools.selected('places'))
+const output = () => page.locator('output').textContent()
+
+test('components show a map and its data, and clicks and buttons select the same features', async () => {
+  await showApp()
+  assert.deepEqual(await page.evaluate(() => tools.shown('places')), [1, 2, 3])
+  assert.equal(await page.locator('canvas').count(), 1)
+  await button('Choose 3')
+  await settled()
+  assert.deepEqual([await selected(), await output()], [[3], '3 Other 3'])
+  await clickOn(0, -15)
+  assert.deepEqual([await selected(), await output()], [[2], '2 Other 2'])
+  assert.equal(await page.locator('.maplibregl-popup-content').getByText('Popup of Other 2 in light').count(), 1)
+  await screenshot(page, 'react')
+  assert.deepEqual([await page.evaluate(() => tools.errors), page.faults], [[], []])
+})
+
+test('another style and a map that comes back keep what is selected', async () => {
+  await showApp()
+  await button('Choose 1')
+  await page.evaluate(() => {
+    ;[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Dark')?.click()
+    return tools.restyled()
+  })
+  assert.deepEqual(await selected(), [1])
+  await clickOn(0, -15)
+  assert.equal(await page.getByText('Popup of Other 2 in dark').count(), 1)
+  await button('Toggle')
+  assert.equal(await page.locator('canvas').count(), 0)
+  await page.evaluate(async () => {
+    const { map } = tools.kept
+    ;[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Toggle')?.click()
+    await tools.until(() => tools.kept.map !== map)
+    await tools.settled()
+  })
+  assert.deepEqual([await selected(), await output()], [[2], '2 Other 2'])
+  assert.deepEqual([await page.evaluate(() => tools.errors), page.faults], [[], []])
+})
+
+const City = () => createElement('b', null, useAppState<string>('ui.city')[0])
+
+test('a server renders the place of the map, and the state as it begins', () => {
+  const state = createState({ ui: { city: 'Paris' } })
+  const client = { url: 'https://maps.example.org' } as never
+  const map = createElement(GraticuleMap, { client, style: 'light', className: 'map' })
+  const html = renderToString(createElement(AppState, { state }, createElement(City), map))
+  assert.match(html, /^<b>Paris<\/b><div class="map"/)
+})
+
+test('a hook outside of what it needs says so', () => {
+  assert.throws(
+    () => renderToString(createElement(City)),
+    /useAppState must be inside of an AppState or a GraticuleMap/,
+  )
+})
+
+async function clickOn(longitude: number, latitude: number): Promise<void> {
+  const { x, y } = await page.evaluate(
+    (at) => {
+      const { gl } = tools.kept.map
+      const { left, top } = gl.getContainer().getBoundingClientRect()
+      const { x, y } = gl.project(at)
+      return { x: x + left, y: y + top }
+    },
+    [longitude, latitude] as [number, number],
+  )
+  await page.mouse.click(x, y)
+  await settled()
+}
