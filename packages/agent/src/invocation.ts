@@ -30,7 +30,7 @@ export type Invocation = {
   finish(facts: Finish): void
 }
 
-type Answer = AsyncIterable<string> | Iterable<string> | string
+export type Answer = AsyncIterable<string> | Iterable<string> | string
 /** Answers an invocation: an async generator that yields pieces of text, or a function that returns the whole. */
 export type Handler = (invocation: Invocation) => Answer | Promise<Answer>
 
