@@ -15,7 +15,7 @@ export type Project = {
 
 /** What a user would have beside ours. */
 const neighbours = ['typescript@7', '@types/node@20']
-const sources = ['types.ts']
+const sources = ['types.ts', 'query.js']
 
 export async function makeProject(): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'graticule-packages-'))

@@ -10,13 +10,19 @@ import { formatMessage } from 'publint/utils'
 import { runCommandLine, startServer } from '../../packages/server/src/testing/command-line.ts'
 import { makeProject, type Project } from './empty-project.ts'
 import { nodeOf, nodeVersions } from './node-versions.ts'
+import type { Published } from './tarballs.ts'
 
 // What a stranger gets: the tarballs, in a project that knows nothing of this repository.
 
 // npm may have to fetch what its cache lacks.
 const slow = { timeout: 600_000 }
-const readme = readFileSync(new URL('../../packages/agent/README.md', import.meta.url), 'utf8')
-const [, fiveLines = ''] = /```ts\n(.*?)\n```/s.exec(readme) ?? []
+/** The first program of a package's README. */
+function exampleOf(name: Published): string {
+  const readme = readFileSync(new URL(`../../packages/${name}/README.md`, import.meta.url), 'utf8')
+  const [, program] = /```ts\n(.*?)\n```/s.exec(readme) ?? []
+  assert.ok(program, `the README of ${name} has no example`)
+  return program
+}
 
 type World = { project: Project; url: string; key: string; close(): Promise<void> }
 let world: Promise<World> | undefined
@@ -29,7 +35,9 @@ after(async () => (await world)?.close())
 
 async function makeWorld(): Promise<World> {
   const project = await makeProject()
-  await writeFile(join(project.folder, 'agent.js'), fiveLines)
+  for (const name of ['agent', 'client'] as const) {
+    await writeFile(join(project.folder, `${name}.js`), exampleOf(name))
+  }
   const env = { PATH: process.env.PATH ?? '', DATA_DIR: join(project.folder, 'data'), PORT: '0' }
   const server = await startServer(env)
   const { output } = await runCommandLine(['keys'], env)
@@ -110,6 +118,18 @@ for (const [name, options] of Object.entries({
 }
 
 for (const version of nodeVersions) {
+  test(`on Node ${version} the client asks a dataset`, slow, async (t) => {
+    const { url, key } = await theWorld()
+    const source = "SELECT 1 AS id, 'Berlin' AS name"
+    const { id } = await post<{ id: string }>('datasets', { type: 'sql', name: `cities ${version}`, source })
+    const program = await start(t, await nodeOf(version), ['query.js', url, key, id])
+    assert.equal(await program.exited, 0, program.output())
+    assert.equal(program.output(), '[{"name":"Berlin"}]\n{"id":1,"name":"Berlin"}\ntrue 404 not_found\n')
+    const example = await start(t, await nodeOf(version), ['client.js'], { GRATICULE_URL: url, GRATICULE_API_KEY: key })
+    assert.equal(await example.exited, 0, example.output())
+    assert.match(example.output(), new RegExp(`^cities ${version} \\[ { id: 1, name: 'Berlin' } \\]$`, 'm'))
+  })
+
   test(`on Node ${version} the example of the agent's README serves, and ends on SIGTERM`, slow, async (t) => {
     const { url, key } = await theWorld()
     const { id } = await post<{ id: string }>('agents', { name: `Shouter ${version}` })

@@ -47,6 +47,10 @@ async function referencePage(name: Published): Promise<string> {
   return `<!-- Made by npm run generate from the types and comments of packages/${name}. -->\n\n${parts.join('\n')}`
 }
 
+/** Leaves out the type of a property whose members have rows of their own below it. */
+const shortenGroups = (page: string): string =>
+  page.replaceAll(/^(\| (?:<a id="[^"]*"><\/a> )?`([\w.]+)` \| )\\\{ .*( \| .*? \|\n)(?=\| `\2\.)/gm, '$1`object`$3')
+
 async function describeEntry(name: Published, title: string, file: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'graticule-reference-'))
   const app = await Application.bootstrapWithPlugins({
@@ -64,8 +68,11 @@ async function describeEntry(name: Published, title: string, file: string): Prom
     if (!project) throw new Error(`TypeDoc cannot read ${file} of packages/${name}.`)
     await app.generateOutputs(project)
     const page = await readFile(join(folder, 'page.md'), 'utf8')
-    // TypeDoc's name for a parameter that is taken apart at once.
-    return page.replaceAll('__namedParameters', 'options')
+    return (
+      shortenGroups(page)
+        // TypeDoc's name for a parameter that is taken apart at once.
+        .replaceAll('__namedParameters', 'options')
+    )
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -1,5 +1,6 @@
 // What a strict program of somebody else says to the packages' types.
 import { anthropic, ConnectionRefused, type Handler, ProviderError, serveAgent } from '@graticule/agent'
+import { createClient } from '@graticule/client'
 
 const shout: Handler = async function* ({ input, signal, tools }) {
   signal.throwIfAborted()
@@ -20,4 +21,18 @@ export async function agents(signal: AbortSignal): Promise<number | undefined> {
     if (error instanceof ConnectionRefused) return error.status
     if (error instanceof ProviderError) return error.retryAfterMs
   }
+}
+
+type City = { name: string; population: number }
+
+/** Never called: only its types matter. */
+export async function queries(signal: AbortSignal): Promise<string> {
+  const client = createClient('https://maps.example.org', 'k', { retries: 0 })
+  const rows: City[] = await client.datasets.query<City>('id', { attributes: ['name'] }, { signal })
+  const { features } = await client.datasets.query('id', {}, { format: 'geojson' })
+  const csv: string = await client.datasets.query('id', {}, { format: 'csv' })
+  for await (const { population } of client.datasets.rows<City>('id', {})) rows.push({ name: csv, population })
+  // @ts-expect-error: there is no such group
+  client.cities.list()
+  return `${rows.length} ${features.length} ${client.tiles.url('id')}`
 }
