@@ -14,9 +14,11 @@ import {
 } from './groups/resources.ts'
 import { serverGroup } from './groups/server.ts'
 import { uploadsGroup } from './groups/uploads.ts'
-import { createSender } from './send.ts'
+import { path } from './request.ts'
+import { createSender, type Sender } from './send.ts'
 import { createRefresh, type HeldTokens, type Session } from './session.ts'
 import { type TransformedRequest, transformRequest } from './transform-request.ts'
+import type { Refresh } from './types.ts'
 
 export { ApiError, type Fault } from './api-error.ts'
 export type { Params } from './crud.ts'
@@ -46,20 +48,40 @@ export interface ClientOptions {
   timeoutMs?: number | undefined
 }
 
-export type Client = ReturnType<typeof createClient>
+/** The API in groups. Its properties `apiKey`, `accessToken` and `refreshToken` may be set at any time. */
+export interface Client extends Session {
+  readonly auth: ReturnType<typeof authGroup>
+  readonly apiKeys: ReturnType<typeof apiKeysGroup>
+  readonly applications: ReturnType<typeof applicationsGroup>
+  readonly appconfig: ReturnType<typeof appconfigGroup>
+  readonly databases: ReturnType<typeof databasesGroup>
+  readonly datasets: ReturnType<typeof datasetsGroup>
+  readonly styles: ReturnType<typeof stylesGroup>
+  readonly tileSources: ReturnType<typeof tileSourcesGroup>
+  readonly uploads: ReturnType<typeof uploadsGroup>
+  readonly tiles: ReturnType<typeof tilesGroup>
+  readonly maps: ReturnType<typeof mapsGroup>
+  readonly agents: ReturnType<typeof agentsGroup>
+  readonly contactPoints: ReturnType<typeof contactPointsGroup>
+  readonly server: ReturnType<typeof serverGroup>
+  /** For a map of MapLibre: `new Map({ transformRequest: client.transformRequest, … })`. */
+  readonly transformRequest: (url: string, resourceType?: string) => TransformedRequest
+}
 
 const defaultRetries = 2
 
 /** A client of the server at `url`, which speaks with an API key, or with an access token once it has one. */
-export function createClient(url: string, apiKey: string | null = null, options: ClientOptions = {}) {
+export function createClient(url: string, apiKey: string | null = null, options: ClientOptions = {}): Client {
   const { accessToken = null, refreshToken = null, onTokens = () => {}, retries = defaultRetries } = options
   const session: Session = { url: serverAddress(url), apiKey, accessToken, refreshToken }
   // Looked up for each request, so that whoever replaces it later is heard.
   const ownFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
-  const sender = createSender({
+  const renew = (json: Refresh) =>
+    sender.json<string>('POST', path`/api/v1/auth/refresh`, {}, { json, isPublic: true, repeatability: 'safe' })
+  const sender: Sender = createSender({
     session,
     fetch: ownFetch,
-    refresh: createRefresh({ session, fetch: ownFetch, onTokens }),
+    refresh: createRefresh(session, renew, onTokens),
     retries,
     timeoutMs: options.timeoutMs,
     headers: options.headers ?? {},
@@ -80,9 +102,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
     agents: agentsGroup(sender),
     contactPoints: contactPointsGroup(send),
     server: serverGroup(sender),
-    /** For a map of MapLibre: `new Map({ transformRequest: client.transformRequest, … })`. */
-    transformRequest: (address: string, _resourceType?: string): TransformedRequest =>
-      transformRequest(session, address),
+    transformRequest: (address: string) => transformRequest(session, address),
   })
 }
 

@@ -131,15 +131,30 @@ describe('an answer', () => {
   })
 })
 
+test('what the caller’s own function throws is passed on, and nothing is repeated', async () => {
+  const client = await scripted([ok])
+  const mistake = new Error('mine')
+  const onResponse = () => {
+    throw mistake
+  }
+  await assert.rejects(client.styles.list({ onResponse }), (error) => error === mistake)
+  assert.equal(sink.requests.length, 1)
+})
+
 describe('time', () => {
   const never = (): Promise<Answer> => new Promise(() => {})
 
   test('a request that takes longer than its limit is given up', async () => {
     await serve(never)
-    const client = createClient(sink.url, 'KEY', { timeoutMs: 50 })
+    let tries = 0
+    const counting: typeof fetch = (input, init) => {
+      tries++
+      return fetch(input, init)
+    }
+    const client = createClient(sink.url, 'KEY', { timeoutMs: 50, fetch: counting })
     assert.equal(await outcomeOf(client.styles.list()), '0 timeout')
-    assert.equal(await outcomeOf(createClient(sink.url).styles.list({ timeoutMs: 20 })), '0 timeout')
-    assert.equal(sink.requests.length, 2)
+    assert.equal(await outcomeOf(client.styles.list({ timeoutMs: 20 })), '0 timeout')
+    assert.equal(tries, 2, 'it is not repeated')
   })
 
   test('an abort rejects with the reason of the signal, before, during and between tries', async () => {

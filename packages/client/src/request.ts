@@ -65,36 +65,47 @@ function segment(value: string | number): string {
 export async function request<T>(transport: Transport, call: Call, read: Read<T>): Promise<T> {
   const { signal } = call.params ?? {}
   const repeatability = call.repeatability ?? repeatabilityOf(call.method)
-  let isRefreshed = false
-  for (let attempt = 0; ; attempt++) {
+  let isRenewed = repeatability === 'never'
+  for (let attempt = 0; ; ) {
     signal?.throwIfAborted()
     const { accessToken } = transport.session
     const { error, response, answer } = await attemptOnce(transport, call, read)
+    showResponse(call, response)
     if (!error) return answer as T
-    if (!isRefreshed && repeatability !== 'never' && isExpired(call, accessToken, response)) {
-      isRefreshed = true
-      if (transport.session.accessToken !== accessToken || (await transport.refresh())) {
-        attempt--
-        continue
-      }
+    if (!isRenewed && isExpired(call, accessToken, response)) {
+      isRenewed = true
+      if (await hasNewToken(transport, accessToken)) continue
     }
-    const delay = delayMs(attempt, response)
-    if (attempt >= transport.retries || delay === undefined || !mayRepeat(repeatability, error, response)) throw error
-    await sleep(delay, signal)
+    const isRepeated = attempt < transport.retries && mayRepeat(repeatability, error, response)
+    await pause(isRepeated ? delayMs(attempt++, response) : undefined, error, signal)
   }
 }
+
+/** Outside of the exchange: what the caller's function throws is no failure of the network. */
+function showResponse({ params }: Call, response: Response | undefined): void {
+  if (response) params?.onResponse?.(response)
+}
+
+/** Without a delay there is no next try. */
+async function pause(delay: number | undefined, error: ApiError, signal: AbortSignal | undefined): Promise<void> {
+  if (delay === undefined) throw error
+  await sleep(delay, signal)
+}
+
+/** Another request may have refreshed the token while this one was on its way. */
+const hasNewToken = async ({ session, refresh }: Transport, accessToken: string | null): Promise<boolean> =>
+  session.accessToken !== accessToken || (await refresh())
 
 type Outcome<T> = { error?: ApiError; response?: Response | undefined; answer?: T }
 
 /** Failures of the exchange are returned, those of the caller's making thrown: an abort, parameters that cannot be sent. */
 async function attemptOnce<T>(transport: Transport, call: Call, read: Read<T>): Promise<Outcome<T>> {
+  const { address, init } = prepare(transport, call)
   const timeoutMs = call.params?.timeoutMs ?? transport.timeoutMs
   const exchange = openExchange(call.params?.signal, timeoutMs && timeoutMs + (call.waitMs ?? 0))
-  const { address, init } = prepare(transport, call)
   let response: Response | undefined
   try {
     response = await (call.fetch ?? transport.fetch)(address, { ...init, signal: exchange.signal })
-    call.params?.onResponse?.(response)
     if (response.ok) return { answer: await read(response, exchange), response }
     const error = await readError(response)
     exchange.end()

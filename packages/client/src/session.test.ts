@@ -108,6 +108,23 @@ describe('an expired access token', () => {
     assert.deepEqual(sent, ['GET /api/v1/datasets', 'GET /api/v1/styles'])
   })
 
+  test('that cannot be replaced because the server is away rejects with that, and the next try replaces it', async () => {
+    let isAway = true
+    const client = await loggedIn({
+      retries: 0,
+      fetch: (input, init) =>
+        isAway && String(input).endsWith('/refresh') ? Promise.reject(new TypeError('away')) : recording(input, init),
+    })
+    client.accessToken = spoilt(client.accessToken)
+    const answers = await Promise.allSettled([client.styles.list(), client.styles.list()])
+    for (const answer of answers) {
+      assert.ok(answer.status === 'rejected' && answer.reason instanceof ApiError)
+      assert.deepEqual([answer.reason.status, answer.reason.code], [0, 'network_error'])
+    }
+    isAway = false
+    assert.ok(await client.styles.list())
+  })
+
   test('is not replaced without a refresh token', async () => {
     const client = await loggedIn()
     Object.assign(client, { accessToken: spoilt(client.accessToken), refreshToken: null })

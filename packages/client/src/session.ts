@@ -1,5 +1,5 @@
-import { problemError } from './api-error.ts'
-import type { Tokens } from './types.ts'
+import { ApiError } from './api-error.ts'
+import type { Refresh as RefreshBody, Tokens } from './types.ts'
 
 /** The tokens that a client has at the moment. */
 export type HeldTokens = { readonly [name in keyof Tokens]: string | null }
@@ -26,41 +26,36 @@ export function credentialsOf({ accessToken, apiKey }: Session): Credentials {
 /** Gives a session a new access token, or says that it cannot. */
 export type Refresh = () => Promise<boolean>
 
-interface RefreshOptions {
-  readonly session: Session
-  readonly fetch: typeof fetch
-  readonly onTokens: (tokens: HeldTokens) => void
-}
+/** Asks the server for a new access token. */
+type Renew = (body: RefreshBody) => Promise<string>
 
 /** Single-flight: requests that find the token expired at the same time share one refresh. */
-export function createRefresh(options: RefreshOptions): Refresh {
+export function createRefresh(session: Session, renew: Renew, onTokens: (tokens: HeldTokens) => void): Refresh {
   let running: Promise<boolean> | undefined
   return () => {
-    running ??= refresh(options).finally(() => {
+    running ??= refresh(session, renew, onTokens).finally(() => {
       running = undefined
     })
     return running
   }
 }
 
-async function refresh({ session, fetch, onTokens }: RefreshOptions): Promise<boolean> {
-  const { url, accessToken, refreshToken } = session
+async function refresh(session: Session, renew: Renew, onTokens: (tokens: HeldTokens) => void): Promise<boolean> {
+  const { accessToken, refreshToken } = session
   const applicationId = audienceOf(accessToken)
   if (refreshToken === null || applicationId === undefined) return false
-  const response = await fetch(`${url}/api/v1/auth/refresh`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json' },
-    body: JSON.stringify({ refreshToken, applicationId }),
-    redirect: 'error',
-  })
+  const renewed = await renew({ refreshToken, applicationId }).catch(ifRefused)
   // Somebody logged in or out meanwhile: that is newer.
   if (session.refreshToken !== refreshToken) return session.accessToken !== accessToken
-  if (response.ok) session.accessToken = (await response.json()) as string
+  if (renewed !== undefined) session.accessToken = renewed
   // The session is over, and asking again would not change that.
-  else if (response.status === 401) session.refreshToken = null
-  else throw problemError((await response.json().catch(() => ({}))) as object, response.status)
+  else session.refreshToken = null
   onTokens({ accessToken: session.accessToken, refreshToken: session.refreshToken })
-  return response.ok
+  return renewed !== undefined
+}
+
+function ifRefused(error: unknown): undefined {
+  if (!(error instanceof ApiError && error.status === 401)) throw error
 }
 
 /** The application that an access token is for: the audience of the JWT. */

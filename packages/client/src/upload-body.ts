@@ -78,7 +78,6 @@ async function* framed(before: Uint8Array, contents: Bytes, behind: Uint8Array):
 
 async function* counted(contents: Bytes, total: number | null, onProgress: OnProgress) {
   let loaded = 0
-  onProgress({ loaded, total })
   for await (const piece of contents) {
     yield piece
     loaded += piece.byteLength

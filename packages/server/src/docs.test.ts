@@ -128,6 +128,8 @@ curl() { command curl --fail-with-body --silent --show-error "$@"; }
 npm() {
   case "$*" in
     start|'-s start') ;;
+    # What the packages are once they are installed, their own tests see.
+    'install @graticule/'*) ;;
     'start -- '*) "${process.execPath}" "${mainFile}" "\${@:3}" ;;
     '-s start -- '*) "${process.execPath}" "${mainFile}" "\${@:4}" ;;
     *) command npm --prefix "${root}" pkg get "scripts.$([ "$1" = run ] && echo "$2" || echo "$1")" | grep -qv '^{}$' ;;

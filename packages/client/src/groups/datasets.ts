@@ -50,7 +50,11 @@ export function datasetsGroup({ json: send, text, stream }: Sender) {
     /** The rows, features or CSV that a query finds, all at once. */
     query: query as RunQuery,
     /** The rows one by one while they arrive, in constant memory. Leaving the loop ends the request. */
-    rows<Row = JsonObject>(id: string, json: DatasetQuery = {}, params: QueryParams<'json'> = {}) {
+    rows<Row = JsonObject>(
+      id: string,
+      json: DatasetQuery = {},
+      params: QueryParams<'json'> = {},
+    ): AsyncGenerator<Row, void> {
       const asked: QueryParams<'json'> = { ...params, format: 'json' }
       return readRows<Row>(stream('POST', path`/api/v1/datasets/${id}/query`, asked, { json, repeatability: 'safe' }))
     },

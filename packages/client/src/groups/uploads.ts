@@ -47,7 +47,11 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
       const name = fileName ?? (file as Partial<File>).name
       if (!name) throw new TypeError('options.fileName: required, because only a File has a name of its own.')
       const form = { fields, file: asFile(file), fileName: name }
-      return send<Upload>('POST', () => root, params, bodyOf(form, onProgress, isOwnFetch))
+      const total = form.file instanceof Blob ? form.file.size : null
+      onProgress?.({ loaded: 0, total })
+      const upload = await send<Upload>('POST', () => root, params, bodyOf(form, onProgress, isOwnFetch))
+      onProgress?.({ loaded: upload.size, total })
+      return upload
     },
     /** Resolves when the upload is completed; rejects with an UploadError when it has failed or was cancelled. */
     async wait(
@@ -71,11 +75,12 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
 type Form = { fields: object; file: ReturnType<typeof asFile>; fileName: string }
 type Body = Pick<Call, 'body' | 'headers' | 'fetch' | 'repeatability'>
 
+/** Browsers tell the progress only of an XMLHttpRequest, and send no streams; elsewhere it is a stream that is counted. */
 function bodyOf({ fields, file, fileName }: Form, onProgress: OnProgress | undefined, isOwnFetch: boolean): Body {
   const form = { fields: fields as Record<string, unknown>, fileName }
   if (file instanceof Blob) {
-    const xhr = onProgress && !isOwnFetch ? xhrFetch(file.size, onProgress) : undefined
-    if (xhr || !onProgress) return { body: () => formDataOf({ ...form, file }), fetch: xhr }
+    const xhr = onProgress && xhrFetch(file.size, onProgress)
+    if (xhr || !onProgress) return { body: () => formDataOf({ ...form, file }), fetch: isOwnFetch ? undefined : xhr }
   }
   const { headers, body } = countedForm({ ...form, file }, onProgress ?? (() => {}))
   return { headers, body, repeatability: file instanceof Blob ? 'once' : 'never' }
