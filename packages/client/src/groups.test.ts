@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Client, createClient } from './client.ts'
+import { type ClientServer, clientServer } from './testing/client-server.ts'
+
+// One walk through each group, against the server: the methods send what it takes and give what it answers.
+
+let server: ClientServer
+let client: Client
+before(async () => {
+  server = await clientServer()
+  client = server.client()
+})
+after(() => server.close())
+
+const uuid = /^[0-9a-f-]{36}$/
+
+test('applications and apiKeys', async () => {
+  const master = server.client({}, server.app.master)
+  const application = await master.applications.create({ name: 'Harbour' })
+  assert.match(application.keys.developer, uuid)
+  const own = createClient(server.url, application.keys.developer)
+  const key = await own.apiKeys.create({ type: 'app', permissions: { styles: { read: '*' } }, description: 'Reads' })
+  assert.equal((await own.apiKeys.get(key.id)).description, 'Reads')
+  assert.deepEqual(await own.apiKeys.list({ filter: { description: 'Reads' }, fields: ['description'] }), [
+    { description: 'Reads' },
+  ])
+  await assert.rejects(createClient(server.url, key.id).datasets.list(), { status: 401 })
+  await own.apiKeys.delete(key.id)
+  assert.equal((await master.applications.update(application.id, { name: 'Port' })).name, 'Port')
+  await master.applications.delete(application.id)
+})
+
+test('appconfig', async () => {
+  const { appconfig } = client
+  await appconfig.set({ map: { zoom: 5 } })
+  assert.equal((await appconfig.get<{ map: { zoom: number } }>()).map.zoom, 5)
+  await appconfig.merge({ map: { center: [10, 51] } })
+  assert.deepEqual(await appconfig.getKey('map'), { zoom: 5, center: [10, 51] })
+  await appconfig.setKey('map.zoom', 7)
+  await appconfig.deleteKey('map.center')
+  assert.deepEqual((await appconfig.current()).map, { zoom: 7 })
+  const [record] = await appconfig.records.list()
+  assert.deepEqual(record?.config, { map: { zoom: 7 } })
+  assert.deepEqual((await appconfig.records.get(server.tenant.id)).config, { map: { zoom: 7 } })
+  await appconfig.records.patch(server.tenant.id, { config: { map: null, a: 1 } })
+  await appconfig.records.update(server.tenant.id, { config: { b: 2 } })
+  assert.deepEqual((await appconfig.records.get(server.tenant.id)).config, { b: 2 })
+  await appconfig.records.delete(server.tenant.id)
+  await appconfig.records.create({ config: { c: 3 } })
+  assert.equal(await appconfig.getKey('c'), 3)
+})
+
+test('databases', async () => {
+  const { databases } = client
+  assert.ok((await databases.drivers()).includes('postgres'))
+  const [own] = await databases.list()
+  const id = own?.id ?? (await databases.create({ type: 'postgres', name: 'Own', default: true })).id
+  assert.equal((await databases.test(id)).ok, true)
+  assert.ok(Array.isArray(await databases.tables(id, { limit: 5 })))
+  const { published } = await databases.publish(id)
+  assert.deepEqual(published, [])
+})
+
+test('contactPoints, their deliveries and the outbox', async () => {
+  const { contactPoints } = client
+  assert.ok((await contactPoints.drivers()).length > 0)
+  const { id } = await contactPoints.create({
+    name: 'Harbour',
+    type: 'email',
+    settings: { addresses: ['a@example.org'] },
+  })
+  assert.equal((await contactPoints.send(id, { message: 'High water' })).status, 'accepted')
+  assert.equal((await contactPoints.deliveries(id)).length, 1)
+  const { outbox } = server.client({}, server.app.master).server
+  const [mail] = await outbox.list({ limit: 1 })
+  assert.deepEqual(mail?.to, ['a@example.org'])
+  assert.match((await outbox.get(String(mail?.id))).text ?? '', /High water/)
+  await contactPoints.delete(id)
+})
+
+test('tileSources, tiles, styles and maps', async () => {
+  const source = "SELECT 1 AS id, 'Null' AS name, ST_SetSRID(ST_Point(1, 1), 4326) AS geom"
+  const dataset = await client.datasets.create({ type: 'sql', name: 'Point', source })
+  const { id } = await client.tileSources.create({ type: 'dataset', source: dataset.id, name: 'Point' })
+  assert.ok((await client.tileSources.drivers()).length > 0)
+  const tile = await client.tiles.get(id, { z: 0, x: 0, y: 0 }, { attributes: ['name'] })
+  assert.ok(tile instanceof ArrayBuffer && tile.byteLength > 10)
+  assert.equal(await client.tiles.get(id, { z: 3, x: 0, y: 0 }), null)
+  assert.equal((await client.tiles.describe(id)).tilejson, '3.0.0')
+  assert.equal((await client.tiles.style(id)).version, 8)
+  const address = client.tiles.url(id, { apiKey: server.tenant.public, filter: { name: 'Null' } })
+  assert.equal((await fetch(address)).status, 200)
+  const style = await client.styles.create({ name: 'Plain', style: { version: 8, sources: {}, layers: [] } })
+  assert.equal((await client.maps.style(style.id)).version, 8)
+  const { url, headers = {} } = client.transformRequest(client.maps.url(style.id), 'Style')
+  assert.equal((await fetch(url, { headers })).status, 200)
+  assert.ok((await client.maps.fonts()).length > 0)
+})
+
+test('auth.users and the password of a user', async () => {
+  const { auth } = client
+  const email = 'ada@example.org'
+  const password = 'nine Bernoulli numbers'
+  const metadata = { auth: { defaultApiKey: server.tenant.developer } }
+  const { id, applicationId } = await auth.users.create({ email, password, metadata })
+  assert.equal((await auth.users.patch(id, { firstName: 'Ada' })).firstName, 'Ada')
+  assert.equal((await auth.users.metadata.set(id, { n: 1 })).n, 1)
+  const visitor = server.client({}, null)
+  await visitor.auth.login({ email, password, applicationId })
+  assert.equal((await visitor.auth.users.me()).firstName, 'Ada')
+  const newPassword = 'ten Bernoulli numbers'
+  await visitor.auth.changePassword({ password, newPassword })
+  await assert.rejects(visitor.auth.login({ email, password, applicationId }), { status: 401 })
+  await visitor.auth.login({ email, password: newPassword, applicationId })
+  await assert.rejects(auth.resetPassword({ email, password, applicationId, token: 'none' }), { status: 401 })
+  assert.ok((await auth.jwks()).keys.length > 0)
+  await auth.users.delete(id)
+})
+
+test('server', async () => {
+  assert.equal((await client.server.health()).status, 'ok')
+  assert.ok((await client.server.config()).version.tag)
+  assert.equal((await client.server.openapi()).openapi, '3.1.0')
+  const master = server.client({}, server.app.master)
+  assert.match(await master.server.metrics(), /^# HELP /m)
+})
