@@ -28,6 +28,5 @@ function resolve(url: string): URL | undefined {
 
 function isBelow(server: URL, { origin, pathname }: URL): boolean {
   const prefix = server.pathname.endsWith('/') ? server.pathname : `${server.pathname}/`
-  // The origin of data: and blob: addresses is the text "null".
-  return origin === server.origin && origin !== 'null' && pathname.startsWith(prefix)
+  return origin === server.origin && pathname.startsWith(prefix)
 }
