@@ -23,6 +23,9 @@ export type PopupContent = string | Node | PopupDescription | null | undefined
 export type PopupDescription = PopupOptions & { text?: string; element?: Node; html?: string }
 export type PopupFunction = (context: PopupContext) => PopupContent | Promise<PopupContent>
 
+/** So that the tip does not cover the point, in pixels. */
+const pointOffset = 6
+
 export class Popups {
   readonly #gl: MapLibreMap
   readonly #registered = new Map<string, PopupFunction>([['properties', propertyTable]])
@@ -47,7 +50,8 @@ export class Popups {
     // Another click came first, or there is nothing to show.
     if (turn !== this.#turn || content === null || content === undefined) return
     const { text, element, html, ...options } = descriptionOf(content)
-    const opened = new Popup(options).setLngLat(placeOf(context))
+    const offset = context.feature.geometry.type === 'Point' ? pointOffset : 0
+    const opened = new Popup({ offset, ...options }).setLngLat(placeOf(context))
     if (element) opened.setDOMContent(element)
     else if (text === undefined) opened.setHTML(html ?? '')
     else opened.setText(text)

@@ -34,15 +34,16 @@ export async function startBrowser() {
     args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   })
   return {
-    /** A page without a map. What it throws fails the test that looks at `faults`. */
-    async open(): Promise<Page & { faults: string[] }> {
+    /** The tests' page, without a map, or another. What it throws fails the test that looks at `faults`. */
+    async open(address?: string): Promise<Page & { faults: string[] }> {
       const opened = await browser.newPage({ viewport: { width: 800, height: 500 } })
       // A busy machine is no fault of the page.
       opened.setDefaultTimeout(100_000)
       const faults: string[] = []
       opened.on('pageerror', ({ message }) => faults.push(message))
       opened.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-      await opened.goto(`http://127.0.0.1:${(files.address() as AddressInfo).port}/`, { waitUntil: 'load' })
+      const own = `http://127.0.0.1:${(files.address() as AddressInfo).port}/`
+      await opened.goto(address ?? own, { waitUntil: 'load' })
       return Object.assign(opened, { faults })
     },
     async close() {

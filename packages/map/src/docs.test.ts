@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, resolve } from 'node:path'
+import { after, before, test } from 'node:test'
+import { build } from 'vite'
+import { loadSample } from '../../server/src/sample.ts'
+import { type Block, readDocPage } from '../../server/src/testing/doc-page.ts'
+import { bundle, screenshot, startBrowser, type TestBrowser } from './testing/browser.ts'
+import type { Tools } from './testing/page.ts'
+import { startWorld, type World } from './testing/world.ts'
+
+declare global {
+  var tools: Tools
+}
+
+// The code of docs/map.md: pages are opened, files are built with Vite and opened, other pieces run beside a map.
+
+const root = resolve(import.meta.dirname, '../../..')
+// Below the packages, so that imports find them.
+const folder = join(root, `node_modules/.cache/graticule/map-docs-${process.pid}`)
+const { blocks } = await readDocPage(join(root, 'docs/map.md'))
+const viteConfig = blocks.find(({ text }) => text.startsWith('// vite.config.js'))
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.css': 'text/css',
+}
+
+let world: World
+let browser: TestBrowser
+let placeholders: Record<string, string>
+/** What the site has, by path. */
+const pages = new Map<string, string | Uint8Array>()
+const site = createServer(async ({ url = '/' }, response) => {
+  const path = url.split('?', 1)[0] ?? ''
+  const installed = /^\/unpkg\/maplibre-gl@6\/(.+)$/.exec(path)?.[1]
+  const content = installed ? await readFile(join(root, 'node_modules/maplibre-gl', installed)) : pages.get(path)
+  if (!content) return response.writeHead(path === '/favicon.ico' ? 204 : 404).end()
+  response.setHeader('content-type', types[extname(path)] ?? 'application/octet-stream').end(content)
+})
+
+before(async () => {
+  ;[world, browser] = await Promise.all([startWorld(), startBrowser()])
+  await loadSample(world.app.db, world.tenant.id)
+  const { body } = await world.app.call('GET', '/api/v1/datasets?filter[name][$like]=Cities%25', { key: world.key })
+  placeholders = {
+    PUBLIC_KEY: world.key,
+    DATASET_ID: body[0].id,
+    'http://localhost:8080': world.url,
+    'https://unpkg.com/': '/unpkg/',
+  }
+  await mkdir(folder, { recursive: true })
+  await once(site.listen(0, '127.0.0.1'), 'listening')
+})
+after(async () => {
+  await browser?.close()
+  site.close()
+  await world?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const filled = ({ text }: Block) =>
+  Object.entries(placeholders).reduce((page, [name, value]) => page.replaceAll(name, value), text)
+const file = (name: string): Block => {
+  const found = blocks.find(({ fileName }) => fileName === name)
+  assert.ok(found, name)
+  return found
+}
+
+/** Opens a page of the site, and waits until its map shows cities in the default layers' blue. */
+async function seeCities(path: string, name: string): Promise<void> {
+  const page = await browser.open(`http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`)
+  while (page.faults.length === 0 && !(await showsBlue(page))) await page.waitForTimeout(300)
+  assert.deepEqual(page.faults, [])
+  await screenshot(page, name)
+  await page.close()
+}
+
+/** Whether one of the middle's rows has a pixel of the points' colour. */
+async function showsBlue(page: Awaited<ReturnType<TestBrowser['open']>>): Promise<boolean> {
+  const picture = (await page.screenshot()).toString('base64')
+  return await page.evaluate(async (data) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${data}`)).blob())
+    const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
+    context?.drawImage(image, 0, 0)
+    const pixels = context?.getImageData(0, 0, image.width, image.height).data ?? []
+    const blue = [0x1c, 0x6d, 0xd0]
+    let count = 0
+    for (let at = 0; at < pixels.length; at += 4)
+      if (blue.every((value, channel) => pixels[at + channel] === value)) count++
+    return count > 100
+  }, picture)
+}
+
+test('map.html of docs/map.md shows the cities without a bundler', async () => {
+  pages.set('/unpkg/@graticule/client@0.1/dist/client.js', await bundle(join(root, 'packages/client/src/client.ts')))
+  pages.set('/unpkg/@graticule/map@0.1/dist/map.js', await bundle(join(root, 'packages/map/src/map.ts')))
+  pages.set('/map.html', filled(file('map.html')))
+  await seeCities('/map.html', 'docs-html')
+})
+
+for (const name of ['main.ts', 'app.tsx'])
+  test(`${name} of docs/map.md is built by Vite as it is described, and shows the cities`, async () => {
+    await writeFile(join(folder, name), filled(file(name)))
+    await writeFile(join(folder, 'config.mjs'), viteConfig?.text ?? '')
+    const place = name === 'main.ts' ? '<div id="map" style="height: 500px"></div>' : '<div id="root"></div>'
+    const page = `${place}<script type="module" src="./${name}"></script>`
+    await writeFile(join(folder, 'index.html'), `<!doctype html>${page}`)
+    const result = await build({
+      configFile: join(folder, 'config.mjs'),
+      root: folder,
+      base: `/${name}/`,
+      logLevel: 'error',
+      resolve: { conditions: ['graticule-source', 'module', 'browser', 'production'] },
+      build: { write: false },
+    })
+    const outputs = (Array.isArray(result) ? result : [result]).flatMap((one) => ('output' in one ? one.output : []))
+    for (const output of outputs)
+      pages.set(`/${name}/${output.fileName}`, output.type === 'chunk' ? output.code : output.source)
+    await seeCities(`/${name}/index.html`, `docs-${name}`)
+  })
+
+for (const block of blocks.filter((one) => one.language === 'js' && one !== viteConfig))
+  test(`the code at line ${block.line} of docs/map.md does what it says without an error`, async () => {
+    const page = await browser.open()
+    const { url, key, light } = world
+    await page.evaluate(
+      async ({ url, key, light, code }) => {
+        const map = tools.open({ url, key, style: light })
+        // What stands in a page of its own takes the place of the first map.
+        const Run = Object.getPrototypeOf(async () => {}).constructor
+        const names = { ...tools, client: map.client, map, state: tools.kept.state, light: { id: light } }
+        await new Run(...Object.keys(names), `{ ${code} }`)(...Object.values(names))
+        await tools.settled()
+      },
+      { url, key, light, code: filled(block) },
+    )
+    assert.deepEqual([await page.evaluate(() => tools.errors), page.faults], [[], []])
+    await page.close()
+  })
