@@ -1,5 +1,5 @@
 // A project of somebody else: an empty folder outside the repository, into which the tarballs are installed.
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { npm, runIn } from './run-in.ts'
@@ -14,14 +14,13 @@ export type Project = {
 }
 
 /** What a user would have beside ours. */
-const neighbours = ['typescript@7', '@types/node@20']
-const sources = ['types.ts', 'query.js']
+const neighbours = ['typescript@7', '@types/node@20', 'maplibre-gl@6', 'react@19', '@types/react@19', 'vite@8']
 
 export async function makeProject(): Promise<Project> {
   const folder = await mkdtemp(join(tmpdir(), 'graticule-packages-'))
   const tarballs = await makeTarballs(join(folder, 'tarballs'))
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  for (const name of sources) await copyFile(new URL(`./consumer/${name}`, import.meta.url), join(folder, name))
+  await cp(new URL('./consumer', import.meta.url), folder, { recursive: true })
   const packages = [...Object.values(tarballs), ...neighbours]
   await npm(folder, ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages])
   return {

@@ -5,7 +5,7 @@ import { npm } from './run-in.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-export const published = ['client', 'agent'] as const
+export const published = ['client', 'map', 'agent'] as const
 export type Published = (typeof published)[number]
 
 /** Builds the packages and puts their tarballs into the folder. */

@@ -47,9 +47,15 @@ async function referencePage(name: Published): Promise<string> {
   return `<!-- Made by npm run generate from the types and comments of packages/${name}. -->\n\n${parts.join('\n')}`
 }
 
-/** Leaves out the type of a property whose members have rows of their own below it. */
-const shortenGroups = (page: string): string =>
-  page.replaceAll(/^(\| (?:<a id="[^"]*"><\/a> )?`([\w.]+)` \| )\\\{ .*( \| .*? \|\n)(?=\| `\2\.)/gm, '$1`object`$3')
+/** A property whose members have rows of their own below it. */
+const group = /^(\| (?:<a id="[^"]*"><\/a> )?`([\w.]+)` \| )\\\{ .*( \| .*? \|\n)(?=\| `\2\.)/gm
+
+/** Leaves out what TypeDoc says without having been told: types that are spelt out below, names and values it made up. */
+const tidy = (page: string): string =>
+  page
+    .replaceAll(group, '$1`object`$3')
+    .replaceAll('__namedParameters', 'options')
+    .replaceAll(/(?<!\\)\| `undefined` (?=\|)/g, '| - ')
 
 async function describeEntry(name: Published, title: string, file: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'graticule-reference-'))
@@ -67,12 +73,7 @@ async function describeEntry(name: Published, title: string, file: string): Prom
     const project = await app.convert()
     if (!project) throw new Error(`TypeDoc cannot read ${file} of packages/${name}.`)
     await app.generateOutputs(project)
-    const page = await readFile(join(folder, 'page.md'), 'utf8')
-    return (
-      shortenGroups(page)
-        // TypeDoc's name for a parameter that is taken apart at once.
-        .replaceAll('__namedParameters', 'options')
-    )
+    return tidy(await readFile(join(folder, 'page.md'), 'utf8'))
   } finally {
     await rm(folder, { recursive: true })
   }

@@ -1,6 +1,7 @@
 // What a strict program of somebody else says to the packages' types.
 import { anthropic, ConnectionRefused, type Handler, ProviderError, serveAgent } from '@graticule/agent'
-import { createClient } from '@graticule/client'
+import { type Client, createClient } from '@graticule/client'
+import { DataSource, GraticuleMap } from '@graticule/map'
 
 const shout: Handler = async function* ({ input, signal, tools }) {
   signal.throwIfAborted()
@@ -35,4 +36,14 @@ export async function queries(signal: AbortSignal): Promise<string> {
   // @ts-expect-error: there is no such group
   client.cities.list()
   return `${rows.length} ${features.length} ${client.tiles.url('id')}`
+}
+
+/** Never called: only its types matter. */
+export async function maps(client: Client): Promise<void> {
+  const map = new GraticuleMap({ container: 'map', client, style: 'id', center: [13.4, 52.5], zoom: 9 })
+  const source = new DataSource({ id: 'cities', svcMap: map, src: 'id', type: 'vector', selectionMode: 'multi' })
+  source.addEventListener('selectionchange', ({ detail }) => detail.ids.includes('1'))
+  await map.ready()
+  // @ts-expect-error: a misspelt option
+  new DataSource({ id: 'cities', svcMap: map, scr: 'id', type: 'vector' })
 }
