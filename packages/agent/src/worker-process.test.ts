@@ -84,6 +84,23 @@ test('a refused key ends the command with code 1 and one line that says why', as
   assert.match(output(), /^The API key was refused\. .*lacks agents write.*\n$/)
 })
 
+test('each command of the README serves an agent', async (t) => {
+  const platform = await startFakePlatform()
+  t.after(() => platform.close())
+  const [, block = ''] = /```sh\n(export .*?)\n```/s.exec(readme) ?? []
+  const commands = block.split('\n').filter((line) => line.startsWith('graticule-agent serve '))
+  assert.equal(commands.length, 5)
+  for (const line of commands) {
+    const [command = '', keyVariable = 'NO_KEY'] = line.split(/ +# /)
+    const env = { GRATICULE_URL: platform.url, GRATICULE_API_KEY: 'k', [keyVariable]: 'http://127.0.0.1:9' }
+    const args = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
+    const { child, exited, output } = startCommand(t, args.slice(1), env)
+    await Promise.race([platform.session(), exited.then(() => assert.fail(`${line}\n${output()}`))])
+    child.kill('SIGTERM')
+    assert.equal(await exited, 0, output())
+  }
+})
+
 test('a refusal that the example of the README does not catch is one line and the exit code 1', async (t) => {
   const platform = await startFakePlatform()
   t.after(() => platform.close())
