@@ -7,7 +7,7 @@ export type Params<Own = unknown> = Own & RequestParams
 
 /** The record, or only the fields that were asked for. */
 type Selected<T, Field extends keyof T> = [Field] extends [never] ? T : Pick<T, Field>
-type Selecting<Own, Field> = Omit<Own, 'fields'> & { fields?: readonly Field[] | undefined }
+export type Selecting<Own, Field> = Omit<Own, 'fields'> & { fields?: readonly Field[] | undefined }
 
 /** What all resources have. */
 export const readable = <T, List = ListParams, Delete = unknown>(send: Send, root: string) => ({

@@ -1,7 +1,7 @@
-import { changeable, creatable, type Params, readable } from '../crud.ts'
+import { changeable, creatable, type Params, readable, type Selecting } from '../crud.ts'
 import { path } from '../request.ts'
 import type { Send } from '../send.ts'
-import type { AppConfig, AppConfigCreate, AppConfigPatch, JsonObject } from '../types.ts'
+import type { AppConfig, AppConfigCreate, AppConfigPatch, JsonObject, ListParams } from '../types.ts'
 
 const root = '/api/v1/appconfig'
 
@@ -25,7 +25,7 @@ export function appconfigGroup(send: Send) {
       ...creatable<AppConfig, AppConfigCreate>(send, root),
       ...changeable<AppConfig, AppConfigCreate, AppConfigPatch>(send, root),
       /** Without any parameter the address answers the configuration instead. */
-      list: <Field extends keyof AppConfig = never>(params?: Parameters<typeof list<Field>>[0]) =>
+      list: <Field extends keyof AppConfig = never>(params?: Params<Selecting<ListParams, Field>>) =>
         list<Field>({ offset: 0, ...params }),
       get,
       delete: remove,
