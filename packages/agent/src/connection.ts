@@ -10,8 +10,6 @@ export type Ending = {
   /** The HTTP status, when the platform did not open a WebSocket. */
   status?: number
   retryAfterMs?: number
-  /** The code of the system's error, when there was no answer at all. */
-  code?: string | undefined
 }
 
 export type Connection = {
@@ -99,7 +97,7 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
 /** A name with several addresses fails once for each, and the whole has no message. */
 function failure(error: NodeJS.ErrnoException): Ending {
   const each: Error[] = error instanceof AggregateError ? error.errors : [error]
-  return { reason: each.map(({ message }) => message).join(', ') || 'unknown', code: error.code }
+  return { reason: each.map(({ message }) => message).join(', ') || error.code || 'unknown' }
 }
 
 /** What is sent within one turn of the event loop goes out at its end, in one piece. */

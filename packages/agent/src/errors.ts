@@ -29,10 +29,10 @@ export class ProviderError extends Error {
   }
 }
 
-/** The platform does not let this worker serve the agent, or is not there; asking again would not help. */
+/** The platform does not let this worker serve the agent; asking again would not help. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused'
-  /** What the platform answered; 0 when nobody did. */
+  /** What the platform answered. */
   readonly status: number
 
   constructor(message: string, status: number) {

@@ -19,6 +19,8 @@ type Link = {
   attempt: number
   /** Refusals since the last welcome. */
   refusals: number
+  /** Why the last connection failed, so that the same line is not logged at every try. */
+  lastFailure: string | undefined
   hasServed: boolean
   isDraining: boolean
   refusal?: { status: number; message: string }
@@ -26,8 +28,6 @@ type Link = {
 
 /** What the platform will say again and again: the key, the agent or this version is not welcome. */
 const refusingStatuses = new Set([400, 401, 403, 404, 426])
-/** What a wrong address gives: nobody listens there, or the name does not exist. */
-const unreachableCodes = new Set(['ECONNREFUSED', 'ENOTFOUND'])
 /** A worker that has served before may have met a passing fault; one that never has is told at once. */
 const patience = 5
 /** A connection that held so long was a good one: the next try may come soon. */
@@ -43,6 +43,7 @@ export function createLink(settings: LinkSettings, tell: (message: FromLink) => 
     running: new Set(),
     attempt: 0,
     refusals: 0,
+    lastFailure: undefined,
     hasServed: false,
     isDraining: false,
   }
@@ -80,6 +81,7 @@ function welcomed(link: Link, connection: Connection) {
   state.stage = 'serving'
   link.hasServed = true
   link.refusals = 0
+  link.lastFailure = undefined
   log(link, 'Serving.')
   for (const other of link.connections.keys()) if (other !== connection) leave(link, other)
 }
@@ -142,7 +144,8 @@ function closed(link: Link, connection: Connection, ending: Ending) {
   if (state?.stage === 'leaving' || has(link, 'serving')) return
   if (isRefused(link, ending)) return drain(link)
   if (state && state.stage !== 'opening' && performance.now() - state.openedAt > goodAfterMs) link.attempt = 0
-  log(link, `Not connected: ${ending.reason}. Reconnecting.`)
+  if (ending.reason !== link.lastFailure) log(link, `Not connected: ${ending.reason}. Trying again until it works.`)
+  link.lastFailure = ending.reason
   openIn(link, Math.max(ending.retryAfterMs ?? 0, backoffMs(link.attempt++)))
 }
 
@@ -154,9 +157,8 @@ function loseWork({ owners, tell }: Link, connection: Connection) {
   }
 }
 
-function isRefused(link: Link, { status = 0, code = '', reason }: Ending): boolean {
-  const isUnreachable = !link.hasServed && unreachableCodes.has(code)
-  if (!refusingStatuses.has(status) && !isUnreachable) return false
+function isRefused(link: Link, { status = 0, reason }: Ending): boolean {
+  if (!refusingStatuses.has(status)) return false
   link.refusals++
   if (link.hasServed && link.refusals < patience) return false
   link.refusal = { status, message: reason }

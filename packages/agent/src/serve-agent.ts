@@ -34,7 +34,7 @@ const sdk = `graticule-agent-js/${packageVersion}`
 
 /**
  * Serves the agent until it is told to stop; reconnects by itself. Rejects with ConnectionRefused when the platform
- * refuses this worker, or nobody answers the first time. Uncaught, that is one line and the exit code 1.
+ * refuses this worker. Uncaught, that is one line and the exit code 1.
  */
 export async function serveAgent(options: ServeOptions, handler: Handler): Promise<void> {
   try {
@@ -138,7 +138,6 @@ function threadEnd(
 }
 
 const advice: Readonly<Record<number, string>> = {
-  0: 'Nobody answers at the url of the platform. Correct it, or start the platform first.',
   401: 'The API key was refused. Use a key with the access "agents" write for this agent.',
   404: 'The application of this API key has no such agent.',
 }

@@ -11,7 +11,7 @@ export type Session = ReturnType<typeof createSession>
 const patienceMs = 10_000
 
 /** The platform's side of the protocol, as a test wants it to be. */
-export async function startFakePlatform({ pingIntervalMs = 15_000, welcomes = true } = {}) {
+export async function startFakePlatform({ pingIntervalMs = 15_000, welcomes = true, port = 0 } = {}) {
   const server = createServer()
   const sockets = new WebSocketServer({ noServer: true })
   const arrivals = new EventEmitter()
@@ -63,7 +63,7 @@ export async function startFakePlatform({ pingIntervalMs = 15_000, welcomes = tr
       arrivals.emit('session')
     })
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return fake
