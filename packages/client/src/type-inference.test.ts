@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FeatureCollection as GeoJson } from 'geojson'
 import {
   type AgentEvent,
   createClient,
@@ -31,6 +32,8 @@ test('a dataset’s row type is a type parameter of its queries', async () => {
   expectType<City[]>().of(await client.datasets.query<City>('1', { limit: 1 }, { format: 'json', year: 2020 }))
   expectType<Record<string, unknown>[]>().of(await client.datasets.query('1', {}))
   expectType<FeatureCollection<City>>().of(await client.datasets.query<City>('1', {}, { format: 'geojson' }))
+  const collection: GeoJson = await client.datasets.query('1', {}, { format: 'geojson' })
+  assert.ok(collection)
   expectType<string>().of(await client.datasets.query('1', {}, { format: 'csv' }))
   expectType<{ plan: unknown }>().of(await client.datasets.query('1', {}, { explain: true }))
   for await (const city of client.datasets.rows<City>('1')) expectType<City>().of(city)
