@@ -63,8 +63,8 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
       failed: (error) => this.fail(error),
     })
     this.map.add(this)
-    this.#selection.bind()
     if (this.#data.kind === 'dataset') void this.refresh()
+    this.#selection.bind()
   }
 
   get selectedIds(): FeatureId[] {
@@ -266,8 +266,8 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     const data = this.#data
     const { featureId, apiKey } = this.#options
     const datasetId = data.kind === 'dataset' || data.kind === 'tiles' ? data.datasetId : undefined
-    // What else there is comes with the tiles or the file that the map loads.
-    if (!datasetId) return new Map()
+    // What else there is comes with the tiles or the file that the map loads, or with the query that is under way.
+    if (!datasetId || this.#loading) return new Map()
     // The primary key of tables that uploads make is `id`.
     const where = { [featureId ?? 'id']: { $in: ids } }
     const answer = await queryFeatures(this.map.client, datasetId, { where, limit: ids.length }, { apiKey })

@@ -110,14 +110,15 @@ function clusterLayers(theme: Theme, style: StyleSpecification): Draft[] {
   return [circle, label]
 }
 
-/** A font that the style's glyphs certainly have: one that the style itself uses. */
+/** A font that the style's glyphs certainly have: one that the style itself uses, upright if it has such. */
 function fontOf({ layers }: StyleSpecification): string[] {
+  const fonts: string[][] = []
   for (const layer of layers) {
     const font = layer.type === 'symbol' ? layer.layout?.['text-font'] : undefined
     if (Array.isArray(font) && font.every((name) => typeof name === 'string') && font[0] !== 'literal')
-      return font as string[]
+      fonts.push(font as string[])
   }
-  return ['Noto Sans Regular']
+  return fonts.find(([name = '']) => !/italic|oblique/i.test(name)) ?? fonts[0] ?? ['Noto Sans Regular']
 }
 
 /** Layers as MapLibre takes them: with an id each, bound to their source. */

@@ -321,6 +321,36 @@ test('properties of features that are not loaded are asked for once, by the ids 
   await noErrors()
 })
 
+test('the first query of a GeoJSON source is enough for the properties of what the state selects', async () => {
+  const queries: string[] = []
+  page.on('request', (request) => request.url().includes('/query') && queries.push(request.postData() ?? ''))
+  await page.evaluate(() => {
+    tools.kept.initial = { ui: { place: 2 } }
+  })
+  const bound = { selectionMode: 'single', selectionState: 'ui.place', selectionFeatureState: 'ui.properties' }
+  await show({ src: world.places, type: 'geojson', ...bound })
+  assert.deepEqual([await selected(), await stateAt('ui.properties')], [[2], { id: 2, code: 'p2', name: 'Place 2' }])
+  assert.equal(queries.filter((query) => query !== '').length, 1)
+  await noErrors()
+})
+
+test('the mouse shows what can be clicked, and a feature without an id says what is missing', async () => {
+  const { id: _, ...anonymous } = point(1, 0, 10)
+  await show({ src: collection(anonymous), selectionMode: 'single' }, { src: world.others })
+  const cursorAt = async (longitude: number, latitude: number) => {
+    const { x, y } = await project(longitude, latitude)
+    await page.mouse.move(x, y)
+    await settled()
+    return await page.evaluate(() => tools.kept.map.gl.getCanvas().style.cursor)
+  }
+  assert.deepEqual([await cursorAt(0, 10), await cursorAt(0, -15), await cursorAt(0, 0)], ['pointer', '', ''])
+  await click(0, 10)
+  assert.match(
+    String(await errors()),
+    /Data source "places": featureId: the clicked feature has no id\. Name the property/,
+  )
+})
+
 test('a registered popup opens on the clicked feature, text of the data stays text, and another click closes it', async () => {
   await show({ src: world.places, selectionMode: 'single', selectionPopup: 'place' })
   await page.evaluate(() => {

@@ -56,7 +56,7 @@ export class Selection {
   }
 
   get features(): SelectedFeature[] {
-    return [...this.#selected.values()]
+    return Array.from(this.#selected.values(), ({ id, properties }) => ({ id, properties }))
   }
 
   has(id: FeatureId): boolean {
@@ -74,9 +74,9 @@ export class Selection {
       this.#selected.set(key, before.get(key) ?? { id, properties: known.get(key) ?? null })
     for (const [key, { id }] of before) if (!wanted.has(key)) this.#outlet.mark(id, false)
     for (const [key, id] of wanted) if (!before.has(key)) this.#outlet.mark(id, true)
-    this.complete(false)
+    this.#fill(this.#outlet.loaded(this.#unknown()))
     this.#publish()
-    this.#fetch()
+    this.#fetch(this.#unknown())
   }
 
   /** Shows the selection again where MapLibre has forgotten it. */
@@ -85,16 +85,16 @@ export class Selection {
   }
 
   /** Looks for properties that are not known among what has been loaded. */
-  complete(isToldAll = true): void {
+  complete(): void {
     const unknown = this.#unknown()
-    if (unknown.length > 0 && this.#fill(this.#outlet.loaded(unknown)) && isToldAll) this.#publish()
+    if (unknown.length > 0 && this.#fill(this.#outlet.loaded(unknown))) this.#publish()
   }
 
-  /** The data are other ones: so may be the properties. */
+  /** The data are other ones: so may be the properties. Those that are not found stay as they were. */
   renew(): void {
-    for (const entry of this.#selected.values()) entry.properties = null
-    this.complete()
-    this.#fetch()
+    const found = this.#outlet.loaded(this.ids)
+    if (this.#fill(found)) this.#publish()
+    this.#fetch(this.ids.filter((id) => !found.has(String(id))))
   }
 
   #unknown(): FeatureId[] {
@@ -105,17 +105,16 @@ export class Selection {
     let isFilled = false
     for (const [key, entry] of this.#selected) {
       const properties = found.get(key)
-      if (!properties || entry.properties) continue
+      if (!properties) continue
       entry.properties = properties
       isFilled = true
     }
     return isFilled
   }
 
-  #fetch(): void {
-    const unknown = this.#unknown()
-    if (unknown.length === 0) return
-    this.#outlet.fetched(unknown).then(
+  #fetch(ids: readonly FeatureId[]): void {
+    if (ids.length === 0) return
+    this.#outlet.fetched(ids).then(
       (found) => this.#fill(found) && this.#publish(),
       (error: unknown) => this.#outlet.failed(error),
     )
