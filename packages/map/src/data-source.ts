@@ -1,9 +1,10 @@
 /// <reference lib="dom" />
 /** A dataset, an address or a collection on a map: its MapLibre source and layers, its selection and its popup. */
-import type { FeatureCollection } from 'geojson'
+
 import type { GeoJSONSource, LngLat, MapGeoJSONFeature, Source, StyleSpecification } from 'maplibre-gl'
 import type { ClickableSource } from './clicks.ts'
 import { boundLayers, defaultLayers, type LayersOption } from './default-layers.ts'
+import type { FeatureCollection } from './geojson.ts'
 import type { GraticuleMap } from './graticule-map.ts'
 import { propertiesInCollection, propertiesInTiles } from './loaded-properties.ts'
 import type { ClickedFeature } from './popups.ts'

@@ -1,6 +1,7 @@
 /** Properties of features that are in the browser already, by the text of their id. */
-import type { FeatureCollection } from 'geojson'
+
 import type { FilterSpecification, Map as MapLibreMap } from 'maplibre-gl'
+import type { FeatureCollection } from './geojson.ts'
 import type { FeatureId, Properties } from './selection.ts'
 
 type Identified = { id?: string | number | undefined; properties: Properties | null }

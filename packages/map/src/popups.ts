@@ -1,13 +1,13 @@
 /// <reference lib="dom" />
 /** Popups of clicked features. Text and elements are safe with any data; markup is taken only from `html`. */
-import type { Feature, Geometry } from 'geojson'
+import type { Feature } from '@graticule/client'
 import { LngLat, type Map as MapLibreMap, Popup, type PopupOptions } from 'maplibre-gl'
 import type { DataSource } from './data-source.ts'
 import type { GraticuleMap } from './graticule-map.ts'
 import { nearestName } from './nearest-name.ts'
 import type { FeatureId } from './selection.ts'
 
-export type ClickedFeature = Feature<Geometry, Record<string, unknown>> & { id?: FeatureId }
+export type ClickedFeature = Feature & { id?: FeatureId }
 
 export interface PopupContext {
   readonly feature: ClickedFeature

@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 /** Where the features of a data source come from, and the MapLibre source made of it. */
-import type { FeatureCollection } from 'geojson'
+
 import type { GeoJSONSource, Source, SourceSpecification, VectorTileSource } from 'maplibre-gl'
+import type { FeatureCollection } from './geojson.ts'
 import { isId, type MapClient, withKey } from './map-client.ts'
 import { type DataSourceOptions, isCollection, typeOf } from './source-options.ts'
 

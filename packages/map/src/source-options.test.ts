@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { FeatureCollection as ClientCollection } from '@graticule/client'
+import type { FeatureCollection as GeoJsonCollection } from 'geojson'
 import { checkSourceOptions, type DataSourceOptions, typeOf } from './source-options.ts'
 
 const dataset = '7f0c8f0e-6f1e-4c55-8f0a-2f4f5c3a9b1d'
@@ -82,6 +84,16 @@ test('options that contradict each other are refused', () => {
     [{ selectionMode: 'none', selectionClear: true }, /^DataSource: selectionClear needs a selectionMode/],
   ]
   for (const [options, message] of refused) assert.match(problemOf(options), message)
+})
+
+test('collections typed by @types/geojson and by the client are taken, as the compiler says', () => {
+  const foreign: GeoJsonCollection = { type: 'FeatureCollection', features: [] }
+  const own: ClientCollection = { type: 'FeatureCollection', features: [] }
+  const sources: DataSourceOptions['src'][] = [foreign, own]
+  assert.deepEqual(
+    sources.map((src) => problemOf({ src })),
+    ['', ''],
+  )
 })
 
 test('the type follows from the source where it is not said', () => {

@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 /** The options of a data source, and the checks that refuse a bad one by its name before anything happens. */
-import type { FeatureCollection } from 'geojson'
+
 import type { LayersOption } from './default-layers.ts'
+import type { FeatureCollection } from './geojson.ts'
 import type { GraticuleMap } from './graticule-map.ts'
 import { isId } from './map-client.ts'
 import { nearestName } from './nearest-name.ts'

@@ -7,6 +7,7 @@ import {
   type CSSProperties,
   createContext,
   createElement,
+  type ReactElement,
   type ReactNode,
   type RefObject,
   useCallback,
@@ -26,7 +27,7 @@ const MapContext = createContext<MapObject | null>(null)
 const StateContext = createContext<State | null>(null)
 
 /** Gives the state to maps and to components beside them. */
-export function AppState({ state, children }: { state: State; children?: ReactNode }) {
+export function AppState({ state, children }: { state: State; children?: ReactNode }): ReactElement {
   return createElement(StateContext.Provider, { value: state }, children)
 }
 
@@ -46,7 +47,7 @@ const wholeRoom: CSSProperties = { width: '100%', height: '100%' }
  * A map, with its data sources and other components as children. A change of `style` shows another style, a change of
  * `client`, `state` or `theme` makes a new map; MapLibre's own options are read once.
  */
-export function GraticuleMap(props: GraticuleMapProps) {
+export function GraticuleMap(props: GraticuleMapProps): ReactElement {
   const { className, containerStyle = wholeRoom, children, client, style, theme } = props
   const outerState = useContext(StateContext)
   const state = props.state ?? outerState ?? undefined
@@ -101,7 +102,7 @@ export interface DataSourceProps extends Omit<DataSourceOptions, 'svcMap'> {
 }
 
 /** A data source of the map around it. Changed options make it anew, other data and layers do not. */
-export function DataSource(props: DataSourceProps) {
+export function DataSource(props: DataSourceProps): null {
   const { src, layers, selectionPopup, onSelectionChange: _, onError: __, onData: ___, ...fixed } = props
   const map = useMap()
   const latest = useLatest(props)
