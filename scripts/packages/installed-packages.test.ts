@@ -12,19 +12,13 @@ import { runCommandLine, startServer } from '../../packages/server/src/testing/c
 import { makeProject, type Project } from './empty-project.ts'
 import { nodeOf, nodeVersions } from './node-versions.ts'
 import { serveFolder } from './serve-folder.ts'
-import type { Published } from './tarballs.ts'
 
 // What a stranger gets: the tarballs, in a project that knows nothing of this repository.
 
 // npm may have to fetch what its cache lacks.
 const slow = { timeout: 600_000 }
-/** The first program of a package's README. */
-function exampleOf(name: Published): string {
-  const readme = readFileSync(new URL(`../../packages/${name}/README.md`, import.meta.url), 'utf8')
-  const [, program] = /```ts\n(.*?)\n```/s.exec(readme) ?? []
-  assert.ok(program, `the README of ${name} has no example`)
-  return program
-}
+const readme = readFileSync(new URL('../../packages/agent/README.md', import.meta.url), 'utf8')
+const [, fiveLines = ''] = /```ts\n(.*?)\n```/s.exec(readme) ?? []
 
 const softwareRendering = ['--no-sandbox', '--disable-gpu', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
 
@@ -39,9 +33,7 @@ after(async () => (await world)?.close())
 
 async function makeWorld(): Promise<World> {
   const project = await makeProject()
-  for (const name of ['agent', 'client'] as const) {
-    await writeFile(join(project.folder, `${name}.js`), exampleOf(name))
-  }
+  await writeFile(join(project.folder, 'agent.js'), fiveLines)
   const env = { PATH: process.env.PATH ?? '', DATA_DIR: join(project.folder, 'data'), PORT: '0' }
   const server = await startServer(env)
   const { output } = await runCommandLine(['keys'], env)
@@ -155,9 +147,6 @@ for (const version of nodeVersions) {
     const program = await start(t, await nodeOf(version), ['query.js', url, key, id])
     assert.equal(await program.exited, 0, program.output())
     assert.equal(program.output(), '[{"name":"Berlin"}]\n{"id":1,"name":"Berlin"}\ntrue 404 not_found\n')
-    const example = await start(t, await nodeOf(version), ['client.js'], { GRATICULE_URL: url, GRATICULE_API_KEY: key })
-    assert.equal(await example.exited, 0, example.output())
-    assert.match(example.output(), new RegExp(`^cities ${version} \\[ { id: 1, name: 'Berlin' } \\]$`, 'm'))
   })
 
   test(`on Node ${version} the example of the agent's README serves, and ends on SIGTERM`, slow, async (t) => {

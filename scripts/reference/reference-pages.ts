@@ -64,6 +64,8 @@ async function describeEntry(name: Published, title: string, file: string): Prom
     name: title,
     entryPoints: [join(packages, name, file)],
     tsconfig: join(packages, name, 'tsconfig.build.json'),
+    // One package's types may name another's, whose sources lie beside its own.
+    compilerOptions: { customConditions: ['graticule-source'], rootDir: packages },
     plugin: [load],
     // TypeDoc empties the folder that it writes to, which by default is docs/.
     outputs: [{ name: 'markdown', path: folder }],
