@@ -100,15 +100,19 @@ describe('a stream that breaks off', () => {
   ]
   for (const [what, code, end] of cases) {
     test(`rejects when it ${what}`, async () => {
+      let breakOff = () => {}
       const broken = createServer((_, response) => {
-        response.setHeader('content-type', 'text/event-stream')
-        response.write(begun, () => setTimeout(() => end(response), 50))
+        breakOff = () => end(response)
+        response.setHeader('content-type', 'text/event-stream').write(begun)
       }).listen(0, '127.0.0.1')
       await once(broken, 'listening')
       const { agents } = createClient(`http://127.0.0.1:${(broken.address() as AddressInfo).port}`)
       const events: AgentEvent[] = []
       const read = async () => {
-        for await (const event of agents.stream('1', { input: 'x' })) events.push(event)
+        for await (const event of agents.stream('1', { input: 'x' })) {
+          events.push(event)
+          if (event.type === 'delta') breakOff()
+        }
       }
       await assert.rejects(read, { name: 'ApiError', status: 0, code })
       assert.equal(textOf(events), 'half')
