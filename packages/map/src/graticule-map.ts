@@ -29,6 +29,9 @@ export interface GraticuleMapEvents {
   error: { readonly error: Error }
 }
 
+/** MapLibre's error event, as far as it tells what failed. */
+type Failure = { error: unknown; sourceId?: string; layer?: { id: string } }
+
 export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   /** The MapLibre map. */
   readonly gl: MapLibreMap
@@ -140,7 +143,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     gl.on('sourcedata', ({ sourceId, isSourceLoaded, sourceDataType, tile }) => {
       if (isSourceLoaded && sourceDataType !== 'metadata') this.#sources.get(sourceId)?.loaded(Boolean(tile))
     })
-    gl.on('error', (failure: { error: unknown; sourceId?: string; layer?: { id: string } }) => {
+    gl.on('error', (failure: Failure) => {
       const source = this.#sourceOf(failure)
       if (source) return source.fail(failure.error)
       const error = errorOf(failure.error)
@@ -150,11 +153,16 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     })
   }
 
-  #sourceOf({ sourceId, layer }: { sourceId?: string; layer?: { id: string } }): DataSource | undefined {
-    if (sourceId !== undefined) return this.#sources.get(sourceId)
+  #sourceOf({ error, sourceId, layer }: Failure): DataSource | undefined {
+    const id = sourceId ?? namedSource(error)
+    if (id !== undefined) return this.#sources.get(id)
     return layer && [...this.#sources.values()].find(({ layerIds }) => layerIds.includes(layer.id))
   }
 }
+
+/** MapLibre says of a missing source layer only in words which source it is of. */
+const namedSource = (error: unknown): string | undefined =>
+  error instanceof Error ? /does not exist on source "([^"]+)"/.exec(error.message)?.[1] : undefined
 
 function errorOf(cause: unknown, prefix = ''): Error {
   const message = cause instanceof Error ? cause.message : String(cause)

@@ -163,6 +163,13 @@ test('sourceLayer chooses a layer of the tiles; a layer that is not there leaves
   assert.deepEqual([await layersOf('places'), await layersOf('other')], [['earth'], ['boundaries']])
   await screenshot(page, 'source-layer')
   await noErrors()
+  await page.evaluate(async (src) => {
+    const svcMap = tools.kept.map
+    new tools.DataSource({ id: 'absent', svcMap, src, sourceLayer: 'absent' })
+    await tools.settled()
+  }, src)
+  assert.match(String(await errors()), /Data source "absent": .*"absent"/)
+  assert.deepEqual([await layersOf('absent'), await layersOf('places')], [[], ['earth']])
 })
 
 test('clusters break up on zoom, by clicks too, and radius and highest zoom are what was said', async () => {

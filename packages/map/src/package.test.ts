@@ -4,11 +4,12 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { bundle } from './testing/browser.ts'
 
+// Vite leaves the white space of libraries in: applications ship less.
 const limit = 15_000
 const entries = { map: 'map.ts', react: 'react/react.ts' }
 
 for (const [name, file] of Object.entries(entries))
-  test(`the entry ${name} is at most 15 kB, minified and compressed, without MapLibre and React`, async () => {
+  test(`the entry ${name} is at most 15 kB compressed, without MapLibre and React`, async () => {
     const external = ['maplibre-gl', 'react']
     const code = await bundle(resolve(import.meta.dirname, file), external, true)
     const bytes = gzipSync(code, { level: 9 }).length
