@@ -69,6 +69,8 @@ const names: Readonly<Record<string, string>> = {
   DatabasesPublishAnswer: 'PublicationResult',
   DatasetsQueryAdvancedBody: 'DatasetQuery',
   DatasetsQueryAdvancedParams: 'DatasetQueryParams',
+  DatasetsStatisticsAnswer: 'AttributeStatistics',
+  DatasetsStatisticsParams: 'AttributeStatisticsParams',
   AgentInvokeDto: 'AgentInput',
   AgentInvokeResponse: 'AgentAnswer',
   AgentsWorkersItem: 'AgentWorker',

@@ -827,6 +827,59 @@ export interface DatasetQuery {
   }
 }
 
+export interface AttributeStatisticsParams {
+  /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
+  filter?: JsonObject
+  /** Into how many equally large parts the quantiles divide the values; 100 for percentiles */
+  quantiles?: number
+  /** How many bins a histogram has at most */
+  bins?: number
+  /** In milliseconds; 300000 at most */
+  timeout?: number
+}
+
+export interface AttributeStatistics {
+  attribute: string
+  type: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+  /** How many rows there are; of very large tables what the database expects */
+  rows: {
+    count: number
+    isEstimate: boolean
+  }
+  /** How many values are not null */
+  count: number
+  /** How many are */
+  nulls: number
+  /** How many different values there are; an estimate when `sampled` */
+  distinct: number | null
+  /** Texts in the order of their code points */
+  min: string | number | null
+  /** Texts of more than 200 characters are cut, here and elsewhere, and end with … */
+  max: string | number | null
+  /** Of numbers; of those in the sample when `sampled` */
+  mean: number | null
+  /** Of numbers, dates and times: the share `p` of the values is at most `value` */
+  quantiles: {
+    p: number
+    value: string | number
+  }[]
+  /** Of numbers and dates: how many values are at least `from` and below `to`; the last bin has `to` too */
+  histogram: {
+    from: string | number
+    to: string | number
+    count: number
+  }[]
+  /** The most frequent values, at most 20 */
+  frequent: {
+    value: string | number | boolean
+    count: number
+  }[]
+  /** Quantiles, histogram, frequent values and mean are those of a sample, their counts too */
+  sampled: boolean
+  /** How many rows they are of */
+  sampleSize: number
+}
+
 export interface AgentCreate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject

@@ -173,6 +173,7 @@ function address(operation: Operation, id: string): string {
 const examples: Readonly<Record<string, string>> = {
   key: 'colour',
   file: 'start.js',
+  name: 'one',
   z: '0',
   x: '0',
   y: '0',

@@ -4,6 +4,8 @@ import { readRows } from '../json-rows.ts'
 import { path } from '../request.ts'
 import type { Sender } from '../send.ts'
 import type {
+  AttributeStatistics,
+  AttributeStatisticsParams,
   Dataset,
   DatasetCreate,
   DatasetPatch,
@@ -21,6 +23,7 @@ type QueryParams<Format> = Params<Omit<DatasetQueryParams, 'format' | 'explain'>
   explain?: false
   [parameter: string]: unknown
 }
+type StatisticsParams = Params<AttributeStatisticsParams> & { [parameter: string]: unknown }
 type Explain = Omit<QueryParams<DatasetQueryParams['format']>, 'explain'> & { explain: true }
 
 interface RunQuery {
@@ -49,6 +52,9 @@ export function datasetsGroup({ json: send, text, stream }: Sender) {
     ...changeable<Dataset, DatasetUpdate, DatasetPatch>(send, root),
     /** The rows, features or CSV that a query finds, all at once. */
     query: query as RunQuery,
+    /** What the values of an attribute are. A dataset's own parameters are given along with the declared ones. */
+    statistics: (id: string, name: string, params?: StatisticsParams) =>
+      send<AttributeStatistics>('GET', path`/api/v1/datasets/${id}/attributes/${name}/statistics`, params),
     /** The rows one by one while they arrive, in constant memory. Leaving the loop ends the request. */
     rows<Row = JsonObject>(
       id: string,

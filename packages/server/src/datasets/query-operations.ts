@@ -2,26 +2,23 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
 import { FaultCollector, invalid } from '../errors.ts'
 import { lastSegment } from '../http/file-name.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
-import type { Attributes } from '../query/attribute.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
 import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
 import { pageLinks } from '../resource/page-links.ts'
-import { createRecent, type Recent } from '../resource/recent.ts'
-import type { Entity, Resource } from '../resource/resource.ts'
+import type { Recent } from '../resource/recent.ts'
+import type { Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
-import { attributesOf } from './attribute-dto.ts'
-import { type Dataset, ownParameters, type Sources } from './sources.ts'
+import { createKnownDatasets, type KnownDataset } from './known-dataset.ts'
+import { filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
+import type { Sources } from './sources.ts'
+import { statisticsOperation } from './statistics-operation.ts'
 import { streamAnswer } from './stream-answer.ts'
 import type { StreamSlots } from './stream-slots.ts'
 import { readCount, totalRows } from './total-rows.ts'
-
-const defaultTimeoutMs = 30_000
-const maxTimeoutMs = 300_000
 
 const names = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description }))
 const limits = {
@@ -31,7 +28,7 @@ const limits = {
 const answerParameters = {
   format: Type.Optional(Type.Enum([...formatNames], { description: 'What the answer is; Accept is asked otherwise' })),
   explain: Type.Optional(Type.Boolean({ description: 'Answer how the query would be carried out, instead of rows' })),
-  timeout: Type.Optional(Type.Integer({ minimum: 1, description: `In milliseconds; ${maxTimeoutMs} at most` })),
+  timeout: timeoutParameter,
   filename: Type.Optional(Type.String({ maxLength: 255, description: 'Makes the answer a download of this name' })),
   count: Type.Optional(
     Type.String({
@@ -46,18 +43,7 @@ const answerParameters = {
 const simpleSchema = Type.Object({
   ...answerParameters,
   attributes: names('The attributes to return, or aggregates of them'),
-  filter: Type.Optional(
-    Type.Object(
-      {},
-      {
-        description:
-          'Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, ' +
-          '`filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, ' +
-          'or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, ' +
-          '`filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}`',
-      },
-    ),
-  ),
+  filter: filterParameter,
   sort: names('The attributes to sort by; `-` in front sorts downwards'),
   ...limits,
 })
@@ -100,19 +86,10 @@ const bodySchema = Type.Object(
 
 export type QueryDependencies = { db: Db; resource: Resource; sources: Sources; slots: StreamSlots }
 
-type Known = {
-  readonly dataset: Dataset
-  readonly attributes: Attributes
-  /** The names of the dataset's own parameters. */
-  readonly parameters: ReadonlySet<string>
-}
-type Services = { readonly known: Recent<Known>; readonly sources: Sources; readonly slots: StreamSlots }
+type Services = { readonly known: Recent<KnownDataset>; readonly sources: Sources; readonly slots: StreamSlots }
 
 export function queryOperations({ db, resource, sources, slots }: QueryDependencies): Operation[] {
-  const known = createRecent({ db, resource }, async ({ entity }): Promise<Known> => {
-    const dataset = { ...entity, secrets: await sealedSecrets(db, entity) } as unknown as Dataset
-    return { dataset, attributes: attributesOf(dataset), parameters: ownParameters(dataset) }
-  })
+  const known = createKnownDatasets(db, resource)
   const services = { known, sources, slots }
   const common = {
     path: `${resource.path}/{id}/query`,
@@ -162,6 +139,7 @@ export function queryOperations({ db, resource, sources, slots }: QueryDependenc
           places: bodyPlaces,
         }),
     }),
+    statisticsOperation(services, resource),
   ]
 }
 
@@ -187,7 +165,7 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   const read = faults.attempt(() => parsePlan(query, attributes, asked.places))
   const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
   const source = await sources.open(dataset, context.tree)
-  const timeoutMs = Math.min(parameters.timeout ?? defaultTimeoutMs, maxTimeoutMs)
+  const timeoutMs = timeoutOf(parameters.timeout)
   const { signal } = context
   if (parameters.explain) {
     const giveBack = await slots.take(dataset.applicationId, signal)
@@ -225,13 +203,4 @@ function fileNameOf(given: string | undefined): string | undefined {
 function totalHeaders({ method, url }: FastifyRequest, { limit, offset }: Plan, total: number): Record<string, string> {
   const links = method === 'POST' || limit === undefined ? {} : pageLinks(url, { limit, offset }, total)
   return { 'x-total-count': String(total), ...links }
-}
-
-/** Write-only, so it is not part of the record; only a web service needs it. */
-async function sealedSecrets(db: Db, { id, type }: Entity): Promise<string | null> {
-  if (type !== 'rest') return null
-  const [row] = await db.query<{ secrets: string | null }>(
-    sql`SELECT secrets FROM svc.datasets WHERE id = ${String(id)}::uuid`,
-  )
-  return row?.secrets ?? null
 }

@@ -19,7 +19,7 @@ export async function totalRows(source: Source, plan: Plan, count: Count, option
 }
 
 /** The estimate of PostgreSQL's planner. Nothing where there is no planner, or the caller may not see what it says. */
-function expectedRows(explained: unknown): number | undefined {
+export function expectedRows(explained: unknown): number | undefined {
   const [first] = Array.isArray(explained) ? (explained as { Plan?: { 'Plan Rows'?: unknown } }[]) : []
   const rows = first?.Plan?.['Plan Rows']
   return typeof rows === 'number' ? rows : undefined
@@ -35,4 +35,4 @@ async function countRows(source: Source, plan: Plan, options: SelectOptions): Pr
   return rows
 }
 
-const countColumn = { name: 'count', aggregate: 'count', type: 'integer' } as const
+export const countColumn = { name: 'count', aggregate: 'count', type: 'integer' } as const
