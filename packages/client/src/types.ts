@@ -1140,6 +1140,28 @@ export interface ServerConfig {
     /** When it was made, in milliseconds since 1970 */
     timestamp: number
   }
+  limits: {
+    /** The largest JSON body; styles and configuration may have more */
+    bodyBytes: number
+    /** The largest file of an upload */
+    uploadBytes: number
+    /** How many uploads of an application may be unfinished */
+    unfinishedUploads: number
+    /** Tables and files that an application may keep; null: no limit */
+    storageBytes: number | null
+    /** The longest `timeout` of a query in the default database */
+    queryTimeoutMs: number
+    /** How many queries of datasets an application may run at once, in each replica */
+    queriesAtOnce: number
+    /** The most features in a tile */
+    tileFeatures: number
+    /** The largest tile, uncompressed */
+    tileBytes: number
+    /** The largest input of an agent */
+    agentInputBytes: number
+    /** The largest answer of an agent */
+    agentOutputBytes: number
+  }
 }
 
 export interface ServerHealth {

@@ -23,11 +23,13 @@ import type { Config } from './config.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
 import { createMemoryThreads, type MemoryThreads } from './datasets/memory-source-threads.ts'
+import { maxTimeoutMs } from './datasets/query-parameters.ts'
 import { readFunctions } from './datasets/sources/lambda-functions.ts'
 import { createRestCache } from './datasets/sources/rest-cache.ts'
 import { createSources, type Dataset } from './datasets/sources.ts'
 import { createStreamSlots, type StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
+import { defaultLimits } from './db/embedded-limits.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
@@ -43,6 +45,7 @@ import { createMetrics, type Gauges, type Metrics } from './metrics/metrics.ts'
 import { allOperations } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
 import { createSending } from './sending/sending.ts'
+import { publicLimits } from './server-info/limits.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { watchStorage } from './server-info/storage.ts'
 import { createStyleCheck } from './styles/style-check.ts'
@@ -100,7 +103,7 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
   const metrics = createMetrics(gaugesOf({ agents, slots, tiling }), about.version.tag)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
   const own = { db, secrets, styleCheck, connections, sources, slots, about, isStopping, baseUrl, storage }
-  const parts = { ...own, ...authority, ...credentials, ...maps, ...messages }
+  const parts = { ...own, ...authority, ...credentials, ...maps, ...messages, limits: limitsToTell(config, db) }
   const operations = allOperations({ ...parts, agents, uploading, metrics, dataDirectory: config.DATA_DIR })
   const limits = { bodyLimit: config.BODY_LIMIT, hstsSubDomains: config.HSTS !== '' }
   const http = await createServer(operations, authority, { logger, trustProxy, isStopping, ...limits })
@@ -140,6 +143,10 @@ export async function createApp({ db, secrets, logger, config, about }: AppOptio
     },
   }
 }
+
+/** The embedded database ends queries sooner than a `timeout` may ask. */
+const limitsToTell = (config: AppConfig, { kind }: Db) =>
+  publicLimits(config, kind === 'embedded' ? defaultLimits.timeMs : maxTimeoutMs)
 
 /** `listening` is the server's own address, once it listens. */
 const openEgress = async (config: AppConfig, db: Db, listening: () => AddressInfo | string | null | undefined) =>

@@ -49,6 +49,7 @@ import { crudOperations } from './resource/crud.ts'
 import { metadataOperations } from './resource/metadata.ts'
 import type { Resource } from './resource/resource.ts'
 import { outputSchema } from './resource/schemas.ts'
+import type { Limits } from './server-info/limits.ts'
 import { type ServerConfig, serverInfoOperations } from './server-info/server-info.ts'
 import type { Storage } from './server-info/storage.ts'
 import { styles } from './styles/style.ts'
@@ -80,6 +81,7 @@ export type Parts = Omit<AuthParts, 'mailer'> & {
   mailer: Mailer
   deliveries: Deliveries
   about: ServerConfig
+  limits: Limits
   isStopping: () => boolean
   storage: Storage
   tiling: Tiling
@@ -142,7 +144,7 @@ export function allOperations(parts: Parts): Operation[] {
     ...uploadOperations({ store: { db, resource: uploads(related) }, ...uploading, isStopping }),
     ...configOperations(db, appConfig, { svc: about }),
     ...recordOperations(db, appConfig),
-    ...serverInfoOperations(db, about, isStopping, parts.storage),
+    ...serverInfoOperations(db, { ...about, limits: parts.limits }, isStopping, parts.storage),
     ...metricsOperations(parts.metrics),
   ]
   const mcp = mcpOperations({

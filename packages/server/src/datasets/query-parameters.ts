@@ -1,7 +1,7 @@
 import Type from 'typebox'
 
 const defaultTimeoutMs = 30_000
-const maxTimeoutMs = 300_000
+export const maxTimeoutMs = 300_000
 
 /** Parameters that more than one operation on the rows of a dataset takes. */
 export const filterParameter = Type.Optional(

@@ -3,6 +3,7 @@ import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { type Operation, operation } from '../http/operation.ts'
 import { createHealth } from './health.ts'
+import { type Limits, limitsSchema } from './limits.ts'
 import type { Storage } from './storage.ts'
 
 /** What is running: at `/config`, and under `svc` in every application's configuration. */
@@ -14,6 +15,7 @@ const configSchema = Type.Object({
     hash: Type.String({ description: 'The commit' }),
     timestamp: Type.Number({ description: 'When it was made, in milliseconds since 1970' }),
   }),
+  limits: limitsSchema,
 })
 
 const healthSchema = Type.Object({
@@ -26,7 +28,7 @@ const healthSchema = Type.Object({
 /** `isStopping` tells load balancers to send nothing more. */
 export function serverInfoOperations(
   db: Db,
-  config: ServerConfig,
+  config: ServerConfig & { limits: Limits },
   isStopping: () => boolean,
   storage: Storage,
 ): Operation[] {
@@ -36,7 +38,7 @@ export function serverInfoOperations(
       id: 'server.config',
       method: 'GET',
       path: '/api/v1/config',
-      summary: 'Get the version of the server',
+      summary: 'Get the version of the server and its limits',
       access: 'key',
       success: { status: 200, description: 'The server’s configuration', schema: configSchema },
       handle: async () => ({ body: config }),

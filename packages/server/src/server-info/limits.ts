@@ -1,0 +1,48 @@
+import Type, { type Static } from 'typebox'
+import type { Config } from '../config.ts'
+
+const whole = (description: string) => Type.Integer({ description })
+
+/** What the installation allows, so that a client can know it before it sends. */
+export const limitsSchema = Type.Object({
+  bodyBytes: whole('The largest JSON body; styles and configuration may have more'),
+  uploadBytes: whole('The largest file of an upload'),
+  unfinishedUploads: whole('How many uploads of an application may be unfinished'),
+  storageBytes: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Tables and files that an application may keep; null: no limit',
+  }),
+  queryTimeoutMs: whole('The longest `timeout` of a query in the default database'),
+  queriesAtOnce: whole('How many queries of datasets an application may run at once, in each replica'),
+  tileFeatures: whole('The most features in a tile'),
+  tileBytes: whole('The largest tile, uncompressed'),
+  agentInputBytes: whole('The largest input of an agent'),
+  agentOutputBytes: whole('The largest answer of an agent'),
+})
+
+export type Limits = Static<typeof limitsSchema>
+
+type Settings = Pick<
+  Config,
+  | 'BODY_LIMIT'
+  | 'UPLOAD_MAX_BYTES'
+  | 'UPLOADS_WAITING_PER_APPLICATION'
+  | 'STORAGE_PER_APPLICATION'
+  | 'STREAMS_PER_APPLICATION'
+  | 'TILE_MAX_FEATURES'
+  | 'TILE_MAX_BYTES'
+  | 'AGENT_INPUT_BYTES'
+  | 'AGENT_OUTPUT_BYTES'
+>
+
+export const publicLimits = (settings: Settings, queryTimeoutMs: number): Limits => ({
+  bodyBytes: settings.BODY_LIMIT,
+  uploadBytes: settings.UPLOAD_MAX_BYTES,
+  unfinishedUploads: settings.UPLOADS_WAITING_PER_APPLICATION,
+  storageBytes: settings.STORAGE_PER_APPLICATION ?? null,
+  queryTimeoutMs,
+  queriesAtOnce: settings.STREAMS_PER_APPLICATION,
+  tileFeatures: settings.TILE_MAX_FEATURES,
+  tileBytes: settings.TILE_MAX_BYTES,
+  agentInputBytes: settings.AGENT_INPUT_BYTES,
+  agentOutputBytes: settings.AGENT_OUTPUT_BYTES,
+})
