@@ -95,6 +95,13 @@ describe('clients that leave in the first ten milliseconds', () => {
     )
   }
 
+  test('leave no statistics of an attribute behind', onPostgres, async () => {
+    const id = await dataset(forever)
+    await leaveEarly(() => `GET /api/v1/datasets/${id}/attributes/n/statistics?timeout=300000`)
+    await nothingRuns()
+    await queriesAreFree()
+  })
+
   test('keep no place among the running queries', async () => {
     // Long enough that no answer is there before its client leaves, short enough for a database that cannot cancel.
     const id = await dataset('SELECT count(*) AS n FROM generate_series(1, 300000) g')

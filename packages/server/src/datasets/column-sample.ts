@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import type { Cell } from '../formats/cell.ts'
 import { jsonWriter } from '../formats/json.ts'
 import type { AttributeType } from '../query/attribute.ts'
@@ -19,6 +20,8 @@ export type SampledValue = {
 
 /** The most rows that are kept of a column, so that memory and the time to sort do not grow with the dataset. */
 export const sampleCapacity = 10_000
+
+const turnRows = 500
 
 /** A uniform sample of the rows of one column, with what was found on the way of all the rows that were read. */
 export type ColumnSample = {
@@ -48,7 +51,13 @@ export async function sampleColumn(batches: AsyncIterable<Cell[][]>, type: Attri
     if (cell === null) nulls++
     else for (const each of [extremes, mean]) each.add(cell)
   }
-  for await (const batch of batches) for (const [cell = null] of batch) add(cell)
+  for await (const batch of batches) {
+    for (const [cell = null] of batch) {
+      add(cell)
+      // A batch may be a whole answer: some milliseconds of work, then everybody else has a turn.
+      if (rows % turnRows === 0) await setImmediate()
+    }
+  }
   const values = reservoir.filter((one) => one !== null)
   return { rows, nulls, ...extremes.found(), mean: mean.found(), size: reservoir.length, values }
 }
