@@ -158,6 +158,11 @@ const hints: readonly Hint[] = [
     ],
   },
   {
+    operations: /^datasets\.statistics$/,
+    record: places,
+    parameters: { name: [...Object.keys(places), 'nmae', 'a/b'], timeout: ['1', '30000', '300001'] },
+  },
+  {
     operations: /^datasets\.query/,
     record: places,
     parameters: { srid: ['4326', '3857', '999999'], timeout: ['1', '30000', '60000', '300001'] },
