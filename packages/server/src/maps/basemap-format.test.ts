@@ -54,10 +54,7 @@ test('every geometry of the base map is one that MVT 2.1 allows', () => {
   assert.deepEqual(faults, {})
 })
 
-/** GDAL is started for each tile: 14 s on a quiet machine, two minutes on one with a load of 10. */
-const gdalTimeoutMs = 600_000
-
-test('GDAL reads every feature of every layer of a few hundred tiles', { timeout: gdalTimeoutMs }, async () => {
+test('GDAL reads every feature of every layer of a few hundred tiles without a complaint', async () => {
   const low = tiles.filter(({ z }) => z < 4)
   const high = tiles.filter(({ z }, index) => z >= 4 && index % 16 === 0)
   await inParallel([...low, ...high], readByGdal, 2)
