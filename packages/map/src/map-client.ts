@@ -49,11 +49,9 @@ export function withKey(client: MapClient, address: string, apiKey: string | und
 export function transformFor(client: MapClient, others?: RequestTransform): RequestTransform {
   return (url, resourceType) => {
     if (!isOwnAddress(client, url)) return others?.(url, resourceType) ?? { url }
-    return hasKey(url) ? { url } : client.transformRequest(url, resourceType)
+    return client.transformRequest(url, resourceType)
   }
 }
-
-const hasKey = (url: string): boolean => new URL(url, document.baseURI).searchParams.has(keyParameter)
 
 /** Messages of failed requests name the address, and with it the key. */
 export const withoutKeys = (text: string): string => text.replaceAll(/(api-key=)[^&\s"']+/g, '$1…')
