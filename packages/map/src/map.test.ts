@@ -1,40 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { foreignServer, screenshot, startBrowser, type TestBrowser } from './testing/browser.ts'
-import type { Tools } from './testing/page.ts'
-import { markup, startWorld, type World } from './testing/world.ts'
-
-declare global {
-  var tools: Tools
-}
+import { test } from 'node:test'
+import { foreignServer, screenshot } from './testing/browser.ts'
+import { setStage } from './testing/stage.ts'
+import { markup } from './testing/world.ts'
 
 // Every option of a data source, driven by the mouse in Chromium against the real server.
 
-let world: World
-let browser: TestBrowser
-let page: Page & { faults: string[] }
-
-before(async () => {
-  ;[world, browser] = await Promise.all([startWorld(), startBrowser()])
-})
-after(async () => {
-  await browser?.close()
-  await world?.close()
-})
-beforeEach(async () => {
-  page = await browser.open()
-})
-afterEach(async () => {
-  await page.close()
-})
+const stage = setStage()
 
 type Options = Record<string, unknown>
 
 /** Opens a map with one source, or two of which the second is called `other`, and waits until all is drawn. */
 async function show(options: Options, other?: Options | null, mapOptions: Options = {}): Promise<void> {
-  const { url, key } = world
-  await page.evaluate(
+  const { url, key } = stage.world
+  await stage.page.evaluate(
     async ([map, one, two]) => {
       const svcMap = tools.open(map as never)
       await svcMap.ready()
@@ -49,18 +28,18 @@ async function show(options: Options, other?: Options | null, mapOptions: Option
 /** Presses the mouse on a place. A double click is none: the first click is waited for. */
 async function click(longitude: number, latitude: number): Promise<void> {
   const { x, y } = await project(longitude, latitude)
-  await page.mouse.click(x, y)
+  await stage.page.mouse.click(x, y)
   await settled()
 }
 
 const project = (longitude: number, latitude: number) =>
-  page.evaluate((at) => tools.kept.map.gl.project(at), [longitude, latitude] as [number, number])
-const settled = () => page.evaluate(() => tools.settled())
-const shown = (id = 'places') => page.evaluate((source) => tools.shown(source), id)
-const selected = (id = 'places') => page.evaluate((source) => tools.selected(source), id)
-const stateAt = (path: string) => page.evaluate((at) => tools.kept.state.get(at), path)
+  stage.page.evaluate((at) => tools.kept.map.gl.project(at), [longitude, latitude] as [number, number])
+const settled = () => stage.page.evaluate(() => tools.settled())
+const shown = (id = 'places') => stage.page.evaluate((source) => tools.shown(source), id)
+const selected = (id = 'places') => stage.page.evaluate((source) => tools.selected(source), id)
+const stateAt = (path: string) => stage.page.evaluate((at) => tools.kept.state.get(at), path)
 const setState = (path: string, value: unknown) =>
-  page.evaluate(
+  stage.page.evaluate(
     ([at, next]) => {
       tools.kept.state.set(at, next)
       return tools.settled()
@@ -68,21 +47,21 @@ const setState = (path: string, value: unknown) =>
     [path, value] as const,
   )
 const jumpTo = (center: [number, number], zoom: number) =>
-  page.evaluate(
+  stage.page.evaluate(
     (camera) => {
       tools.kept.map.gl.jumpTo(camera)
       return tools.settled()
     },
     { center, zoom },
   )
-const errors = () => page.evaluate(() => tools.errors)
-const noErrors = async () => assert.deepEqual([await errors(), page.faults], [[], []])
+const errors = () => stage.page.evaluate(() => tools.errors)
+const noErrors = async () => assert.deepEqual([await errors(), stage.page.faults], [[], []])
 
 /** The colour that the screen has at a place. */
 async function colourAt(longitude: number, latitude: number): Promise<string> {
   const { x, y } = await project(longitude, latitude)
-  const picture = await page.screenshot({ clip: { x: Math.round(x), y: Math.round(y), width: 1, height: 1 } })
-  return await page.evaluate((data) => tools.colourOf(data), picture.toString('base64'))
+  const picture = await stage.page.screenshot({ clip: { x: Math.round(x), y: Math.round(y), width: 1, height: 1 } })
+  return await stage.page.evaluate((data) => tools.colourOf(data), picture.toString('base64'))
 }
 
 const blue = '#1c6dd0'
@@ -99,31 +78,31 @@ const point = (id: number, longitude: number, latitude: number, name = `Inline $
 const collection = (...features: object[]) => ({ type: 'FeatureCollection', features })
 
 test('a dataset is shown as vector tiles by points, lines and areas, without layers being named', async () => {
-  await show({ src: world.places })
+  await show({ src: stage.world.places })
   assert.deepEqual(await shown(), everything)
-  assert.equal(await page.evaluate(() => tools.kept.map.gl.getSource('places')?.type), 'vector')
+  assert.equal(await stage.page.evaluate(() => tools.kept.map.gl.getSource('places')?.type), 'vector')
   assert.equal(await colourAt(...placeOf(1)), blue)
-  await screenshot(page, 'vector')
+  await screenshot(stage.page, 'vector')
   await noErrors()
 })
 
 test('a dataset is shown as GeoJSON, no more features of it than the limit says', async () => {
-  await show({ src: world.places, type: 'geojson' }, { src: world.places, type: 'geojson', limit: 3 })
+  await show({ src: stage.world.places, type: 'geojson' }, { src: stage.world.places, type: 'geojson', limit: 3 })
   assert.deepEqual(await shown(), everything)
   assert.equal((await shown('other')).length, 3)
-  assert.equal(await page.evaluate(() => tools.kept.map.gl.getSource('places')?.type), 'geojson')
-  await screenshot(page, 'geojson')
+  assert.equal(await stage.page.evaluate(() => tools.kept.map.gl.getSource('places')?.type), 'geojson')
+  await screenshot(stage.page, 'geojson')
   await noErrors()
 })
 
 test('the limit holds for tiles too', async () => {
-  await show({ src: world.others, limit: 1 }, null, { zoom: 0 })
+  await show({ src: stage.world.others, limit: 1 }, null, { zoom: 0 })
   assert.equal((await shown()).length, 1)
   await noErrors()
 })
 
 test('a collection, an address of GeoJSON, a TileJSON and a template of tiles are shown alike', async () => {
-  const { url, others } = world
+  const { url, others } = stage.world
   await show(
     { src: collection(point(1, 0, 10), point(2, 10, 10)) },
     { src: `${url}/api/v1/datasets/${others}/query?format=geojson` },
@@ -135,7 +114,7 @@ test('a collection, an address of GeoJSON, a TileJSON and a template of tiles ar
       [1, 2, 3],
     ],
   )
-  await page.evaluate(
+  await stage.page.evaluate(
     async ([url, others]) => {
       const svcMap = tools.kept.map
       tools.kept.source.remove()
@@ -157,13 +136,13 @@ test('a collection, an address of GeoJSON, a TileJSON and a template of tiles ar
 })
 
 test('sourceLayer chooses a layer of the tiles; a layer that is not there leaves the map alive', async () => {
-  const src = `${world.url}/tiles/basemap/index.json`
+  const src = `${stage.world.url}/tiles/basemap/index.json`
   await show({ src, sourceLayer: 'earth' }, { src, sourceLayer: 'boundaries' })
-  const layersOf = (id: string) => page.evaluate((source) => tools.sourceLayers(source), id)
+  const layersOf = (id: string) => stage.page.evaluate((source) => tools.sourceLayers(source), id)
   assert.deepEqual([await layersOf('places'), await layersOf('other')], [['earth'], ['boundaries']])
-  await screenshot(page, 'source-layer')
+  await screenshot(stage.page, 'source-layer')
   await noErrors()
-  await page.evaluate(async (src) => {
+  await stage.page.evaluate(async (src) => {
     const svcMap = tools.kept.map
     new tools.DataSource({ id: 'absent', svcMap, src, sourceLayer: 'absent' })
     await tools.settled()
@@ -175,18 +154,18 @@ test('sourceLayer chooses a layer of the tiles; a layer that is not there leaves
 test('clusters break up on zoom, by clicks too, and radius and highest zoom are what was said', async () => {
   const src = collection(point(1, 0, 0), point(2, 2, 0), point(3, 4, 0), point(4, 60, 0))
   await show({ src, cluster: true, clusterRadius: 40, clusterMaxZoom: 4, selectionMode: 'single' })
-  const clusters = () => page.evaluate(() => tools.clusters('places'))
+  const clusters = () => stage.page.evaluate(() => tools.clusters('places'))
   assert.deepEqual(await clusters(), [3])
-  await screenshot(page, 'cluster')
+  await screenshot(stage.page, 'cluster')
   await click(2, 0)
   assert.deepEqual(await selected(), [])
-  const zoom = await page.evaluate(() => tools.kept.map.gl.getZoom())
+  const zoom = await stage.page.evaluate(() => tools.kept.map.gl.getZoom())
   assert.ok(zoom > 2 && zoom <= 5, `zoom ${zoom}`)
   await jumpTo([2, 0], 5)
   assert.deepEqual([await clusters(), await shown()], [[], [1, 2, 3]])
   await click(4, 0)
   assert.deepEqual(await selected(), [3])
-  await page.evaluate(async (src) => {
+  await stage.page.evaluate(async (src) => {
     tools.kept.source.remove()
     const svcMap = tools.kept.map
     svcMap.gl.jumpTo({ center: [0, 0], zoom: 2 })
@@ -198,12 +177,12 @@ test('clusters break up on zoom, by clicks too, and radius and highest zoom are 
 })
 
 test('a dataset is clustered, and what is selected within a cluster has its properties', async () => {
-  const options = { src: world.others, cluster: true, clusterRadius: 400, selectionMode: 'single' }
-  await show(options, null, { style: world.dark })
-  await screenshot(page, 'cluster-dataset')
-  assert.deepEqual(await page.evaluate(() => tools.clusters('places')), [3])
-  await page.evaluate(() => tools.kept.source.select(2))
-  assert.deepEqual(await page.evaluate(() => tools.kept.source.selectedFeatures), [
+  const options = { src: stage.world.others, cluster: true, clusterRadius: 400, selectionMode: 'single' }
+  await show(options, null, { style: stage.world.dark })
+  await screenshot(stage.page, 'cluster-dataset')
+  assert.deepEqual(await stage.page.evaluate(() => tools.clusters('places')), [3])
+  await stage.page.evaluate(() => tools.kept.source.select(2))
+  assert.deepEqual(await stage.page.evaluate(() => tools.kept.source.selectedFeatures), [
     { id: 2, properties: { id: 2, name: 'Other 2' } },
   ])
   await noErrors()
@@ -211,10 +190,10 @@ test('a dataset is clustered, and what is selected within a cluster has its prop
 
 for (const type of ['vector', 'geojson'])
   test(`single mode selects one feature, and an empty area clears it (${type})`, async () => {
-    await show({ src: world.places, type, selectionMode: 'single' })
+    await show({ src: stage.world.places, type, selectionMode: 'single' })
     await click(...placeOf(2))
     assert.deepEqual([await selected(), await colourAt(...placeOf(2))], [[2], orange])
-    await screenshot(page, `single-${type}`)
+    await screenshot(stage.page, `single-${type}`)
     await click(...placeOf(4))
     assert.deepEqual([await selected(), await colourAt(...placeOf(2))], [[4], blue])
     await click(...placeOf(4))
@@ -227,12 +206,12 @@ for (const type of ['vector', 'geojson'])
   })
 
 test('multi mode adds features and drops them again; none selects nothing', async () => {
-  await show({ src: world.places, selectionMode: 'multi' }, { src: world.others })
+  await show({ src: stage.world.places, selectionMode: 'multi' }, { src: stage.world.others })
   await click(...placeOf(1))
   await click(...placeOf(5))
   await click(0, -30)
   assert.deepEqual(await selected(), [1, 5, 7])
-  await screenshot(page, 'multi')
+  await screenshot(stage.page, 'multi')
   await click(...placeOf(5))
   assert.deepEqual(await selected(), [1, 7])
   await click(0, -15)
@@ -242,8 +221,8 @@ test('multi mode adds features and drops them again; none selects nothing', asyn
 
 test('selectionClear clears on a click on another source; otherwise only an empty area does', async () => {
   await show(
-    { src: world.places, selectionMode: 'single', selectionClear: true },
-    { src: world.others, selectionMode: 'single' },
+    { src: stage.world.places, selectionMode: 'single', selectionClear: true },
+    { src: stage.world.others, selectionMode: 'single' },
   )
   await click(...placeOf(3))
   await click(20, -15)
@@ -255,7 +234,7 @@ test('selectionClear clears on a click on another source; otherwise only an empt
 })
 
 test('featureId names the property that identifies features', async () => {
-  await show({ src: world.places, selectionMode: 'multi', featureId: 'code', selectionState: 'ui.codes' })
+  await show({ src: stage.world.places, selectionMode: 'multi', featureId: 'code', selectionState: 'ui.codes' })
   await click(...placeOf(2))
   await click(...placeOf(3))
   assert.deepEqual(
@@ -272,9 +251,14 @@ test('featureId names the property that identifies features', async () => {
 
 test('selectionState follows clicks, and the selection follows the state', async () => {
   await show(
-    { src: world.places, selectionMode: 'single', selectionState: 'ui.place', selectionFeatureState: 'ui.properties' },
     {
-      src: world.others,
+      src: stage.world.places,
+      selectionMode: 'single',
+      selectionState: 'ui.place',
+      selectionFeatureState: 'ui.properties',
+    },
+    {
+      src: stage.world.others,
       selectionMode: 'multi',
       selectionState: 'ui.others',
       selectionFeatureState: 'ui.otherProperties',
@@ -288,7 +272,7 @@ test('selectionState follows clicks, and the selection follows the state', async
   assert.deepEqual(await stateAt('ui.properties'), { id: 4, code: 'p4', name: 'Place 4' })
   await setState('ui.others', [1, 3])
   assert.deepEqual(await selected('other'), [1, 3])
-  await screenshot(page, 'state')
+  await screenshot(stage.page, 'state')
   await click(20, -15)
   assert.deepEqual(await stateAt('ui.others'), [1])
   assert.deepEqual(await stateAt('ui.otherProperties'), { 1: { id: 1, name: 'Other 1' } })
@@ -299,7 +283,7 @@ test('selectionState follows clicks, and the selection follows the state', async
   await click(...nowhere)
   assert.deepEqual([await stateAt('ui.others'), await stateAt('ui.otherProperties')], [[], {}])
   await noErrors()
-  await page.evaluate(() => tools.kept.state.set('ui.others', 7))
+  await stage.page.evaluate(() => tools.kept.state.set('ui.others', 7))
   assert.match(
     String(await errors()),
     /Data source "other": selectionState: "ui.others" must be an array of ids or null/,
@@ -308,13 +292,13 @@ test('selectionState follows clicks, and the selection follows the state', async
 
 test('properties of features that are not loaded are asked for once, by the ids that the state begins with', async () => {
   const queries: string[] = []
-  page.on('request', (request) => request.url().includes('/query') && queries.push(request.postData() ?? ''))
-  await page.evaluate(() => {
+  stage.page.on('request', (request) => request.url().includes('/query') && queries.push(request.postData() ?? ''))
+  await stage.page.evaluate(() => {
     tools.kept.initial = { ui: { places: [1, 5] } }
   })
   const bound = { selectionMode: 'multi', selectionState: 'ui.places', selectionFeatureState: 'ui.properties' }
-  await show({ src: world.places, ...bound }, null, { center: [120, 60], zoom: 12 })
-  await page.evaluate(() =>
+  await show({ src: stage.world.places, ...bound }, null, { center: [120, 60], zoom: 12 })
+  await stage.page.evaluate(() =>
     tools.until(() => (tools.kept.state.get('ui.properties') as Record<string, unknown> | undefined)?.[5]),
   )
   const properties = (id: number) => ({ id, code: `p${id}`, name: `Place ${id}` })
@@ -330,12 +314,12 @@ test('properties of features that are not loaded are asked for once, by the ids 
 
 test('the first query of a GeoJSON source is enough for the properties of what the state selects', async () => {
   const queries: string[] = []
-  page.on('request', (request) => request.url().includes('/query') && queries.push(request.postData() ?? ''))
-  await page.evaluate(() => {
+  stage.page.on('request', (request) => request.url().includes('/query') && queries.push(request.postData() ?? ''))
+  await stage.page.evaluate(() => {
     tools.kept.initial = { ui: { place: 2 } }
   })
   const bound = { selectionMode: 'single', selectionState: 'ui.place', selectionFeatureState: 'ui.properties' }
-  await show({ src: world.places, type: 'geojson', ...bound })
+  await show({ src: stage.world.places, type: 'geojson', ...bound })
   assert.deepEqual([await selected(), await stateAt('ui.properties')], [[2], { id: 2, code: 'p2', name: 'Place 2' }])
   assert.equal(queries.filter((query) => query !== '').length, 1)
   await noErrors()
@@ -343,12 +327,12 @@ test('the first query of a GeoJSON source is enough for the properties of what t
 
 test('the mouse shows what can be clicked, and a feature without an id says what is missing', async () => {
   const { id: _, ...anonymous } = point(1, 0, 10)
-  await show({ src: collection(anonymous), selectionMode: 'single' }, { src: world.others })
+  await show({ src: collection(anonymous), selectionMode: 'single' }, { src: stage.world.others })
   const cursorAt = async (longitude: number, latitude: number) => {
     const { x, y } = await project(longitude, latitude)
-    await page.mouse.move(x, y)
+    await stage.page.mouse.move(x, y)
     await settled()
-    return await page.evaluate(() => tools.kept.map.gl.getCanvas().style.cursor)
+    return await stage.page.evaluate(() => tools.kept.map.gl.getCanvas().style.cursor)
   }
   assert.deepEqual([await cursorAt(0, 10), await cursorAt(0, -15), await cursorAt(0, 0)], ['pointer', '', ''])
   await click(0, 10)
@@ -359,31 +343,31 @@ test('the mouse shows what can be clicked, and a feature without an id says what
 })
 
 test('a registered popup opens on the clicked feature, text of the data stays text, and another click closes it', async () => {
-  await show({ src: world.places, selectionMode: 'single', selectionPopup: 'place' })
-  await page.evaluate(() => {
+  await show({ src: stage.world.places, selectionMode: 'single', selectionPopup: 'place' })
+  await stage.page.evaluate(() => {
     tools.kept.map.registerPopup('place', ({ feature, source, lngLat }) => ({
       text: `${feature.id} ${feature.properties.name} of ${source.id} at ${Math.round(lngLat.lat)}`,
       className: 'mine',
     }))
   })
-  const popup = page.locator('.maplibregl-popup.mine')
+  const popup = stage.page.locator('.maplibregl-popup.mine')
   const text = () =>
-    page.evaluate(() => document.querySelector('.mine .maplibregl-popup-content')?.firstChild?.textContent)
+    stage.page.evaluate(() => document.querySelector('.mine .maplibregl-popup-content')?.firstChild?.textContent)
   await click(0, -30)
   assert.equal(await text(), `7 ${markup} of places at -30`)
-  await screenshot(page, 'popup')
+  await screenshot(stage.page, 'popup')
   await click(...placeOf(1))
   assert.match((await text()) ?? '', /^1 Place 1/)
   assert.equal(await popup.count(), 1)
   await click(...nowhere)
   assert.equal(await popup.count(), 0)
-  assert.notEqual(await page.title(), 'hacked')
+  assert.notEqual(await stage.page.title(), 'hacked')
   await noErrors()
 })
 
 test('a function makes the popup: an element, escaped markup, later, or none; the built-in one lists the properties', async () => {
-  await show({ src: world.places }, { src: world.others, selectionPopup: 'properties' })
-  await page.evaluate((src) => {
+  await show({ src: stage.world.places }, { src: stage.world.others, selectionPopup: 'properties' })
+  await stage.page.evaluate((src) => {
     const svcMap = tools.kept.map
     tools.kept.source.remove()
     tools.kept.source = new tools.DataSource({
@@ -400,10 +384,10 @@ test('a function makes the popup: an element, escaped markup, later, or none; th
       },
     })
     return tools.settled()
-  }, world.places)
-  const popup = page.locator('.maplibregl-popup')
+  }, stage.world.places)
+  const popup = stage.page.locator('.maplibregl-popup')
   await click(0, 28)
-  await page.getByText('Close 6').click()
+  await stage.page.getByText('Close 6').click()
   assert.equal(await popup.count(), 0)
   await click(0, -30)
   assert.equal(await popup.locator('b').textContent(), markup)
@@ -412,13 +396,13 @@ test('a function makes the popup: an element, escaped markup, later, or none; th
   await click(0, -15)
   assert.deepEqual(await popup.locator('th').allInnerTexts(), ['id', 'name'])
   assert.deepEqual(await popup.locator('td').allInnerTexts(), ['2', 'Other 2'])
-  await screenshot(page, 'popup-properties')
-  assert.notEqual(await page.title(), 'hacked')
+  await screenshot(stage.page, 'popup-properties')
+  assert.notEqual(await stage.page.title(), 'hacked')
   await noErrors()
 })
 
 test('a popup that is not registered is said by name, and the map goes on', async () => {
-  await show({ src: world.places, selectionMode: 'single', selectionPopup: 'propertys' })
+  await show({ src: stage.world.places, selectionMode: 'single', selectionPopup: 'propertys' })
   await click(...placeOf(1))
   assert.match(
     String(await errors()),
@@ -429,11 +413,11 @@ test('a popup that is not registered is said by name, and the map goes on', asyn
 
 for (const type of ['vector', 'geojson'])
   test(`a source's own key takes the place of the client's, in requests of that source alone (${type})`, async () => {
-    const { app, tenant, url, places, others } = world
+    const { app, tenant, url, places, others } = stage.world
     const only = (id: string) => ({ datasets: { '*': [id] }, tiles: { '*': [id] } })
     const [mine, theirs] = [await app.key(tenant.id, only(others)), await app.key(tenant.id, only(places))]
     const keys = new Map<string, Set<unknown>>()
-    page.on('request', (request) => {
+    stage.page.on('request', (request) => {
       const address = new URL(request.url())
       if (address.origin !== url || request.method() === 'OPTIONS') return
       const id = [places, others].find((dataset) => address.pathname.includes(dataset)) ?? 'else'
@@ -461,14 +445,14 @@ test('neither key is sent to another origin', async () => {
   )
   assert.deepEqual(await shown(), [1])
   assert.ok(asked.length > 1)
-  assert.doesNotMatch(JSON.stringify(asked), new RegExp(`a-secret-key|${world.key}|x-api-key|authorization`))
+  assert.doesNotMatch(JSON.stringify(asked), new RegExp(`a-secret-key|${stage.world.key}|x-api-key|authorization`))
   elsewhere.close()
 })
 
 test('a source that fails says so, and the map and its other sources live on', async () => {
   const absent = '00000000-0000-4000-8000-000000000000'
-  await show({ src: absent, apiKey: world.key }, { src: world.others, selectionMode: 'single' })
-  await page.evaluate(async (src) => {
+  await show({ src: absent, apiKey: stage.world.key }, { src: stage.world.others, selectionMode: 'single' })
+  await stage.page.evaluate(async (src) => {
     const svcMap = tools.kept.map
     const failing = new tools.DataSource({ id: 'failing', svcMap, src, type: 'geojson' })
     failing.addEventListener('error', ({ detail }) => tools.errors.push(`own: ${detail.error.message}`))
@@ -478,25 +462,25 @@ test('a source that fails says so, and the map and its other sources live on', a
   assert.match(said, /^Data source "places": .*404/)
   assert.match(said, /^own: Data source "failing": /m)
   assert.match(said, /^Data source "failing": /m)
-  assert.doesNotMatch(said, new RegExp(world.key))
+  assert.doesNotMatch(said, new RegExp(stage.world.key))
   await click(0, -15)
   assert.deepEqual(await selected('other'), [2])
 })
 
 test('another style keeps the sources and the selection, and the default layers take its theme', async () => {
-  await show({ src: world.places, selectionMode: 'multi' }, null, { style: world.light })
+  await show({ src: stage.world.places, selectionMode: 'multi' }, null, { style: stage.world.light })
   await click(...placeOf(2))
   await click(0, 28)
-  await screenshot(page, 'light')
+  await screenshot(stage.page, 'light')
   assert.deepEqual([await selected(), await colourAt(...placeOf(1))], [[2, 6], blue])
-  await page.evaluate((style) => {
+  await stage.page.evaluate((style) => {
     tools.kept.map.setStyle(style)
     return tools.restyled()
-  }, world.dark)
+  }, stage.world.dark)
   assert.deepEqual([await shown(), await selected(), await colourAt(...placeOf(1))], [everything, [2, 6], '#4dabf7'])
-  await screenshot(page, 'dark')
+  await screenshot(stage.page, 'dark')
   // MapLibre's own way, and a style that has nothing in common with the last.
-  await page.evaluate(() => {
+  await stage.page.evaluate(() => {
     tools.kept.map.gl.setStyle({ version: 8, sources: {}, layers: [] }, { diff: false })
     return tools.restyled()
   })
@@ -506,42 +490,42 @@ test('another style keeps the sources and the selection, and the default layers 
 
 for (const type of ['vector', 'geojson'])
   test(`refreshed data keep the selection (${type})`, async () => {
-    await show({ src: world.others, type, selectionMode: 'single', selectionFeatureState: 'ui.other' })
+    await show({ src: stage.world.others, type, selectionMode: 'single', selectionFeatureState: 'ui.other' })
     await click(0, -15)
-    await world.app.db.script(`UPDATE ${world.schema}.others SET name = 'Changed ${type}' WHERE id = 2;
-      INSERT INTO ${world.schema}.others VALUES (4, 'New', ST_SetSRID(ST_Point(40, -15), 4326))`)
+    await stage.world.app.db.script(`UPDATE ${stage.world.schema}.others SET name = 'Changed ${type}' WHERE id = 2;
+      INSERT INTO ${stage.world.schema}.others VALUES (4, 'New', ST_SetSRID(ST_Point(40, -15), 4326))`)
     // The server trusts what it knows of a table's version for a second.
-    await page.evaluate(async () => {
+    await stage.page.evaluate(async () => {
       do {
         await tools.kept.source.refresh()
         await tools.settled()
       } while (tools.shown('places').length < 4)
     })
     assert.deepEqual(await selected(), [2])
-    await page.evaluate(
+    await stage.page.evaluate(
       (name) => tools.until(() => (tools.kept.state.get('ui.other') as { name?: string } | null)?.name === name),
       `Changed ${type}`,
     )
-    await world.app.db.script(
-      `UPDATE ${world.schema}.others SET name = 'Other 2' WHERE id = 2; DELETE FROM ${world.schema}.others WHERE id = 4`,
+    await stage.world.app.db.script(
+      `UPDATE ${stage.world.schema}.others SET name = 'Other 2' WHERE id = 2; DELETE FROM ${stage.world.schema}.others WHERE id = 4`,
     )
     await noErrors()
   })
 
 test('layers take the place of the default ones, and setLayers that of both', async () => {
   const red = { type: 'circle', paint: { 'circle-color': '#ff0000', 'circle-radius': 6 } }
-  await show({ src: world.places, selectionMode: 'single', layers: [red] })
+  await show({ src: stage.world.places, selectionMode: 'single', layers: [red] })
   assert.equal(await colourAt(...placeOf(1)), '#ff0000')
   await click(...placeOf(1))
   assert.deepEqual(await selected(), [1])
-  await page.evaluate(() => {
+  await stage.page.evaluate(() => {
     tools.kept.source.setLayers((theme) => [
       { id: 'mine', type: 'circle', paint: { 'circle-color': theme === 'light' ? '#00ff00' : '#000000' } },
     ])
     return tools.settled()
   })
   assert.deepEqual([await colourAt(...placeOf(2)), await selected()], ['#00ff00', [1]])
-  await page.evaluate(() => {
+  await stage.page.evaluate(() => {
     tools.kept.source.setLayers()
     return tools.settled()
   })
@@ -550,24 +534,24 @@ test('layers take the place of the default ones, and setLayers that of both', as
 })
 
 test('a removed source leaves nothing on the map, and its id can be used again', async () => {
-  await show({ src: world.places, selectionMode: 'single' })
-  const { layers, sources } = await page.evaluate(() => {
+  await show({ src: stage.world.places, selectionMode: 'single' })
+  const { layers, sources } = await stage.page.evaluate(() => {
     tools.kept.source.remove()
     return tools.kept.map.gl.getStyle()
   })
   assert.deepEqual([layers.length, Object.keys(sources)], [1, []])
-  await page.evaluate((src) => {
+  await stage.page.evaluate((src) => {
     const svcMap = tools.kept.map
     tools.kept.source = new tools.DataSource({ id: 'places', svcMap, src })
     return tools.settled()
-  }, world.places)
+  }, stage.world.places)
   assert.deepEqual(await shown(), everything)
   await noErrors()
 })
 
 test('a style that cannot be loaded rejects ready, and another one brings the map to life', async () => {
-  const { url, key, places } = world
-  const message = await page.evaluate(
+  const { url, key, places } = stage.world
+  const message = await stage.page.evaluate(
     async ([url, key, src]) => {
       const svcMap = tools.open({ url, key, style: '00000000-0000-4000-8000-000000000000' })
       tools.kept.source = new tools.DataSource({ id: 'places', svcMap, src })

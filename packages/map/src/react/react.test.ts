@@ -1,40 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, afterEach, before, beforeEach, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import { test } from 'node:test'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { createState } from '../state.ts'
-import { screenshot, startBrowser, type TestBrowser } from '../testing/browser.ts'
-import type { Tools } from '../testing/page.ts'
-import { startWorld, type World } from '../testing/world.ts'
+import { screenshot } from '../testing/browser.ts'
+import { setStage } from '../testing/stage.ts'
 import { AppState, GraticuleMap, useAppState } from './react.ts'
 
-declare global {
-  var tools: Tools
-}
-
-let world: World
-let browser: TestBrowser
-let page: Page & { faults: string[] }
-
-before(async () => {
-  ;[world, browser] = await Promise.all([startWorld(), startBrowser()])
-})
-after(async () => {
-  await browser?.close()
-  await world?.close()
-})
-beforeEach(async () => {
-  page = await browser.open()
-})
-afterEach(async () => {
-  await page.close()
-})
+const stage = setStage()
 
 /** The application in StrictMode, which mounts everything twice. */
 async function showApp(): Promise<void> {
-  const { url, key, others, light, dark } = world
-  await page.evaluate(
+  const { url, key, others, light, dark } = stage.world
+  await stage.page.evaluate(
     async ({ url, key, ...props }) => {
       document.getElementById('map')?.remove()
       tools.renderApp(url, key, props)
@@ -45,45 +23,45 @@ async function showApp(): Promise<void> {
   )
 }
 
-const button = (name: string) => page.getByRole('button', { name }).click()
-const settled = () => page.evaluate(() => tools.settled())
-const selected = () => page.evaluate(() => tools.selected('places'))
-const output = () => page.locator('output').textContent()
+const button = (name: string) => stage.page.getByRole('button', { name }).click()
+const settled = () => stage.page.evaluate(() => tools.settled())
+const selected = () => stage.page.evaluate(() => tools.selected('places'))
+const output = () => stage.page.locator('output').textContent()
 
 test('components show a map and its data, and clicks and buttons select the same features', async () => {
   await showApp()
-  assert.deepEqual(await page.evaluate(() => tools.shown('places')), [1, 2, 3])
-  assert.equal(await page.locator('canvas').count(), 1)
+  assert.deepEqual(await stage.page.evaluate(() => tools.shown('places')), [1, 2, 3])
+  assert.equal(await stage.page.locator('canvas').count(), 1)
   await button('Choose 3')
   await settled()
   assert.deepEqual([await selected(), await output()], [[3], '3 Other 3'])
   await clickOn(0, -15)
   assert.deepEqual([await selected(), await output()], [[2], '2 Other 2'])
-  assert.equal(await page.locator('.maplibregl-popup-content').getByText('Popup of Other 2 in light').count(), 1)
-  await screenshot(page, 'react')
-  assert.deepEqual([await page.evaluate(() => tools.errors), page.faults], [[], []])
+  assert.equal(await stage.page.locator('.maplibregl-popup-content').getByText('Popup of Other 2 in light').count(), 1)
+  await screenshot(stage.page, 'react')
+  assert.deepEqual([await stage.page.evaluate(() => tools.errors), stage.page.faults], [[], []])
 })
 
 test('another style and a map that comes back keep what is selected', async () => {
   await showApp()
   await button('Choose 1')
-  await page.evaluate(() => {
+  await stage.page.evaluate(() => {
     ;[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Dark')?.click()
     return tools.restyled()
   })
   assert.deepEqual(await selected(), [1])
   await clickOn(0, -15)
-  assert.equal(await page.getByText('Popup of Other 2 in dark').count(), 1)
+  assert.equal(await stage.page.getByText('Popup of Other 2 in dark').count(), 1)
   await button('Toggle')
-  assert.equal(await page.locator('canvas').count(), 0)
-  await page.evaluate(async () => {
+  assert.equal(await stage.page.locator('canvas').count(), 0)
+  await stage.page.evaluate(async () => {
     const { map } = tools.kept
     ;[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Toggle')?.click()
     await tools.until(() => tools.kept.map !== map)
     await tools.settled()
   })
   assert.deepEqual([await selected(), await output()], [[2], '2 Other 2'])
-  assert.deepEqual([await page.evaluate(() => tools.errors), page.faults], [[], []])
+  assert.deepEqual([await stage.page.evaluate(() => tools.errors), stage.page.faults], [[], []])
 })
 
 const City = () => createElement('b', null, useAppState<string>('ui.city')[0])
@@ -104,7 +82,7 @@ test('a hook outside of what it needs says so', () => {
 })
 
 async function clickOn(longitude: number, latitude: number): Promise<void> {
-  const { x, y } = await page.evaluate(
+  const { x, y } = await stage.page.evaluate(
     (at) => {
       const { gl } = tools.kept.map
       const { left, top } = gl.getContainer().getBoundingClientRect()
@@ -113,6 +91,6 @@ async function clickOn(longitude: number, latitude: number): Promise<void> {
     },
     [longitude, latitude] as [number, number],
   )
-  await page.mouse.click(x, y)
+  await stage.page.mouse.click(x, y)
   await settled()
 }
