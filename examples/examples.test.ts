@@ -7,7 +7,8 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { createClient } from '@graticule/client'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../packages/server/src/testing/chromium.ts'
 import { runCommandLine, startServer } from '../packages/server/src/testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../packages/server/src/testing/database.ts'
 import { until } from '../packages/server/src/testing/until.ts'
@@ -15,8 +16,6 @@ import { until } from '../packages/server/src/testing/until.ts'
 // Each example, started as its README says, on a server with the sample that a first start makes.
 
 const root = resolve(import.meta.dirname, '..')
-/** A busy machine is no fault of an example. */
-const patienceMs = 100_000
 const viewport = { width: 1000, height: 640 }
 /** A city that lies alone, so that a click there means it. */
 const reykjavik = { longitude: -21.9, latitude: 64.14 }
@@ -37,8 +36,7 @@ before(async () => {
   const { output } = await runCommandLine(['keys'], own)
   const [key = ''] = output.match(/[0-9a-f-]{36}/) ?? []
   env = { PATH: settings.PATH, HOME: directory, GRATICULE_URL: server.url, GRATICULE_API_KEY: key }
-  const args = ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader']
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+  browser = await launchChromium()
 })
 after(async () => {
   await browser?.close()
@@ -79,7 +77,8 @@ async function open(name: string): Promise<{ page: Page; printed: string; faults
     if (address) break
   }
   const page = await browser.newPage({ viewport })
-  page.setDefaultTimeout(patienceMs)
+  // A busy machine is no fault of an example.
+  page.setDefaultTimeout(100_000)
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('response', (response) => {
@@ -116,7 +115,7 @@ test('the plain page is at most 40 lines, shows the cities, and a click on one o
   await until(async () => {
     await page.mouse.click(x, y)
     return (await popup.count()) > 0
-  }, patienceMs)
+  })
   assert.match(String(await popup.textContent()), /^Reykjavík: \d{3}.\d{3} inhabitants/)
   assert.deepEqual(faults, [])
   await page.close()
@@ -146,7 +145,7 @@ test('the React application signs in, uploads a file, and selects in the table w
   await until(async () => {
     if (await page.getByText('0 selected').count()) await page.mouse.click(x, y)
     return (await page.getByText('1 selected').count()) > 0
-  }, patienceMs)
+  })
   assert.deepEqual(faults, [])
   await page.close()
 })
@@ -166,7 +165,7 @@ test('the agent answers a question from the dataset, and refuses one without a c
   const serving = start('agent')
   const [agent] = await client.agents.list({ filter: { name: 'Cities' } })
   assert.ok(agent)
-  await until(async () => (await client.agents.workers(agent.id)).length > 0, patienceMs)
+  await until(async () => (await client.agents.workers(agent.id)).length > 0)
   await assert.rejects(client.agents.invoke(agent.id, { input: 'Which way?' }), {
     status: 400,
     message: /Name a country/,

@@ -5,9 +5,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
-import { chromium } from 'playwright-core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { launchChromium } from '../../packages/server/src/testing/chromium.ts'
 import { runCommandLine, startServer } from '../../packages/server/src/testing/command-line.ts'
 import { makeProject, type Project } from './empty-project.ts'
 import { nodeOf, nodeVersions } from './node-versions.ts'
@@ -19,8 +19,6 @@ import { serveFolder } from './serve-folder.ts'
 const slow = { timeout: 600_000 }
 const readme = readFileSync(new URL('../../packages/agent/README.md', import.meta.url), 'utf8')
 const [, fiveLines = ''] = /```ts\n(.*?)\n```/s.exec(readme) ?? []
-
-const softwareRendering = ['--no-sandbox', '--disable-gpu', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
 
 type World = { project: Project; url: string; key: string; close(): Promise<void> }
 let world: Promise<World> | undefined
@@ -126,7 +124,7 @@ test('a page that Vite builds with client and map draws a dataset in Chromium', 
   t.after(close)
   const source = 'SELECT 1 AS id, ST_SetSRID(ST_MakePoint(13.4, 52.5), 4326) AS geometry'
   const { id: dataset } = await post<{ id: string }>('datasets', { type: 'sql', name: 'points', source })
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: softwareRendering })
+  const browser = await launchChromium()
   t.after(() => browser.close())
   const page = await browser.newPage()
   const faults: string[] = []

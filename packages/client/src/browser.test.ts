@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../../server/src/testing/chromium.ts'
 import { bundle } from './testing/bundle.ts'
 import { type ClientServer, clientServer } from './testing/client-server.ts'
 
@@ -22,7 +23,7 @@ before(async () => {
   server = await clientServer()
   code = await bundle()
   await once(site.listen(0, 'localhost'), 'listening')
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+  browser = await launchChromium()
   page = await browser.newPage()
   await page.goto(`http://localhost:${(site.address() as AddressInfo).port}/`)
 })

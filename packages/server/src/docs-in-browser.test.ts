@@ -8,7 +8,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from './testing/chromium.ts'
 import { runCommandLine, startServer } from './testing/command-line.ts'
 import { readDocPage } from './testing/doc-page.ts'
 
@@ -48,10 +49,7 @@ before(async () => {
     'https://unpkg.com/': '/unpkg/',
   }
   await once(site.listen(0, 'localhost'), 'listening')
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-  })
+  browser = await launchChromium()
 })
 after(async () => {
   await browser?.close()

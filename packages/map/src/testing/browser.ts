@@ -7,8 +7,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { build } from 'vite'
+import { launchChromium } from '../../../server/src/testing/chromium.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const html = `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/maplibre-gl.css">
@@ -29,10 +30,7 @@ export async function startBrowser() {
     response.setHeader('content-type', name.endsWith('.css') ? 'text/css' : 'text/javascript').end(file)
   })
   await once(files.listen(0, '127.0.0.1'), 'listening')
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-  })
+  const browser = await launchChromium()
   return {
     /** The tests' page, without a map, or another. What it throws fails the test that looks at `faults`. */
     async open(address?: string): Promise<Page & { faults: string[] }> {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { chromium } from 'playwright-core'
 import { openApiDocument } from '../openapi-document.ts'
 import { loadSample } from '../sample.ts'
+import { launchChromium } from '../testing/chromium.ts'
 import { type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
@@ -40,10 +40,7 @@ test('every reference in the document leads somewhere, and every operation has i
 })
 
 test('the documentation page shows the operations and tries them, with nothing from elsewhere', async () => {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
+  const browser = await launchChromium()
   try {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
     const foreign: string[] = []
@@ -71,10 +68,7 @@ test('the documentation page shows the operations and tries them, with nothing f
 })
 
 test('the field for the key comes first on the documentation page, and the key is used', async () => {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
+  const browser = await launchChromium()
   try {
     const page = await browser.newPage()
     await page.goto(`${url}/api/docs`)
@@ -126,10 +120,7 @@ test('the filters that the document shows work on the sample', async () => {
 })
 
 test('the documentation page keeps a key for the session of its tab only, and removes what earlier versions kept', async () => {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
+  const browser = await launchChromium()
   try {
     const context = await browser.newContext()
     const page = await context.newPage()

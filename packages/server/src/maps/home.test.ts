@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { loadSample } from '../sample.ts'
+import { launchChromium } from '../testing/chromium.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { until } from '../testing/until.ts'
 
@@ -18,10 +19,7 @@ before(async () => {
   assert.equal((await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body: hostile })).status, 201)
   await app.http.listen({ port: 0, host: '127.0.0.1' })
   url = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-  })
+  browser = await launchChromium()
 })
 after(async () => {
   await browser?.close()

@@ -4,8 +4,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { loadSample } from '../sample.ts'
+import { launchChromium } from '../testing/chromium.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { baseStyles } from './base-styles.ts'
 import { installBaseStyles } from './install-base-styles.ts'
@@ -54,10 +55,7 @@ before(async () => {
   await app.http.listen({ port: 0, host: '127.0.0.1' })
   url = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`
   await once(pages.listen(0, '127.0.0.1'), 'listening')
-  browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
-  })
+  browser = await launchChromium()
 })
 after(async () => {
   await browser?.close()
