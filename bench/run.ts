@@ -6,12 +6,13 @@ import { archiveTiles } from './archive-tiles.ts'
 import { bearer } from './bearer.ts'
 import { getById } from './get-by-id.ts'
 import { queryDatasets } from './query-datasets.ts'
+import { readers } from './readers.ts'
 import { tiles } from './tiles.ts'
 import { uploads } from './uploads.ts'
 
 // Side by side in one run on one machine: the ratios mean something, the absolute figures only here.
 const sections: string[] = []
-for (const section of [getById, bearer, queryDatasets, accountOracle, tiles, archiveTiles, askAgents, uploads])
+for (const section of [getById, bearer, queryDatasets, accountOracle, tiles, archiveTiles, askAgents, readers, uploads])
   sections.push(await section())
 const text = [
   '# Benchmarks',

@@ -68,7 +68,10 @@ function* collection(features: Iterable<string>): Generator<string> {
   yield `${text}\n]}\n`
 }
 
-function* pointFeatures(count: number): Generator<string> {
+export type PointRecord = { readonly properties: Record<string, unknown>; readonly x: string; readonly y: string }
+
+/** Points with their properties, the same each time. */
+export function* pointRecords(count: number): Generator<PointRecord> {
   const random = createRandom()
   for (let n = 0; n < count; n++) {
     const properties = {
@@ -81,8 +84,12 @@ function* pointFeatures(count: number): Generator<string> {
       since: `20${10 + (n % 15)}-0${1 + (n % 9)}-1${n % 10}`,
       note: `some words about it ${n % 1000}`,
     }
-    yield feature(properties, 'Point', place(random() * 360 - 180, random() * 170 - 85))
+    yield { properties, x: ordinate(random() * 360 - 180), y: ordinate(random() * 170 - 85) }
   }
+}
+
+function* pointFeatures(count: number): Generator<string> {
+  for (const { properties, x, y } of pointRecords(count)) yield feature(properties, 'Point', `[${x},${y}]`)
 }
 
 function* areaFeatures(count: number): Generator<string> {
@@ -98,9 +105,9 @@ function* areaFeatures(count: number): Generator<string> {
   }
 }
 
-function place(x: number, y: number): string {
-  return `[${x.toFixed(7)},${y.toFixed(7)}]`
-}
+const ordinate = (degrees: number): string => degrees.toFixed(7)
+
+const place = (x: number, y: number): string => `[${ordinate(x)},${ordinate(y)}]`
 
 function feature(properties: object, type: string, coordinates: string): string {
   return `{"type":"Feature","properties":${JSON.stringify(properties)},"geometry":{"type":"${type}","coordinates":${coordinates}}}`

@@ -47,7 +47,7 @@ function writeNumber(cell: string): string {
   return isExactDouble(cell) ? cell : `"${cell}"`
 }
 
-/** Does a reader that makes a double of it hold just this number? Not NaN, nor Infinity, nor more digits than fit. */
+/** Is the number exact as a double? Not NaN, nor Infinity, nor with more digits than fit. */
 function isExactDouble(cell: string): boolean {
   const number = Number(cell)
   if (!Number.isFinite(number)) return false

@@ -1,38 +1,40 @@
+// Admission control for uploads that are still being received.
+import { createAdmission } from '../concurrency/admission.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { holdApplication } from '../resource/hold-application.ts'
+import { lockApplication } from '../resource/lock-application.ts'
 import { arrivalSeconds, type StorageQuota } from './storage-quota.ts'
 import { takeTurns } from './upload-state.ts'
 
 export type ArrivalLimits = {
-  /** How many uploads of an application may be unfinished, those that are still arriving among them. */
+  /** The most unfinished uploads of an application, including those still arriving. */
   readonly maxWaiting: number
-  /** How many files may arrive at once in this process, over all applications. */
+  /** The most files that this process receives at once, over all applications. */
   readonly maxArriving: number
   readonly storage: StorageQuota
 }
 
-/** A file that is arriving. */
+/** A file being received. */
 export type Arrival = {
-  /** The most bytes that it may have. */
+  /** The largest size that is still allowed. */
   readonly room: number
-  /** So many bytes of it have come. */
+  /** Reports the bytes received so far. */
   note(bytes: number): void
-  /** In the transaction that records the upload: it has arrived. */
+  /** Runs in the transaction that records the upload. */
   settle(tx: Queryable, size: number): Promise<void>
-  /** It is no longer arriving, whether it came or not. */
+  /** Ends the reception, successful or not. */
   end(): Promise<void>
 }
 
 const renewMs = (arrivalSeconds * 1000) / 4
 
-/** Counts files from their first byte on, on every replica: else any number could arrive at once. */
+/** Counts files from their first byte, on every replica; otherwise any number could arrive at once. */
 export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: ArrivalLimits) {
-  let arriving = 0
+  const arriving = createAdmission({ total: maxArriving })
 
   async function admit(tx: Queryable, applicationId: string, id: string, declared: number): Promise<number> {
-    await holdApplication(tx, applicationId)
+    await lockApplication(tx, applicationId)
     await takeTurns(tx, applicationId)
     await tx.query(sql`
       DELETE FROM svc.arriving_uploads WHERE id IN (
@@ -53,13 +55,12 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
   }
 
   return async function arrive(applicationId: string, id: string, declared: number): Promise<Arrival> {
-    if (arriving >= maxArriving)
-      throw busy(`${maxArriving} files are arriving at this server, its limit. Try again later.`)
-    arriving++
+    const leave = arriving.tryAdmit(applicationId)
+    if (!leave) throw busy(`${maxArriving} files are arriving at this server, its limit. Try again later.`)
     let bytes = 0
     let isSettled = false
     const renew = sql`heard_at = clock_timestamp()`
-    // A database that cannot be reached for a moment is for the upload itself to notice.
+    // A short loss of the database is ignored here; the upload itself will notice.
     const timer = setInterval(() => {
       db.query(sql`
         UPDATE svc.arriving_uploads SET ${renew}, bytes = greatest(bytes, ${bytes}) WHERE id = ${id}::uuid`).catch(
@@ -67,16 +68,16 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
       )
     }, renewMs)
     const end = async (): Promise<void> => {
-      arriving--
+      leave()
       clearInterval(timer)
-      // Should it fail, or the upload not be recorded after all, the row is no longer renewed.
+      // If this fails, or the upload is not recorded, the row is no longer renewed and expires.
       if (!isSettled)
         await db.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`).catch(() => undefined)
     }
     const room = await db
       .transaction((tx) => admit(tx, applicationId, id, declared))
       .catch(async (error) => {
-        arriving--
+        leave()
         clearInterval(timer)
         throw error
       })
@@ -86,7 +87,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
         bytes += more
       },
       async settle(tx, size) {
-        await holdApplication(tx, applicationId)
+        await lockApplication(tx, applicationId)
         await takeTurns(tx, applicationId)
         if (size > (await storage.left(tx, applicationId, id))) throw quotaExceeded(storage)
         await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)

@@ -1,17 +1,19 @@
-/** The columns that every uploaded table has. */
+// Column names for uploaded tables.
+
+/** The columns of every uploaded table. */
 export const keyColumn = 'fid'
 export const geometryColumn = 'geom'
 
-/** PostgreSQL cuts longer names. */
+/** PostgreSQL truncates longer names. */
 const maxBytes = 63
 
-/** Of PostgreSQL's own columns, of overviews, of ours; and a name that is none for a property in JavaScript. */
+/** Reserved: PostgreSQL's system columns, columns of overviews, our own, and `__proto__`. */
 const taken = [
   ...['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid', 'oid', 'svc_count', 'svc_size', '__proto__'],
   ...[keyColumn, geometryColumn],
 ]
 
-/** Names for columns: readable without quoting rules, different from one another in any case, never too long. */
+/** Makes column names that need no quoting, are unique without regard to case, and are never too long. */
 export function columnNames(originals: readonly string[]): string[] {
   const used = new Set(taken)
   return originals.map((original) => {
@@ -21,14 +23,14 @@ export function columnNames(originals: readonly string[]): string[] {
   })
 }
 
-/** The name itself, or with the first number that makes it free. */
+/** The name itself, or the name with the first number that makes it unique. */
 export function freeName(name: string, isTaken: (candidate: string) => boolean, bytes = maxBytes): string {
   let candidate = cut(name, bytes)
   for (let number = 2; isTaken(candidate); number++) candidate = `${cut(name, bytes - `_${number}`.length)}_${number}`
   return candidate
 }
 
-/** Letters and digits of any script stay, everything between them becomes `_`. */
+/** Keeps letters and digits of any script; everything between them becomes `_`. */
 export function cleanName(original: string): string {
   return original
     .toWellFormed()
@@ -37,7 +39,7 @@ export function cleanName(original: string): string {
     .replaceAll(/^_+(?=[^_])|(?<=[^_])_+$/g, (edge) => (original.startsWith('_') && edge === '_' ? edge : ''))
 }
 
-/** No more than so many bytes, and no half character. */
+/** Truncates to a number of bytes without splitting a character. */
 function cut(text: string, bytes: number): string {
   let length = 0
   let end = 0

@@ -4,8 +4,8 @@ import type { Claimed } from './upload-state.ts'
 const longestName = 255
 
 /**
- * A dataset is called as the client says, else after its file. The name of the layer is that of the dataset only where a file
- * holds several: nobody looks for "entities", "Sheet1" or "export".
+ * The name is the client's choice, else the file's name. The layer's name is used only if a file has several layers,
+ * because "entities", "Sheet1" or "export" means nothing to users.
  */
 export function datasetName(
   { fileName, options }: Pick<Claimed, 'fileName' | 'options'>,

@@ -3,11 +3,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
-import { sourceLayers } from './testing/layer-data.ts'
-import { writeLayer, writeLayers } from './testing/source-layers.ts'
-import { workbookOf } from './testing/workbook-of.ts'
-import { zipOf } from './testing/zip-of.ts'
+import { sourceLayers } from '../../testing/uploads/layer-data.ts'
+import { writeLayer, writeLayers } from '../../testing/uploads/source-layers.ts'
+import { workbookOf } from '../../testing/uploads/workbook-of.ts'
+import { zipOf } from '../../testing/uploads/zip-of.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: a name is chosen from the file; upload.test.ts and replace.test.ts store datasets in both.
 
 let uploads: UploadApp
 let directory: string
@@ -83,4 +85,43 @@ test('several layers keep their names, and the name that is given goes before al
   assert.deepEqual(await namesOf('plants.xlsx', sheets), ['Trees', 'Bushes'])
   assert.deepEqual(await namesOf('plants.xlsx', sheets, { name: 'Plants' }), ['Plants: Trees', 'Plants: Bushes'])
   assert.deepEqual(await namesOf('plants.csv', 'a,b\n1,2\n', { name: 'Plants' }), ['Plants'])
+})
+
+test('columns get names that work, and remember their own', async () => {
+  const long = 'ä'.repeat(50)
+  const names = [
+    'fid',
+    'geom',
+    'Name',
+    'name',
+    'NAME',
+    'select',
+    'ctid',
+    'a "b"; c',
+    '',
+    long,
+    `${long}x`,
+    "it's",
+    '__proto__',
+  ]
+  const properties = Object.fromEntries(
+    names.map((name, index) => [name, index]).filter(([name]) => name !== '__proto__'),
+  )
+  const feature = { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [1, 2] } }
+  const done = await uploads.upload({ name: 'a.geojson', bytes: JSON.stringify(feature) })
+  assert.equal(done.status, 'completed', JSON.stringify(done.error))
+  const { body } = await uploads.call('GET', `/api/v1/datasets/${done.datasetId}`)
+  const described = body.attributes.map((one: { name: string; description: string }) => [one.name, one.description])
+  assert.deepEqual(described.slice(1, 10), [
+    ['fid_2', 'fid'],
+    ['geom_2', 'geom'],
+    ['Name', ''],
+    ['name_2', 'name'],
+    ['NAME_3', 'NAME'],
+    ['select', ''],
+    ['ctid_2', 'ctid'],
+    ['a_b_c', 'a "b"; c'],
+    ['column', ''],
+  ])
+  assert.equal((await uploads.rows(done.datasetId))[0].a_b_c, 7)
 })

@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
+import {
+  type Format,
+  gdal,
+  layersFor,
+  virtualDataset,
+  writeApart,
+  writeLayers,
+} from '../../testing/uploads/source-layers.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import { ident, sql } from '../db/sql.ts'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
-import { type Format, layersFor, writeLayer, writeLayers } from './testing/source-layers.ts'
+
+// One database is enough: ogr2ogr loads into PostgreSQL only.
 
 const run = promisify(execFile)
 const hasPostgres = process.env.TEST_DATABASE_URL !== undefined
@@ -27,7 +36,7 @@ const compared: Format[] = ['geojson', 'geojsonseq', 'shapefile', 'geopackage', 
 /** These have no place for the reference system. */
 const isBare = new Set<Format>(['geojsonseq', 'csv'])
 const isOneFile = new Set<Format>(['shapefile', 'geopackage'])
-const layersInFile = 5
+const layersInFile = 10
 
 describe('what is uploaded equals what ogr2ogr loads', { skip: !hasPostgres, concurrency: 3 }, () => {
   for (const format of compared) {
@@ -51,36 +60,36 @@ function groupsFor(format: Format): Layer[][] {
   )
 }
 
-type Written = { readonly upload: string; fileOf(layer: Layer): string }
+type Written = { readonly place: string; readonly upload: string; fileOf(layer: Layer): string }
 
 async function write(format: Format, layers: readonly Layer[]): Promise<Written> {
   const place = await mkdtemp(join(directory, `${format}-`))
   if (isOneFile.has(format)) {
     const file = await writeLayers(layers, format, place, 'all')
-    return { upload: file, fileOf: () => file }
+    return { place, upload: file, fileOf: () => file }
   }
-  const files = new Map<Layer, string>()
-  for (const layer of layers) files.set(layer, await writeLayer(layer, format, place))
+  const files = await writeApart(layers, format, place)
   const upload = join(place, 'all.zip')
-  await run('zip', ['-q', '-j', upload, ...files.values()])
-  return { upload, fileOf: (layer) => files.get(layer) ?? '' }
+  await run('zip', ['-q', '-j', upload, ...files])
+  return { place, upload, fileOf: (layer) => files[layers.indexOf(layer)] ?? '' }
 }
 
 /** In what the two differ. */
 async function compare(format: Format, layers: readonly Layer[]): Promise<string[]> {
-  const { upload, fileOf } = await write(format, layers)
+  const written = await write(format, layers)
   const srid = isBare.has(format) ? layers[0]?.srid : undefined
   const fields: Record<string, string> = srid === undefined ? {} : { sourceSrid: String(srid) }
-  const done = await uploads.upload({ name: 'all', bytes: await readFile(upload) }, fields)
+  const done = await uploads.upload({ name: 'all', bytes: await readFile(written.upload) }, fields)
   if (done.status !== 'completed') return [JSON.stringify(done.error)]
+  const theirs = await byOgr(format, layers, written, srid)
   const differences: string[] = []
   for (const layer of layers) {
     const { name } = layer
     const result = done.results.find((one: Result) => one.layer === name) ?? (layers.length === 1 && done.results[0])
-    const theirs = `${format}_${name}`
+    const table = theirs.get(layer)
     // Some layers are beyond ogr2ogr.
-    if (!(await byOgr(fileOf(layer), isOneFile.has(format) ? name : undefined, theirs, srid))) continue
-    if (result) differences.push(...(await differencesOf(`${format} ${name}:`, result, theirs)))
+    if (table === undefined) continue
+    if (result) differences.push(...(await differencesOf(`${format} ${name}:`, result, table)))
     else differences.push(`${format} ${name}: is missing`)
   }
   return differences
@@ -111,21 +120,39 @@ async function differentGeometries(prefix: string, ours: string, theirs: string)
 const shape = (column: string) =>
   sql`CASE WHEN NOT ST_IsEmpty(${ident(column)}) THEN ST_Multi(ST_Force2D(${ident(column)})) END`
 
+/** The tables that ogr2ogr makes of the layers: of all in one call, or of each that it can load. */
 async function byOgr(
-  file: string,
-  layer: string | undefined,
-  table: string,
+  format: Format,
+  layers: readonly Layer[],
+  { place, fileOf }: Written,
   srid: number | undefined,
-): Promise<boolean> {
+): Promise<Map<Layer, string>> {
+  const tableOf = ({ name }: Layer): string => `${format}_${name}`
+  const load = async (some: readonly Layer[], name: string): Promise<boolean> => {
+    const virtual = join(place, `${name}.vrt`)
+    const members = some.map((layer) => ({
+      name: tableOf(layer),
+      file: sourceOf(fileOf(layer)),
+      layer: layer.name,
+      srid,
+    }))
+    await writeFile(virtual, virtualDataset(members))
+    return loadByOgr(virtual)
+  }
+  if (await load(layers, 'all')) return new Map(layers.map((layer) => [layer, tableOf(layer)]))
+  const loaded = new Map<Layer, string>()
+  for (const layer of layers) if (await load([layer], layer.name)) loaded.set(layer, tableOf(layer))
+  return loaded
+}
+
+const sourceOf = (file: string): string => (file.endsWith('.zip') ? `/vsizip/${file}` : file)
+
+function loadByOgr(source: string): Promise<boolean> {
   const url = new URL(uploads.app.url ?? '')
   const target = `PG:host=${url.hostname} port=${url.port} user=${url.username} dbname=${url.pathname.slice(1)}`
-  const from = srid === undefined ? [] : ['-s_srs', `EPSG:${srid}`]
-  const csv = file.endsWith('.csv') ? ['-oo', 'GEOM_POSSIBLE_NAMES=WKT', '-oo', 'KEEP_GEOM_COLUMNS=NO'] : []
-  const source = file.endsWith('.zip') ? `/vsizip/${file}` : file
-  return run('ogr2ogr', [
-    ...['-f', 'PostgreSQL', target, '-lco', 'SCHEMA=ogr', '-lco', 'FID=ogc_fid', '-lco', 'GEOMETRY_NAME=wkb_geometry'],
-    ...['-lco', 'LAUNDER=NO', '-nlt', 'GEOMETRY', '-nln', table, '-t_srs', 'EPSG:4326', ...from, ...csv, source],
-    ...(layer === undefined ? [] : [layer]),
+  return gdal('ogr2ogr', [
+    ...['-f', 'PostgreSQL', target, '-overwrite', '-lco', 'SCHEMA=ogr', '-lco', 'FID=ogc_fid'],
+    ...['-lco', 'GEOMETRY_NAME=wkb_geometry', '-lco', 'LAUNDER=NO', '-nlt', 'GEOMETRY', '-t_srs', 'EPSG:4326', source],
   ]).then(
     () => true,
     () => false,

@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
-import { encodedText } from './testing/encoded-text.ts'
+import { encodedText } from '../../testing/uploads/encoded-text.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: text is decoded by the reader, before it reaches the database.
 
 const run = promisify(execFile)
 let uploads: UploadApp

@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: ids are read from the file; upload.test.ts and replace.test.ts copy rows into both.
 
 const run = promisify(execFile)
 let uploads: UploadApp

@@ -1,8 +1,9 @@
+// The form of an upload: schema and parser.
 import Type from 'typebox'
 import { isUuid } from '../access/credentials.ts'
 import { invalid } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
-import { encodingNamed, publicEncoding } from './readers/dbf-code-pages.ts'
+import { encodingNamed, publicEncoding } from './readers/text/code-pages.ts'
 import type { UploadFormFields } from './upload.ts'
 
 const largestSrid = 998_999
@@ -61,7 +62,7 @@ const lengths: Record<string, readonly [least: number, most: number]> = {
   layer: [0, 255],
 }
 
-/** The fields beside the file. An empty one is one that was not filled in. */
+/** Parses the fields besides the file. An empty field counts as absent. */
 export function readFormFields(fields: Readonly<Record<string, string>>): UploadFormFields {
   const read: Record<string, string | number | boolean> = {}
   for (const [name, text] of Object.entries(fields)) {
@@ -105,7 +106,7 @@ function readBoolean(name: string, text: string): boolean {
   throw invalid(`body/${name}`, 'must be true or false')
 }
 
-/** A number, `EPSG:3067`, the URN or the address that OGC has for it. */
+/** A number, `EPSG:3067`, or its OGC URN or URL. */
 const sridText =
   /^\s*(?:EPSG\s*:\s*|urn:(?:x-)?ogc:def:crs:EPSG:[\d.]*:|https?:\/\/www\.opengis\.net\/def\/crs\/EPSG\/[\d.]+\/)?(\d{1,6})\s*$/i
 

@@ -7,11 +7,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
-import { pmtilesOf } from '../tiles/archives/test-archives.ts'
-import { sourceLayers } from './testing/layer-data.ts'
-import { writeParquet } from './testing/parquet-writer.ts'
-import { type Format, formats, writeLayer, writeLayers } from './testing/source-layers.ts'
+import { pmtilesOf } from '../../testing/tile-archives.ts'
+import { sourceLayers } from '../../testing/uploads/layer-data.ts'
+import { writeParquet } from '../../testing/uploads/parquet-writer.ts'
+import { type Format, formats, writeLayer, writeLayers } from '../../testing/uploads/source-layers.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: the rows of every format are loaded by one COPY, which upload.test.ts and replace.test.ts do on both.
 
 const run = promisify(execFile)
 let uploads: UploadApp

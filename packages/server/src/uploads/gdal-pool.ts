@@ -1,21 +1,22 @@
+// A pool of pre-started GDAL processes, each used once.
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { type PortableGdal, runPortableGdal, startPortableGdal } from './readers/gdal-run.ts'
+import { type PortableGdal, runPortableGdal, startPortableGdal } from './readers/gdal/run.ts'
 import type { GdalTask } from './readers/reader.ts'
 
 /**
- * GDAL that is started before it is needed. A process converts one file and is thrown away, so nothing of one file can reach
- * another; what is kept warm is the next process, which has seen no file yet and may read only a directory of its own.
+ * A process converts one file and is then discarded, so that nothing of one file can reach another. Only the next
+ * process is kept warm; it has seen no file yet and may read only its own directory.
  */
 export type GdalPool = {
   convert(task: GdalTask): Promise<void>
   close(): Promise<void>
 }
 
-/** For so long one is kept that nobody may need. Before the first conversion there is none. */
+/** How long an unused spare process is kept. Before the first conversion there is none. */
 const spareMs = 120_000
-/** Whoever had a directory for longer has died. */
+/** The owner of an older directory must have died. */
 const staleMs = 24 * 3_600_000
 
 type Place = { readonly directory: string; readonly gdal: PortableGdal }
@@ -74,7 +75,7 @@ async function startIn(parent: string): Promise<Place> {
 
 const jobIn = (directory: string): string => join(sourceIn(directory), 'job')
 
-/** The files move to where the process may read them; false where that is on another disk. */
+/** Moves the files to the directory that the process may read; false if that is on another disk. */
 async function moveTo({ directory }: Place, { sourceDirectory }: GdalTask): Promise<boolean> {
   return rename(sourceDirectory, jobIn(directory)).then(
     () => true,
@@ -85,13 +86,13 @@ async function moveTo({ directory }: Place, { sourceDirectory }: GdalTask): Prom
   )
 }
 
-/** The result moves to where it is expected. */
+/** Moves the result to where the caller expects it. */
 async function convertIn({ directory, gdal }: Place, task: GdalTask): Promise<void> {
   const source = join(jobIn(directory), relative(task.sourceDirectory, task.source))
   await gdal.convert({ ...task, source })
   const name = 'result.gpkg'
   await rename(join(resultIn(directory), name), join(task.resultDirectory, name)).catch((error) => {
-    // A file without features has none.
+    // A file without features gives no result file.
     if (error.code !== 'ENOENT') throw error
   })
 }

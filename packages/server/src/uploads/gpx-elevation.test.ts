@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: elevations are filled in by the reader, before a row reaches the database.
 
 let uploads: UploadApp
 before(async () => {

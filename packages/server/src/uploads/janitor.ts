@@ -1,19 +1,20 @@
+// Garbage collection after crashed servers.
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { ident, sql } from '../db/sql.ts'
-import { takeBackNumbers } from './lent-srid.ts'
+import { deleteStaleSrids } from './temporary-srid.ts'
 
-/** A file that is still coming has no record yet. */
+/** A younger file may still be arriving and has no record yet. */
 const incomingMs = 600_000
 
-/** Takes away what ended servers have left: files, tables, and parts of overviews. */
+/** Removes the leftovers of ended servers: files, tables and parts of overviews. */
 export async function tidy({ db, directory }: { db: Db; directory: string }): Promise<void> {
   await tidyDirectories(directory, db)
   await tidyArchives(directory, db)
   await tidyTables(db)
-  await takeBackNumbers(db)
+  await deleteStaleSrids(db)
 }
 
 const entries = (directory: string): Promise<string[]> => readdir(directory).catch(() => [])
@@ -26,7 +27,7 @@ async function tidyDirectories(directory: string, db: Db): Promise<void> {
   const known = new Map(records.map(({ id, isWanted }) => [id, isWanted]))
   for (const id of ids.filter((one) => !known.get(one))) {
     const path = join(root, id)
-    // Embedded, nobody else can be receiving it when the server begins.
+    // With the embedded database no other server can be receiving a file at start.
     const isOld =
       known.has(id) || (await isUntouched(path, db.kind === 'embedded' ? startedAt : Date.now() - incomingMs))
     if (isOld) await rm(path, { recursive: true, force: true })
@@ -47,7 +48,10 @@ async function isUntouched(path: string, since: number): Promise<boolean> {
   return Math.max(...newest) < since
 }
 
-/** Files of tiles that no tile source names: their upload never ended, or the source went while this server was away. */
+/**
+ * Removes tile archives that no tile source names: their upload never ended, or the source was deleted while this
+ * server was down.
+ */
 async function tidyArchives(directory: string, db: Db): Promise<void> {
   for (const applicationId of (await entries(join(directory, 'files'))).filter(isUuid)) {
     const folder = join(directory, 'files', applicationId)

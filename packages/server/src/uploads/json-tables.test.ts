@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: the reader finds the table, before a row reaches the database.
 
 let uploads: UploadApp
 before(async () => {

@@ -1,15 +1,17 @@
+// Optimistic one-pass load.
 import { isDeepStrictEqual } from 'node:util'
 import type { Progress } from './progress.ts'
 import type { ReaderProcess } from './reader-process.ts'
 import type { ScannedLayer } from './readers/reader.ts'
-import { copyRows, createStaging, dropStaging, type Staged, stagingName, type Target } from './staging.ts'
-import { planTable, rowsWanted, type TablePlan } from './table-plan.ts'
+import { copyRows, createStaging, dropStaging, type Staged, stagingName } from './staging.ts'
+import { planTable, rowsRequest, type TablePlan } from './table-plan.ts'
+import type { Target } from './target.ts'
 import { UploadFault } from './upload-fault.ts'
 import type { Claimed, LayerWarning } from './upload-state.ts'
 
 /**
- * Loads a layer as what its beginning says that it is, so that the file is read only once. Where that was wrong, all is known of
- * the layer but nothing loaded; null when there was nothing to guess by.
+ * Loads a layer with the schema inferred from its beginning, so that the file is read only once. If the guess was
+ * wrong, nothing is loaded, but the layer is fully scanned for the second pass; null if no guess was possible.
  */
 export async function loadGuessed(
   upload: Claimed,
@@ -24,7 +26,7 @@ export async function loadGuessed(
   if (!plan) return null
   const staged = { target, name: stagingName(upload.id, upload.attempt, 0), plan }
   await createStaging(staged)
-  const rows = reader.load(rowsWanted(plan), (fraction) => run.progress.at('loading', fraction))
+  const rows = reader.load(rowsRequest(plan), (fraction) => run.progress.at('loading', fraction))
   const copied = await copyRows(staged, rows)
   const { loaded } = await rows.sent
   if (!loaded) throw new Error('The reader did not report what it loaded')
@@ -36,7 +38,7 @@ export async function loadGuessed(
   return { staged: { ...copied, plan: right }, isLoaded }
 }
 
-/** The end of a file may say of its reference system what is missing at its beginning. */
+/** The end of a file may give the reference system that is missing at its beginning. */
 function planOrNone(guess: ScannedLayer, { options }: Claimed): TablePlan | undefined {
   try {
     return planTable(guess, options)

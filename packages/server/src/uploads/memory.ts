@@ -1,21 +1,23 @@
+// Manual release of large buffers.
+
 /**
- * Gives memory back at once. Left to the collector, the hundreds of megabytes that pass through the server with a file would
- * make it look at everything the server has, again and again.
+ * Frees memory at once. Left to the garbage collector, the hundreds of megabytes of a file would trigger one full
+ * collection after another.
  */
 export function free(memory: ArrayBufferLike): void {
   if (memory instanceof ArrayBuffer) memory.transfer(0)
 }
 
-/** The same of something that is written or read no more. */
+/** Frees a buffer that is no longer read or written. */
 export function release(owner: { bytes: Buffer }): void {
   free(owner.bytes.buffer)
   owner.bytes = Buffer.alloc(0)
 }
 
-/** The same bytes with room behind them; the memory of the smaller ones is freed at once, too. */
+/** Copies bytes to a larger buffer and frees the old one. */
 export function enlarged(bytes: Buffer, size: number): Buffer {
   return Buffer.from((bytes.buffer as ArrayBuffer).transfer(size))
 }
 
-/** Else they are a part of something that others may use. */
+/** Whether the bytes own their whole buffer; otherwise others may use the rest of it. */
 export const hasOwnMemory = ({ buffer, byteLength }: Uint8Array): boolean => buffer.byteLength === byteLength

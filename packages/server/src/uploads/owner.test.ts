@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { formOf, type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { formOf, type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: the owner is a value like others; upload.test.ts and removals.test.ts store datasets in both.
 
 let uploads: UploadApp
 before(async () => {

@@ -1,8 +1,9 @@
+// Progress reports, which also renew the lease.
 import type { Db } from '../db/db.ts'
 import type { Stage } from './upload.ts'
 import { type Claimed, report } from './upload-state.ts'
 
-/** Which part of the whole each stage is. */
+/** The share of each stage in the whole progress. */
 const spans: Record<Stage, readonly [from: number, to: number]> = {
   unpacking: [0, 0.05],
   scanning: [0.05, 0.3],
@@ -17,12 +18,12 @@ const everyMs = 500
 const aliveMs = 1_000
 
 export type Progress = {
-  /** How much of the stage is done, from 0 to 1. */
+  /** The progress within a stage, from 0 to 1. */
   at(stage: Stage, fraction: number): void
   end(): Promise<void>
 }
 
-/** Writes down how far an upload is, not too often; and often enough that nobody takes its worker for dead. */
+/** Writes progress to the database: rarely enough to be cheap, often enough to keep the lease. */
 export function createProgress(db: Db, upload: Claimed, onLost: () => void): Progress {
   let stage: Stage | null = null
   let reached = 0
@@ -31,7 +32,7 @@ export function createProgress(db: Db, upload: Claimed, onLost: () => void): Pro
 
   async function write(): Promise<void> {
     written = { stage, reached, at: performance.now() }
-    // A database that cannot be reached for a moment is for the work itself to notice.
+    // A short loss of the database is ignored here; the work itself will notice.
     const isOurs = await report(db, upload, stage, reached).catch(() => true)
     if (!isOurs) onLost()
   }

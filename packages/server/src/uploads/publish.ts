@@ -1,46 +1,44 @@
+// Publishes loaded tables as datasets in one transaction.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { TableName } from '../databases/postgres/introspect.ts'
+import type { Inspection } from '../datasets/dataset-type.ts'
+import { insertDataset, type LoadedDataset, type LoadedTable, updateDataset } from '../datasets/store-dataset.ts'
 import type { Db, Queryable } from '../db/db.ts'
-import { json, raw, sql } from '../db/sql.ts'
-import { holdApplication } from '../resource/hold-application.ts'
-import { touched } from '../resource/store.ts'
+import { sql } from '../db/sql.ts'
+import { lockApplication } from '../resource/lock-application.ts'
+import { dropOverviews } from '../tiles/overviews/drop-overviews.ts'
+import type { InstallOverview } from '../tiles/overviews/overviews.ts'
+import { putTileSource } from '../tiles/store-tile-source.ts'
+import type { Detected } from '../tiles/tile-source-type.ts'
 import { cleanName, freeName } from './column-names.ts'
+import type { LoadingParts } from './loading-parts.ts'
 import { demandSameDestination, demandSameSource } from './replaced-table.ts'
-import type { LoadingParts } from './run-upload.ts'
-import { dropOverviews, putInPlace, type Staged, type TableName } from './staging.ts'
+import { putInPlace, type Staged } from './staging.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import type { Result } from './upload.ts'
 import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
 import { type Claimed, complete, type LayerWarning } from './upload-state.ts'
 
-/** What a map of a source is like. */
-export type MapFacts = {
-  minZoom: number
-  maxZoom: number
-  extentLngLat: readonly number[]
-  attribution?: string
-  name?: string
-}
-
-/** A table that is ready, and all that its dataset will say. */
+/** A loaded table with everything that its dataset says. */
 export type Publishable = {
   readonly staged: Staged
-  /** Of the dataset, and of its tile source. */
+  /** The id of the dataset, and of its tile source. */
   readonly id: string
   readonly name: string
-  readonly attributes: unknown
+  readonly attributes: Inspection['attributes']
   readonly bytes: number | null
-  readonly map?: MapFacts
-  /** The dataset that gets new data. */
+  readonly map?: Detected
+  /** Set if the data of an existing dataset are replaced. */
   readonly replaces?: { readonly table: TableName }
-  /** Puts the overview in place that was made of the table. */
-  readonly installOverview?: (tx: Queryable, table: TableName) => Promise<void>
+  /** Installs the overview built from the table. */
+  readonly installOverview?: InstallOverview
 }
 
 const lockTimeout = '2s'
 const tries = 10
 
-/** Everything appears at once: tables, datasets, tile sources and the end of the upload. */
+/** Tables, datasets, tile sources and the end of the upload become visible atomically. */
 export async function publish(
   { db, storage }: Pick<LoadingParts, 'db' | 'storage'>,
   upload: Claimed,
@@ -59,7 +57,7 @@ export async function publish(
   await unlessLocked(signal, () =>
     db.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
-      await holdApplication(tx, upload.applicationId)
+      await lockApplication(tx, upload.applicationId)
       await holdOwner(tx, upload)
       await complete(tx, upload, results, warnings)
       for (const table of tables) await publishTable(tx, upload, table)
@@ -68,17 +66,20 @@ export async function publish(
   )
 }
 
-/** Before the upload, as whoever deletes a user locks. */
+/** Locks the owner before the upload, in the same order as deleting a user does. */
 async function holdOwner(tx: Queryable, { ownerId }: Claimed): Promise<void> {
   if (ownerId !== null) await tx.query(sql`SELECT FROM svc.users WHERE id = ${ownerId} FOR KEY SHARE`)
 }
 
-/** With the new tables in place and the old ones gone: a small file may have become a large table. */
+/** Checked with the new tables in place and the old ones gone, because a small file may become a large table. */
 async function demandStorage(tx: Queryable, storage: StorageQuota, { applicationId, id }: Claimed): Promise<void> {
   if ((await storage.left(tx, applicationId, id)) < 0) throw storageExceeded(storage.bytes)
 }
 
-/** Readers that take long hold the old table: they are waited for, but nobody is kept waiting behind us for long. */
+/**
+ * Retries on a lock timeout: slow readers of the old table are waited for, but with a short timeout, so that nothing
+ * queues behind us for long.
+ */
 async function unlessLocked(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -90,7 +91,10 @@ async function unlessLocked(signal: AbortSignal, work: () => Promise<void>): Pro
   }
 }
 
-/** A lock that was not to be had, a deadlock, or a name that another upload took at the same moment (42P07, or 23505 in the catalog). */
+/**
+ * Transient errors: a lock timeout, a deadlock, or a name that another upload took at the same moment (42P07, or 23505
+ * in the catalog).
+ */
 function isPassing(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   const constraint = (error as { constraint?: unknown }).constraint
@@ -116,22 +120,24 @@ async function publishTable(tx: Queryable, upload: Claimed, table: Publishable):
     await putInPlace(there, staged, name, replaces !== undefined)
     return name
   })
-  // The new ones take their places, where there are any. Until then the old values could be read there.
+  // Drop the old overviews if there are no new ones, because they show the old values.
   if (replaces && target.isOwn && !table.installOverview) await dropOverviews(tx, target.schema, table.id)
-  if (replaces) await updateDataset(tx, table)
-  else await insertDataset(tx, upload, table, place)
-  if (table.map) await putTileSource(tx, upload, table.id, 'dataset', table.id, { ...table.map, name: table.name })
+  if (replaces) await updateDataset(tx, table.id, loadedOf(table))
+  else await insertDataset(tx, datasetOf(upload, table, place))
+  const { id, map, name } = table
+  const { applicationId } = upload
+  if (map) await putTileSource(tx, { id, applicationId, type: 'dataset', source: id }, { ...map, name })
   await table.installOverview?.(tx, place)
 }
 
-/** The tenant's own server: what it has committed stays, even if we fail then. */
+/** On the tenant's own server a commit is separate: it stays even if we fail afterwards. */
 const elsewhere = <T>(db: Db, work: (tx: Queryable) => Promise<T>): Promise<T> =>
   db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
     return work(tx)
   })
 
-/** Readable in SQL, and free. */
+/** A free name that is readable in SQL. */
 async function newName(tx: Queryable, schema: string, name: string): Promise<string> {
   const cleaned = cleanName(name).toLowerCase().replace(/^svc_/, '') || 'upload'
   const stem = freeName(/^\d/.test(cleaned) ? `t_${cleaned}` : cleaned, () => false, 40)
@@ -142,65 +148,39 @@ async function newName(tx: Queryable, schema: string, name: string): Promise<str
   return freeName(stem, (candidate) => names.has(candidate), 50)
 }
 
-async function updateDataset(tx: Queryable, { id, attributes, bytes }: Publishable): Promise<void> {
-  await tx.query(sql`
-    UPDATE svc.datasets SET attributes = ${json(attributes)}, bytes = ${bytes}, ${touched} WHERE id = ${id}::uuid`)
+function loadedOf({ attributes, bytes, staged }: Publishable): LoadedTable {
+  return { attributes, bytes, rows: staged.plan.layer.featureCount }
 }
 
-async function insertDataset(
-  tx: Queryable,
-  { applicationId, ownerId, options }: Claimed,
-  { id, name, attributes, bytes, staged }: Publishable,
-  place: TableName,
-): Promise<void> {
-  const metadata = options.attribution ? { attribution: options.attribution } : {}
-  const { databaseId, destination } = staged.target
-  const uploaded = { databaseId, destination, ...place }
-  await tx.query(sql`
-    INSERT INTO svc.datasets (id, application_id, owner_id, database_id, type, source, name, description, attributes, bytes, metadata,
-      uploaded_table)
-    VALUES (${id}::uuid, ${applicationId}::uuid,
-      (SELECT id FROM svc.users WHERE id = ${ownerId} AND application_id = ${applicationId}::uuid), ${databaseId}::uuid, 'table', ${place.name},
-      ${name}, ${options.description ?? ''}, ${json(attributes)}, ${bytes}, ${json(metadata)},
-      ${json(uploaded)})`)
+function datasetOf({ applicationId, ownerId, options }: Claimed, table: Publishable, place: TableName): LoadedDataset {
+  const { databaseId, destination } = table.staged.target
+  return {
+    ...loadedOf(table),
+    id: table.id,
+    applicationId,
+    databaseId,
+    source: place.name,
+    name: table.name,
+    description: options.description ?? '',
+    ownerId,
+    metadata: options.attribution ? { attribution: options.attribution } : {},
+    uploadedTable: { databaseId, destination, ...place },
+  }
 }
 
-/** One that is there keeps what somebody chose for it. */
-async function putTileSource(
-  tx: Queryable,
-  { applicationId }: Claimed,
-  id: string,
-  type: 'dataset' | 'tilelive',
-  source: string,
-  map: MapFacts,
-): Promise<void> {
-  const { minZoom, maxZoom, extentLngLat, attribution, name } = map
-  await tx.query(sql`
-    INSERT INTO svc.tilesources AS t
-      (id, application_id, type, source, name, attribution, min_zoom, max_zoom, extent_lng_lat, is_extent_found, headers)
-    VALUES (${id}::uuid, ${applicationId}::uuid, ${type}, ${source}, ${name ?? ''}, ${attribution ?? ''}, ${minZoom}, ${maxZoom},
-      ${json(extentLngLat)}, true, '{}'::jsonb)
-    ON CONFLICT (id) DO UPDATE SET ${touchedTileSource},
-      attribution = coalesce(${attribution ?? null}, t.attribution),
-      extent_lng_lat = CASE WHEN t.is_extent_found THEN excluded.extent_lng_lat ELSE t.extent_lng_lat END
-    WHERE t.application_id = excluded.application_id`)
-}
-
-const touchedTileSource = raw("revision = t.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
-
-/** A file of tiles that is served as it is. */
+/** Publishes a tile archive that is served as it is. */
 export async function publishArchive(
   { db, storage }: Pick<LoadingParts, 'db' | 'storage'>,
   upload: Claimed,
   layer: string,
   source: string,
-  map: MapFacts,
+  map: Detected,
 ): Promise<void> {
   const id = randomUUID()
   await db.transaction(async (tx) => {
-    await holdApplication(tx, upload.applicationId)
+    await lockApplication(tx, upload.applicationId)
     await complete(tx, upload, [{ layer, datasetId: null, tileSourceId: id, featureCount: null }], [])
-    await putTileSource(tx, upload, id, 'tilelive', source, map)
+    await putTileSource(tx, { id, applicationId: upload.applicationId, type: 'tilelive', source }, map)
     await demandStorage(tx, storage, upload)
   })
 }

@@ -1,33 +1,44 @@
 import { stat } from 'node:fs/promises'
 import { flushCompileCache } from 'node:module'
 import { Socket } from 'node:net'
-import type { Converted, Converting, Opened, ReaderReply, ReaderRequest, RowsSent } from './reader-messages.ts'
-import { rowsDescriptor } from './reader-messages.ts'
+import { type RequestContext, serveRequests } from '../concurrency/serve-requests.ts'
+import {
+  type ConversionUpdate,
+  type FileFault,
+  fileFaultOf,
+  type Opened,
+  type ReaderAnswer,
+  type ReaderNotice,
+  type ReaderRequest,
+  type RowsSent,
+  readFaultOf,
+  rowsDescriptor,
+} from './reader-messages.ts'
+import { createAreaCheck } from './readers/engine/sure-areas.ts'
 import { openReader } from './readers/open-reader.ts'
 import { type GdalTask, type Loaded, type PassOptions, type Reader, ReadFault } from './readers/reader.ts'
-import { createAreaCheck } from './readers/sure-areas.ts'
-import { tileArchiveKind } from './readers/tile-archive.ts'
+import { tileArchiveKind } from './readers/sqlite/tile-archive.ts'
 
-// Reads one file for the server and ends with it. It knows no secret and no database: whatever is in the file stays here.
+// The reader process: reads one file for the server and exits. It has no secrets and no database access, so that a
+// malicious file can do no harm.
 
 const progressMs = 200
 
 const rows = new Socket({ fd: rowsDescriptor, readable: false, writable: true })
-const { signal } = new AbortController()
 let reader: Reader | undefined
-let toldAt = 0
 let fileBytes = 0
 
-const reply = (message: ReaderReply): void => void process.send?.(message)
-
-const pass: PassOptions = {
-  signal,
-  onProgress(fraction) {
-    const now = performance.now()
-    if (now - toldAt < progressMs) return
-    toldAt = now
-    reply({ kind: 'progress', fraction })
-  },
+function passOf({ signal, notify }: RequestContext): PassOptions {
+  let toldAt = 0
+  return {
+    signal,
+    onProgress(fraction) {
+      const now = performance.now()
+      if (now - toldAt < progressMs) return
+      toldAt = now
+      notify({ kind: 'progress', fraction } satisfies ReaderNotice)
+    },
+  }
 }
 
 const write = (bytes: Uint8Array): Promise<void> =>
@@ -42,7 +53,7 @@ function emptySlot(): Slot {
   return { bytes: Buffer.alloc(0), written: Promise.resolve() }
 }
 
-/** The memory of a chunk is the reader's, who makes the next rows in it while these are being written. */
+/** The chunk's memory belongs to the reader, which reuses it for the next rows once these are written. */
 async function send(chunk: Uint8Array): Promise<void> {
   const slot = slots[0]
   slots.reverse()
@@ -55,56 +66,75 @@ async function send(chunk: Uint8Array): Promise<void> {
   slot.written.catch(() => undefined)
 }
 
-/** Until all that was sent is written, and that there is no more. */
+/** Waits until everything is written, then sends the end mark. */
 async function sendEnd(): Promise<void> {
   await send(new Uint8Array(0))
   for (const { written } of slots) await written
 }
 
 let gdalPid: number | undefined
-let onConverted: ((answer: Converted) => void) | undefined
 const tickMs = 1_000
 
-/** Asks the server, which may have GDAL ready. It has its own limit of time, which stands for progress. */
-async function convertByGdal({ signal: _, onAdvance, onStarted: __, ...task }: GdalTask): Promise<void> {
+/**
+ * Asks the server to convert, because it may have a GDAL process ready. The conversion has its own timeout, so it
+ * counts as progress.
+ */
+async function convertByGdal(
+  { notify, onTold }: RequestContext,
+  { signal: _, onAdvance, onStarted: __, ...task }: GdalTask,
+): Promise<void> {
   const ticking = setInterval(() => onAdvance?.(1), tickMs)
-  const { fault, error } = await new Promise<Converted>((resolve) => {
-    onConverted = resolve
-    reply({ kind: 'convert', task })
+  const { fault, error } = await new Promise<Extract<ConversionUpdate, { kind: 'converted' }>>((resolve) => {
+    onTold((message) => {
+      const update = message as ConversionUpdate
+      if (update.kind === 'converted') resolve(update)
+      else gdalPid = update.pid
+    })
+    notify({ kind: 'convert', task } satisfies ReaderNotice)
   }).finally(() => clearInterval(ticking))
   gdalPid = undefined
-  if (fault) throw new ReadFault(fault.code, fault.message)
+  if (fault) throw readFaultOf(fault)
   if (error !== undefined) throw new Error(error)
 }
 
-async function open({ file, options }: Extract<ReaderRequest, { kind: 'open' }>): Promise<Opened> {
+async function open(
+  { file, options }: Extract<ReaderRequest, { kind: 'open' }>,
+  context: RequestContext,
+): Promise<Opened> {
   const archive = await tileArchiveKind(file)
   if (archive) return { archive }
   fileBytes = (await stat(file)).size
+  const pass = passOf(context)
   let advanced = 0
   const onAdvance = (bytes: number): void => {
     advanced += bytes
     pass.onProgress?.(advanced)
   }
-  reader = await openReader(file, { ...options, signal, onAdvance, convertByGdal })
-  // All that reads the file is loaded now. This process does not live to its own end, when it would be kept anyway.
+  const { signal } = context
+  reader = await openReader(file, {
+    ...options,
+    signal,
+    onAdvance,
+    convertByGdal: (task) => convertByGdal(context, task),
+  })
+  // Write the compile cache now that all readers are loaded: this process is killed and never reaches the exit that
+  // would do it.
   flushCompileCache()
   return { format: reader.format, layers: await reader.layers() }
 }
 
-async function answer(request: ReaderRequest): Promise<ReaderReply> {
-  if (request.kind === 'open') return { kind: 'done', value: await open(request) }
+async function answer(request: ReaderRequest, context: RequestContext) {
+  if (request.kind === 'open') return open(request, context)
   if (!reader) throw new Error('No file is open')
-  toldAt = 0
-  if (request.kind === 'scan') return { kind: 'done', value: await reader.scan(request.layer, pass) }
-  if (request.kind === 'guess')
-    return { kind: 'done', value: reader.load && (await reader.guess?.(request.layer, pass)) }
-  return { kind: 'done', value: await sendRows(reader, request) }
+  const pass = passOf(context)
+  if (request.kind === 'scan') return reader.scan(request.layer, pass)
+  if (request.kind === 'guess') return reader.guess(request.layer, pass)
+  return sendRows(reader, request, pass)
 }
 
 /**
- * A few bytes can stand for rows without end: runs of Parquet, shared texts of a workbook, arcs of TopoJSON. Packed files are
- * bounded before, by what they unpack to.
+ * Decompression-bomb limit: a few bytes can expand to endless rows (Parquet runs, shared strings of a workbook,
+ * TopoJSON arcs). Archives are limited earlier, by their unpacked size.
  */
 const expansion = { always: 256 * 1024 ** 2, ratio: 1_000, most: 32 * 1024 ** 3 }
 
@@ -113,15 +143,16 @@ type RowsRequest = Extract<ReaderRequest, { kind: 'encode' | 'load' }>
 async function* rowsFor(
   { encode, load }: Reader,
   { kind, layer, columns }: RowsRequest,
+  pass: PassOptions,
 ): AsyncGenerator<Buffer, Loaded | undefined> {
-  if (kind === 'load' && load) return yield* load(layer, columns, pass)
+  if (kind === 'load') return yield* load(layer, columns, pass)
   yield* encode(layer, columns, pass)
   return undefined
 }
 
-async function sendRows(from: Reader, request: RowsRequest): Promise<RowsSent> {
+async function sendRows(from: Reader, request: RowsRequest, pass: PassOptions): Promise<RowsSent> {
   const check = request.hasAreas ? createAreaCheck(request.columns) : undefined
-  const chunks = rowsFor(from, request)
+  const chunks = rowsFor(from, request, pass)
   const most = Math.min(expansion.most, Math.max(expansion.always, fileBytes * expansion.ratio))
   for (let sent = 0; ; ) {
     const { value, done: isOver } = await chunks.next()
@@ -142,29 +173,28 @@ async function sendRows(from: Reader, request: RowsRequest): Promise<RowsSent> {
 const isDiskFull = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
 
-process.on('message', (request: ReaderRequest | Converted | Converting) => {
-  if (request.kind === 'converted') return onConverted?.(request)
-  if (request.kind === 'converting') {
-    gdalPid = request.pid
-    return
+const storageFull: FileFault = {
+  code: 'storage_full',
+  message: 'The server has no disk space left to unpack the file. Try again later.',
+  place: {},
+}
+
+function faultOf(error: unknown): FileFault | undefined {
+  if (error instanceof ReadFault) return fileFaultOf(error)
+  return isDiskFull(error) ? storageFull : undefined
+}
+
+serveRequests(async (request: ReaderRequest, context): Promise<ReaderAnswer> => {
+  try {
+    return { value: await answer(request, context) }
+  } catch (error) {
+    const fault = faultOf(error)
+    if (!fault) throw error
+    return { fault }
   }
-  answer(request)
-    .catch(
-      (error): ReaderReply =>
-        error instanceof ReadFault
-          ? { kind: 'fault', code: error.code, message: error.message, place: error.place }
-          : isDiskFull(error)
-            ? {
-                kind: 'fault',
-                code: 'storage_full',
-                message: 'The server has no disk space left to unpack the file. Try again later.',
-                place: {},
-              }
-            : { kind: 'error', message: error instanceof Error ? (error.stack ?? error.message) : String(error) },
-    )
-    .then(reply, () => process.exit(1))
 })
-// The server has gone; whatever was started here goes too.
+
+// The server is gone: end, with all child processes.
 process.on('disconnect', () => {
   try {
     if (gdalPid !== undefined) process.kill(gdalPid, 'SIGKILL')

@@ -1,37 +1,44 @@
-import type { ChildProcess } from 'node:child_process'
+// GDAL conversions on behalf of reader processes.
 import { sep } from 'node:path'
-import type { ConversionWanted, Converted, Converting, ReaderReply } from './reader-messages.ts'
+import { type ConversionRequest, type ConversionUpdate, fileFaultOf } from './reader-messages.ts'
 import { type GdalTask, ReadFault } from './readers/reader.ts'
 
-/** Converts a file by GDAL, in a process that is started for it or was before. */
+/** Converts a file with GDAL, in a new or pre-started process. */
 export type Convert = (task: GdalTask) => Promise<void>
 
-/** Does the conversions that a reader asks for, of files in the directory that it was given. They end with the reader. */
-export function answerConversions(child: ChildProcess, convert: Convert, directoryOf: () => string | undefined): void {
-  const ended = new AbortController()
-  child.once('exit', () => ended.abort())
-  const tell = (message: Converted | Converting): void => void (child.connected && child.send(message))
-  child.on('message', (reply: ReaderReply) => {
-    if (reply.kind !== 'convert') return
-    const task = { ...reply.task, signal: ended.signal, onStarted: (pid: number) => tell({ kind: 'converting', pid }) }
-    const done = isWithin(directoryOf(), reply.task) ? convert(task) : Promise.reject(new Error('Not its directory'))
-    done.then(
-      () => tell({ kind: 'converted' }),
-      (error) => tell({ kind: 'converted', ...failureOf(error) }),
-    )
-  })
+export type ConversionOptions = {
+  /** The directory that must contain all files of the conversion; undefined unless a file is being opened. */
+  readonly directory: string | undefined
+  /** Aborted when the reader has ended, because then the result is not needed. */
+  readonly signal: AbortSignal
+  tell(message: ConversionUpdate): void
+}
+
+/** Runs a conversion for a reader and reports its outcome. */
+export function convertFor(
+  convert: Convert,
+  task: ConversionRequest,
+  { directory, signal, tell }: ConversionOptions,
+): void {
+  const onStarted = (pid: number): void => tell({ kind: 'converting', pid })
+  const isAllowed = isWithin(directory, task)
+  const done = isAllowed ? convert({ ...task, signal, onStarted }) : Promise.reject(new Error('Not its directory'))
+  done.then(
+    () => tell({ kind: 'converted' }),
+    (error) => tell({ kind: 'converted', ...failureOf(error) }),
+  )
 }
 
 function isWithin(
   directory: string | undefined,
-  { source, sourceDirectory, resultDirectory }: ConversionWanted,
+  { source, sourceDirectory, resultDirectory }: ConversionRequest,
 ): boolean {
   const isInside = (path: string): boolean =>
     directory !== undefined && path.startsWith(directory + sep) && !path.split(sep).includes('..')
   return [source, sourceDirectory, resultDirectory].every(isInside)
 }
 
-function failureOf(error: unknown): Omit<Converted, 'kind'> {
-  if (error instanceof ReadFault) return { fault: { code: error.code, message: error.message } }
+function failureOf(error: unknown): Pick<Extract<ConversionUpdate, { kind: 'converted' }>, 'fault' | 'error'> {
+  if (error instanceof ReadFault) return { fault: fileFaultOf(error) }
   return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) }
 }

@@ -9,9 +9,11 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { formOf, type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import { ApiError } from '../errors.ts'
-import { formOf, type UploadApp, uploadApp } from '../testing/uploads.ts'
 import { receiveForm } from './receive-file.ts'
+
+// One database is enough: a form is read and refused before the database is asked.
 
 let uploads: UploadApp
 before(async () => {

@@ -1,3 +1,4 @@
+// Streams a multipart upload to disk, with a minimum transfer rate.
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { dirname } from 'node:path'
@@ -14,23 +15,23 @@ export type ReceivedForm = {
 
 const fieldBytes = 64 * 1024
 const fieldCount = 20
-/** What a form may have besides the file. */
+/** The most bytes of the form besides the file. */
 export const formBytes = fieldCount * fieldBytes
-/** How slow a client may be. */
+/** The slowest allowed client. */
 export type Pace = {
-  /** On average over each window; 0 for any. */
+  /** The minimum rate, averaged over each window; 0 for none. */
   readonly bytesPerSecond: number
   readonly windowMs?: number
   readonly deadlineMs: number
 }
 
 const paceWindowMs = 15_000
-/** For so long the rest of a body that was refused is read, so that the client hears why. */
+/** How long the rest of a refused body is read, so that the client can read the refusal. */
 const lingerMs = 10_000
 
 export type ReceiveOptions = {
   readonly maxBytes: number
-  /** What a larger file is answered with. */
+  /** The error for a larger file. */
   readonly tooLarge: ApiError
   readonly pace: Pace
   onBytes?(count: number): void
@@ -38,8 +39,7 @@ export type ReceiveOptions = {
 }
 
 /**
- * Writes the file of a form down while it comes, in `path`; when anything is wrong, nothing is left there. `onWhole` is called when
- * the last byte of it has come.
+ * Writes the form's file to `path` while it arrives; removes it on any error. `onWhole` is called after its last byte.
  */
 export async function receiveForm(
   request: IncomingMessage,
@@ -47,7 +47,7 @@ export async function receiveForm(
   { maxBytes, tooLarge, pace, onBytes, onWhole }: ReceiveOptions,
 ): Promise<ReceivedForm> {
   const form = readForm(request)
-  /** What nobody else will look at. */
+  /** Buffers that only this function uses, so they can be freed early. */
   const own = new WeakSet<ArrayBufferLike>()
   const fields: Record<string, string> = {}
   let file: Promise<ReceivedForm['file']> | undefined
@@ -85,7 +85,7 @@ export async function receiveForm(
   }
 }
 
-/** The rest of a body that was refused is of no interest; the connection may serve another request behind it. */
+/** Discards the rest of a refused body, so that the connection can be reused. */
 export function dismissBody(request: IncomingMessage): void {
   request.resume()
   setTimeout(() => request.complete || request.destroy(), lingerMs).unref()
@@ -119,7 +119,7 @@ function feed(
   }
   const deadline = setTimeout(() => late(`The file did not arrive within ${deadlineMs / 1000} s.`), deadlineMs).unref()
   const window = setInterval(() => {
-    // Less than one byte in a window is too slow at any rate.
+    // Less than one byte per window is too slow in any case.
     if (received < Math.max(1, (bytesPerSecond * windowMs) / 1000)) {
       late(`The file arrived at fewer than ${bytesPerSecond} bytes per second, the minimum.`)
     }
@@ -143,7 +143,7 @@ function feed(
   request.pipe(form)
 }
 
-/** Counts while it writes, and sees to it that the bytes survive a power cut. */
+/** Counts the bytes while writing, and syncs the file so that it survives a power cut. */
 async function store(
   stream: Readable,
   path: string,
@@ -158,7 +158,7 @@ async function store(
     size += pieces.reduce((length, piece) => length + piece.length, 0)
     if (size > maxBytes) throw tooLarge
     await handle?.writeFile(pieces)
-    // Pieces come in order: with the first of other memory, the memory before has been written down.
+    // Chunks arrive in order: when one has a new buffer, the previous buffer has been written.
     for (const { buffer } of pieces) {
       if (last && last !== buffer && own.has(last)) free(last)
       last = buffer

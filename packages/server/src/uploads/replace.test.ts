@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { sql } from '../db/sql.ts'
-import { forwardDatabase } from '../testing/forwarded-database.ts'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { forwardDatabase } from '../../testing/forwarded-database.ts'
+import { until } from '../../testing/until.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+import { json, sql } from '../db/sql.ts'
+import { demandSameDestination } from './replaced-table.ts'
 
 let uploads: UploadApp
 let theirServer: Awaited<ReturnType<typeof forwardDatabase>> | undefined
 before(async () => {
-  uploads = await uploadApp()
+  uploads = await uploadApp({ UPLOADS_PER_APPLICATION: '1' })
   if (uploads.app.url) theirServer = await forwardDatabase(uploads.app.url)
+  await uploads.app.db.script(`
+    CREATE TABLE public.shared_roads (id int PRIMARY KEY, geom geometry(Point, 4326));
+    INSERT INTO public.shared_roads VALUES (1, NULL);
+    GRANT SELECT ON public.shared_roads TO PUBLIC`)
 })
 after(async () => {
   await uploads.close()
@@ -23,10 +30,7 @@ const grid = (count: number, generation: number, more = '') => ({
 test('new data take the place of the old ones at once, for all who read meanwhile', async () => {
   const { datasetId } = await uploads.upload(grid(500, 0))
   const path = `/api/v1/datasets/${datasetId}`
-  await uploads.call('PATCH', path, {
-    body: JSON.stringify({ name: 'Kept', description: 'too', metadata: { tags: ['a'] } }),
-    headers: { 'content-type': 'application/merge-patch+json' },
-  })
+  await patch(datasetId, { name: 'Kept', description: 'too', metadata: { tags: ['a'] } })
   let isDone = false
   let reads = 0
   const reader = async () => {
@@ -83,12 +87,139 @@ test('a table that a view is built on is not replaced, and the reason is said', 
   assert.deepEqual(await uploads.leftovers(), [])
 })
 
-test('only tables get new data', async () => {
-  const made = await uploads.call('POST', '/api/v1/datasets', {
-    body: JSON.stringify({ type: 'sql', name: 'One', source: 'SELECT 1 AS one' }),
-    headers: { 'content-type': 'application/json' },
+test('an upload replaces the data of table datasets only', async () => {
+  const datasetId = await dataset('SELECT 1 AS one', 'sql')
+  assert.equal((await uploads.send(grid(1, 1), { datasetId })).status, 400)
+})
+
+// An upload with `datasetId` drops a table with the platform’s rights: only one of the tenant’s own schema may go.
+
+const file = (rows = 1) => ({ name: 'a.csv', bytes: `a,lon,lat\n${'1,2,3\n'.repeat(rows)}` })
+const inJson = (body: object) => ({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+
+async function dataset(source: string, type = 'table', rest: object = {}): Promise<string> {
+  const { status, body } = await uploads.call('POST', '/api/v1/datasets', inJson({ type, name: 'It', source, ...rest }))
+  assert.equal(status, 201, JSON.stringify(body))
+  return body.id
+}
+
+const patch = (id: string, body: object) =>
+  uploads.call('PATCH', `/api/v1/datasets/${id}`, {
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/merge-patch+json' },
   })
-  assert.equal((await uploads.send(grid(1, 1), { datasetId: made.body.id })).status, 400)
+
+/** The record of an upload that seems to be worked on by another server. */
+async function runningUpload(): Promise<string> {
+  const id = randomUUID()
+  await uploads.app.db.query(sql`
+    INSERT INTO svc.uploads (id, application_id, file_name, path, options, size, status, heard_at)
+    VALUES (${id}::uuid, ${uploads.tenant.id}::uuid, 'a', ${id}, ${json({})}, 1, 'processing', now() + interval '1 hour')`)
+  return id
+}
+
+async function sharedRows(): Promise<number> {
+  const [row] = await uploads.app.db.query<{ count: number }>(
+    sql`SELECT count(*)::int4 AS count FROM public.shared_roads`,
+  )
+  return row?.count ?? 0
+}
+
+test('an upload onto a dataset whose table lies outside the tenant’s schema is refused, however the table is written', async () => {
+  for (const source of ['public.shared_roads', '"public"."shared_roads"', 'public."shared_roads"']) {
+    const { status, body } = await uploads.send(file(), { datasetId: await dataset(source) })
+    assert.equal(status, 400, JSON.stringify(body))
+    assert.match(body.detail, /^body\/datasetId: .*schema/)
+  }
+  assert.equal(await sharedRows(), 1)
+  assert.deepEqual(await uploads.leftovers(), [])
+})
+
+test('views, partitions, inherited tables, tables with row security and tables of the service are not replaced', async () => {
+  const { schema } = uploads
+  const own = await uploads.upload(file())
+  await uploads.app.db.script(`
+    CREATE TABLE ${schema}.plain (id int); CREATE VIEW ${schema}.seen AS SELECT * FROM ${schema}.plain;
+    CREATE MATERIALIZED VIEW ${schema}.kept AS SELECT * FROM ${schema}.plain;
+    CREATE TABLE ${schema}.whole (id int) PARTITION BY RANGE (id);
+    CREATE TABLE ${schema}.part PARTITION OF ${schema}.whole FOR VALUES FROM (0) TO (9);
+    CREATE TABLE ${schema}.parent (id int); CREATE TABLE ${schema}.child () INHERITS (${schema}.parent);
+    CREATE TABLE ${schema}.hidden (id int); ALTER TABLE ${schema}.hidden ENABLE ROW LEVEL SECURITY;
+    CREATE TABLE ${schema}.svc_ov_${own.datasetId.replaceAll('-', '')}_7 (id int)`)
+  const names = ['seen', 'kept', 'whole', 'part', 'parent', 'child', 'hidden']
+  for (const name of [...names, `svc_ov_${own.datasetId.replaceAll('-', '')}_7`]) {
+    const { status, body } = await uploads.send(file(), { datasetId: await dataset(name) })
+    assert.equal(status, 400, `${name}: ${JSON.stringify(body)}`)
+  }
+  await uploads.app.db.script(`
+    DROP VIEW ${schema}.seen; DROP MATERIALIZED VIEW ${schema}.kept; DROP TABLE ${schema}.whole, ${schema}.child,
+    ${schema}.parent, ${schema}.plain, ${schema}.hidden, ${schema}.svc_ov_${own.datasetId.replaceAll('-', '')}_7`)
+})
+
+test('a dataset that is given another source after the file was sent is not replaced', async () => {
+  for (const source of ['public.shared_roads', 'other']) {
+    await uploads.app.db.script(`CREATE TABLE IF NOT EXISTS ${uploads.schema}.other (id int)`)
+    const { datasetId } = await uploads.upload(file())
+    // While another one is worked on, this one waits.
+    const first = await runningUpload()
+    const { body } = await uploads.send(file(), { datasetId })
+    assert.equal((await patch(datasetId, { source })).status, 200)
+    await uploads.app.db.query(sql`DELETE FROM svc.uploads WHERE id = ${first}::uuid`)
+    // What is sent next has the server look for what waits.
+    assert.equal((await uploads.upload(file())).status, 'completed')
+    const done = await uploads.ended(body.id)
+    assert.equal(done.status, 'failed')
+    assert.equal(done.error.code, 'dataset_changed')
+  }
+  assert.equal(await sharedRows(), 1)
+  const [other] = await uploads.app.db.query(sql`SELECT to_regclass(${`${uploads.schema}.other`}) IS NOT NULL AS kept`)
+  assert.equal(other?.kept, true)
+})
+
+test('a dataset that is given another source just before its table is swapped is not replaced', async (t) => {
+  if (!process.env.TEST_DATABASE_URL) return t.skip('the embedded database has one session')
+  const { datasetId } = await uploads.upload(file())
+  const { body } = await uploads.send(file(30_000), { datasetId })
+  // Publishing waits for the record, whose source changes meanwhile.
+  let isReached = false
+  await uploads.app.db.transaction(async (tx) => {
+    await tx.query(sql`UPDATE svc.datasets SET source = 'public.shared_roads' WHERE id = ${datasetId}::uuid`)
+    await until(async () => {
+      const { body: now } = await uploads.call('GET', `/api/v1/uploads/${body.id}`)
+      isReached = now.stage === 'publishing'
+      return isReached || now.status === 'failed'
+    })
+  })
+  const done = await uploads.ended(body.id)
+  assert.ok(isReached, JSON.stringify(done))
+  assert.equal(done.error.code, 'dataset_changed', JSON.stringify(done))
+  assert.equal(await sharedRows(), 1)
+})
+
+test('nothing is published into a database whose record leads elsewhere by now', async () => {
+  const { db } = uploads.app
+  const [record] = (await uploads.call('GET', '/api/v1/databases')).body
+  const check = (destination: unknown[]) =>
+    db.transaction((tx) =>
+      demandSameDestination(tx, {
+        ...{ db, schema: uploads.schema, databaseId: record.id, isOwn: true },
+        destination: JSON.stringify(destination),
+      }),
+    )
+  await check(['internal', '', 0, '', ''])
+  await assert.rejects(check(['internal', 'elsewhere', 0, '', '']), /record was changed/)
+  await assert.rejects(check(['postgres', '', 0, '', '']), /record was changed/)
+})
+
+test('a key that may write one dataset cannot replace the table of another by naming it', async () => {
+  const other = await uploads.upload(file(3))
+  const { body } = await uploads.call('GET', `/api/v1/datasets/${other.datasetId}`)
+  const mine = await dataset(body.source)
+  const key = await uploads.app.key(uploads.tenant.id, { '*': { '*': '*' }, datasets: { read: '*', write: [mine] } })
+  const refused = await uploads.send(file(), { datasetId: mine }, key)
+  assert.equal(refused.status, 401, JSON.stringify(refused.body))
+  assert.equal((await uploads.rows(other.datasetId)).length, 3)
+  assert.equal((await uploads.upload(file(2), { datasetId: mine })).status, 'completed')
 })
 
 const inTheirs = { skip: !process.env.TEST_DATABASE_URL }
@@ -96,10 +227,11 @@ const inTheirs = { skip: !process.env.TEST_DATABASE_URL }
 async function addDatabase(rest: object): Promise<string> {
   const { hostname, port, username, pathname } = new URL(theirServer?.url ?? '')
   const place = { host: hostname, port: Number(port), user: username, password: 'x', db: pathname.slice(1) }
-  const made = await uploads.call('POST', '/api/v1/databases', {
-    body: JSON.stringify({ type: 'postgres', name: 'Mine', ...place, ...rest }),
-    headers: { 'content-type': 'application/json' },
-  })
+  const made = await uploads.call(
+    'POST',
+    '/api/v1/databases',
+    inJson({ type: 'postgres', name: 'Mine', ...place, ...rest }),
+  )
   assert.equal(made.status, 201, JSON.stringify(made.body))
   return made.body.id
 }
@@ -107,16 +239,12 @@ async function addDatabase(rest: object): Promise<string> {
 test('a dataset in a database of the application’s own gets its new data there', inTheirs, async () => {
   const databaseId = await addDatabase({})
   await uploads.app.db.script('CREATE TABLE public.theirs (id int PRIMARY KEY, geom geometry(Point, 4326))')
-  const dataset = await uploads.call('POST', '/api/v1/datasets', {
-    body: JSON.stringify({ type: 'table', name: 'Theirs', source: 'theirs', databaseId }),
-    headers: { 'content-type': 'application/json' },
-  })
-  assert.equal(dataset.status, 201, JSON.stringify(dataset.body))
-  const done = await uploads.upload(grid(30, 7), { datasetId: dataset.body.id })
+  const datasetId = await dataset('theirs', 'table', { databaseId })
+  const done = await uploads.upload(grid(30, 7), { datasetId })
   assert.equal(done.status, 'completed', JSON.stringify(done.error))
   const [row] = await uploads.app.db.query<{ count: number }>(sql`SELECT count(*)::int4 AS count FROM public.theirs`)
   assert.equal(row?.count, 30)
-  assert.equal((await uploads.rows(dataset.body.id)).length, 30)
+  assert.equal((await uploads.rows(datasetId)).length, 30)
 })
 
 test('where the default database is the application’s own, tables are made there', inTheirs, async () => {

@@ -1,6 +1,8 @@
+// Checks before the table of a dataset is replaced.
+import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import type { TableName, Target } from './staging.ts'
+import type { Target } from './target.ts'
 import { UploadFault } from './upload-fault.ts'
 
 /** The dataset whose data an upload replaces. */
@@ -10,12 +12,15 @@ export type Replaced = {
   readonly name: string
   readonly ownerId: number | null
   readonly source: string
-  /** Where its table must lie: the application's schema in the platform's database; undefined in a database of its own. */
+  /**
+   * The schema its table must be in: the application's, in the platform's database; undefined in the application's own
+   * database.
+   */
   readonly ownSchema: string | undefined
   tableIn(schema: string): TableName
 }
 
-/** What an upload was allowed to replace when it was sent. */
+/** What the upload was allowed to replace when it was sent. */
 export type ReplacedSource = { readonly databaseId: string; readonly source: string }
 
 const changed = (): UploadFault =>
@@ -24,14 +29,17 @@ const changed = (): UploadFault =>
     'The dataset was given another source or database after the file was sent, so nothing was replaced. Send the file again.',
   )
 
-/** Refuses a dataset that by now names something else than what was checked when the file was sent. */
+/**
+ * Refuses if the dataset now names something other than what was checked when the file was sent (time of check, time of
+ * use).
+ */
 export function demandSameSource(now: ReplacedSource, sent: ReplacedSource | null): void {
   if (now.databaseId !== sent?.databaseId || now.source !== sent.source) throw changed()
 }
 
 /**
- * Refuses a table that may not be dropped. Tables are dropped with the platform's rights, so only plain tables of the
- * application's own schema may be. In a database of the application's own, its user's rights decide.
+ * Refuses a table that must not be dropped. Tables are dropped with the platform's privileges, so only plain tables in
+ * the application's own schema are allowed. In the application's own database its user's privileges decide.
  */
 export async function demandReplaceable(
   db: Queryable,
@@ -63,12 +71,12 @@ export async function demandReplaceable(
   }
 }
 
-/** Locks the record of the database until the end of the transaction; throws when it leads elsewhere by now. */
+/** Locks the database record until the end of the transaction; throws if it now points elsewhere. */
 export async function demandSameDestination(tx: Queryable, { databaseId, destination }: Target): Promise<void> {
   const [row] = await tx.query<{ destination: string }>(sql`
     SELECT json_build_array(type, host, port, "user", db)::text AS destination
     FROM svc.databases WHERE id = ${databaseId}::uuid FOR SHARE`)
   if (row && JSON.stringify(JSON.parse(row.destination)) === destination) return
-  // Not the file's fault: the next attempt loads it into the new place.
+  // Not the file's fault: the next attempt loads it to the new place.
   throw new Error('The database record was changed while the file was loaded into it')
 }

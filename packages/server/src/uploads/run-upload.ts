@@ -1,81 +1,37 @@
+// Runs one upload: open, scan, load, index, publish.
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Db, Queryable } from '../db/db.ts'
+import type { Db } from '../db/db.ts'
+import { cleanAttribution } from '../tiles/attribution.ts'
+import { mapOf } from '../tiles/detect-coverage.ts'
 import { datasetName } from './dataset-name.ts'
 import { loadGuessed } from './load-guessed.ts'
+import type { LoadingParts } from './loading-parts.ts'
 import { createProgress, type Progress } from './progress.ts'
-import { type MapFacts, type Publishable, publish } from './publish.ts'
+import { type Publishable, publish } from './publish.ts'
 import type { Opened } from './reader-messages.ts'
 import type { ReaderProcess } from './reader-process.ts'
-import { type Extent, ReadFault, type ScannedLayer } from './readers/reader.ts'
+import { ReadFault, type ScannedLayer } from './readers/reader.ts'
 import { demandReplaceable, demandSameSource, type Replaced } from './replaced-table.ts'
 import { runArchive } from './run-archive.ts'
-import {
-  copyRows,
-  createStaging,
-  extentOf,
-  indexTable,
-  type Staged,
-  stagingName,
-  type TableName,
-  type Target,
-  transform,
-} from './staging.ts'
-import type { StorageQuota } from './storage-quota.ts'
-import { planTable, rowsWanted } from './table-plan.ts'
+import { copyRows, createStaging, extentOf, indexTable, type Staged, stagingName, transform } from './staging.ts'
+import { planTable, rowsRequest } from './table-plan.ts'
+import type { Target } from './target.ts'
 import { UploadFault } from './upload-fault.ts'
 import type { Claimed, LayerWarning } from './upload-state.ts'
 
-/** A process that reads a file, and ends with the signal. */
+/** Starts a reader process that ends with the signal. */
 export type TakeReader = { takeReader(signal: AbortSignal): ReaderProcess }
-
-/** What loading needs of the rest of the service. */
-export type LoadingParts = {
-  readonly db: Db
-  /** DATA_DIR */
-  readonly directory: string
-  readonly allowNativeGdal: boolean
-  readonly storage: StorageQuota
-  /** Where tables of this database are made; the default one when none is named. */
-  target(applicationId: string, databaseId: string | undefined): Promise<Target>
-  /** The dataset whose data are replaced. */
-  findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
-  /** A table as a dataset describes it. */
-  inspect(
-    applicationId: string,
-    databaseId: string,
-    table: string,
-  ): Promise<{ attributes: Attributes; bytes: number | null }>
-  mapOf(extent: Extent | undefined, rows: number): MapFacts
-  archiveMap(applicationId: string, uri: string): Promise<MapFacts>
-  cleanAttribution(text: string): string
-  /** Makes an overview of a table that is not yet a dataset; undefined when it needs none. */
-  stageOverview(
-    dataset: NewDataset,
-    rows: number,
-    table: TableName,
-    signal: AbortSignal,
-  ): Promise<InstallOverview | undefined>
-}
-
-type Attributes = readonly { readonly name: string; readonly type: string }[]
-export type NewDataset = {
-  readonly id: string
-  readonly applicationId: string
-  readonly name: string
-  readonly attributes: Attributes
-}
-export type InstallOverview = (tx: Queryable, table: TableName) => Promise<void>
 
 const maxLayers = 100
 
 export const uploadDirectory = (directory: string, id: string): string => join(directory, 'uploads', id)
 export const sourceFile = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'source')
-/** What is unpacked lies here, and is taken away before another try. */
+/** Unpacked files; removed before another attempt. */
 const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
 
-/** Loads a file and publishes what is in it, or throws. */
+/** Loads a file and publishes its layers, or throws. */
 export async function runUpload(
   parts: LoadingParts & TakeReader,
   upload: Claimed,
@@ -102,7 +58,7 @@ export async function runUpload(
   }
 }
 
-/** What the client says of how to read the file. */
+/** The client's settings for reading the file. */
 const chosen = ({ layer, encoding, sourceSrid, strict }: Claimed['options']) => ({
   ...(layer !== undefined && { layer }),
   ...(encoding !== undefined && { encoding }),
@@ -110,12 +66,12 @@ const chosen = ({ layer, encoding, sourceSrid, strict }: Claimed['options']) => 
   ...(strict !== undefined && { strict }),
 })
 
-/** What is kept while one upload is worked on. */
+/** The state of one upload in progress. */
 export type Run = {
   readonly progress: Progress
-  /** Known also when it fails later. */
+  /** Kept outside the result, so that they are known even if the upload fails later. */
   readonly warnings: LayerWarning[]
-  /** The datasets that are being made. */
+  /** The datasets being made. */
   readonly datasetIds: string[]
 }
 
@@ -139,7 +95,7 @@ async function runLayers(
     ? await parts.storage.left(parts.db, upload.applicationId, upload.id)
     : Number.POSITIVE_INFINITY
   const target = { ...found, room }
-  // Again when it is published: this only saves the work.
+  // Checked again when publishing; this early check only saves work.
   if (replaced) {
     const ownSchema = target.isOwn ? target.schema : undefined
     await demandReplaceable(target.db, ownSchema, replaced.tableIn(target.schema))
@@ -163,7 +119,7 @@ async function runLayers(
   }
   const load = async (table: Staged, at: OnProgress): Promise<Staged> => {
     await createStaging(table)
-    return copyRows(table, reader.encode(rowsWanted(table.plan), at))
+    return copyRows(table, reader.encode(rowsRequest(table.plan), at))
   }
   const tables = guessed?.isLoaded ? planned : await each('loading', planned, load)
   await reader.end()
@@ -228,7 +184,7 @@ function chosenLayers(layers: readonly string[], { options }: Claimed): readonly
   )
 }
 
-/** Layers with nothing in them are left out, unless there is no other. */
+/** Empty layers are skipped, unless all are empty. */
 async function scanLayers(reader: ReaderProcess, names: readonly string[], run: Run): Promise<ScannedLayer[]> {
   const layers: ScannedLayer[] = []
   for (const [index, name] of names.entries()) {
@@ -259,13 +215,12 @@ async function describe(
   const { target, plan } = staged
   const { attributes, bytes } = await parts.inspect(applicationId, target.databaseId, staged.name)
   const name = replaced?.name ?? datasetName(upload, plan.layer.name, layers)
-  const attribution =
-    options.attribution === undefined ? {} : { attribution: parts.cleanAttribution(options.attribution) }
-  const map = plan.geometry && { ...parts.mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
+  const attribution = options.attribution === undefined ? {} : { attribution: cleanAttribution(options.attribution) }
+  const map = plan.geometry && { ...mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
   const installOverview =
     map && target.isOwn
       ? await parts.stageOverview(
-          { id, applicationId, name, attributes },
+          { id, applicationId, attributes, metadata: {} },
           plan.layer.featureCount,
           { schema: target.schema, name: staged.name },
           signal,

@@ -1,4 +1,6 @@
-/** `AUTHORITY["EPSG","4326"]` of the whole system, not of one of its parts. */
+// Recognizes common SRIDs in WKT definitions.
+
+/** `AUTHORITY["EPSG","4326"]` of the whole system, not of a component. */
 const wholeAuthority = /,\s*(?:AUTHORITY|ID)\s*\[\s*"EPSG"\s*,\s*"?(\d{1,6})"?\s*\]\s*\]\s*$/i
 
 const worldDegrees =
@@ -6,7 +8,7 @@ const worldDegrees =
 const worldUtm = /^PROJCS\["WGS_1984_UTM_Zone_(\d{1,2})([NS])",GEOGCS\["GCS_WGS_1984"/i
 const webMercator = /^PROJCS\["WGS_1984_Web_Mercator_Auxiliary_Sphere",GEOGCS\["GCS_WGS_1984"/i
 
-/** The number of the commonest reference systems: coordinates are moved much faster by a number than by a text. */
+/** The SRID of a common reference system: PostGIS transforms much faster by SRID than by text. */
 export function sridOfText(text: string): number | undefined {
   const bare = text.trim().replaceAll(/\s*([,[\]])\s*/g, '$1')
   const [, code] = wholeAuthority.exec(bare) ?? []

@@ -1,32 +1,23 @@
-import type { Db, Queryable, TupleBytes } from '../db/db.ts'
+// Staging tables: load, transform, repair and index rows before they are published.
+import type { TableName } from '../databases/postgres/introspect.ts'
+import type { Queryable, TupleBytes } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
+import type { Extent } from '../geometry/geometry-type.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
-import { withNumber } from './lent-srid.ts'
 import type { Rows } from './reader-process.ts'
-import type { Extent, Warning } from './readers/reader.ts'
+import type { Warning } from './readers/reader.ts'
 import { demandReplaceable } from './replaced-table.ts'
 import type { TablePlan } from './table-plan.ts'
+import type { Target } from './target.ts'
+import { withTemporarySrid } from './temporary-srid.ts'
 import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
 
-/** Where tables are made: the application's schema in the platform's database, or a database of its own. */
-export type Target = {
-  readonly db: Db
-  readonly schema: string
-  readonly databaseId: string
-  /** In the platform's database, so that everything can be published in one transaction. */
-  readonly isOwn: boolean
-  /** Where the record of the database led when it was opened: [type, host, port, user, db] as JSON. */
-  readonly destination: string
-  /** How many bytes may be put there; as many as come where it is not said. */
-  readonly room?: number
-}
-
-/** A table that nobody knows of yet. */
+/** A staging table, not visible to users. */
 export type Staged = {
   readonly target: Target
   readonly name: string
   readonly plan: TablePlan
-  /** The keys of the rows, when they are loaded, whose areas may not be valid; any of them where it is not said. */
+  /** The keys of loaded rows whose polygons may be invalid; undefined means any row. */
   readonly doubtful?: readonly number[] | undefined
 }
 
@@ -34,7 +25,7 @@ const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-'
 
 const overviewPrefix = (datasetId: string): string => `svc_ov_${datasetId.replaceAll('-', '')}_`
 
-/** The attempt is part of the name: two workers that both believe the upload theirs never meet. */
+/** The name contains the attempt, so that two workers that both believe they hold the lease never collide. */
 export const stagingName = (uploadId: string, attempt: number, layer: number): string =>
   `${prefixOf(uploadId)}${attempt}_${layer}`
 
@@ -72,7 +63,7 @@ async function checkSrids({ target, plan }: Staged): Promise<void> {
   }
 }
 
-/** Answers the table with what is known of its rows. */
+/** Copies the rows; returns the table with what is known of them. */
 export async function copyRows(staged: Staged, { rows, sent }: Rows): Promise<Staged> {
   const { db, room = Number.POSITIVE_INFINITY } = staged.target
   const copied = Number.isFinite(room) ? bounded(rows, room) : rows
@@ -80,7 +71,10 @@ export async function copyRows(staged: Staged, { rows, sent }: Rows): Promise<St
   return { ...staged, doubtful: (await sent).doubtful }
 }
 
-/** Rows take about as many bytes in a table as on their way there. How many it is exactly is looked at when it is published. */
+/**
+ * Enforces the quota roughly: rows take about as many bytes in a table as in transfer. The exact size is checked when
+ * publishing.
+ */
 async function* bounded(rows: Rows['rows'], room: number): AsyncGenerator<TupleBytes> {
   let bytes = 0
   for await (const piece of rows) {
@@ -90,7 +84,7 @@ async function* bounded(rows: Rows['rows'], room: number): AsyncGenerator<TupleB
   }
 }
 
-/** Moves the coordinates where they belong. */
+/** Transforms the coordinates to the target reference system. */
 export async function transform(staged: Staged): Promise<void> {
   const { geometry, layer } = staged.plan
   if (!geometry || geometry.places.source === geometry.places.target) return
@@ -117,14 +111,14 @@ export async function transform(staged: Staged): Promise<void> {
 }
 
 /**
- * PostGIS reads the text of a reference system anew for each geometry, which takes longer than all else together. So the
- * text gets a number for as long as it is needed; where that may not be, it has to take long.
+ * PostGIS parses a reference system's text again for each geometry, which takes longer than everything else. So the
+ * text gets a temporary SRID; where that is not allowed, the slow way is used.
  */
 async function moveByText(staged: Staged, text: string, target: number, move: (value: Sql) => Promise<void>) {
   const column = ident(geometryColumn)
-  const isMoved = await withNumber(staged.target.db, text, async (srid) => {
+  const isMoved = await withTemporarySrid(staged.target.db, text, async (srid) => {
     const numbered = sql`ST_SetSRID(${column}, ${raw(String(srid))})`
-    // A session remembers numbers: this one may have meant something else in it.
+    // A session caches SRIDs: this one may have had another meaning in it.
     const [row] = await staged.target.db.query<{ same: boolean }>(sql`
       SELECT ST_Distance(ST_Transform(ST_SetSRID(place, ${srid}::int4), ${target}::int4),
                          ST_Transform(place, ${text}::text, ${target}::int4)) < 1e-6 AS same
@@ -137,11 +131,14 @@ async function moveByText(staged: Staged, text: string, target: number, move: (v
   if (!isMoved) await move(sql`${column}, ${literal(text)}`)
 }
 
-/** Definitions take no values, so the text is put in: quoted, and without what could end it. */
+/** DDL takes no parameters, so the text is inlined as a quoted literal. */
 const literal = (text: string): Sql =>
   raw(`E'${text.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll("'", "''")}'`)
 
-/** Key, index and statistics. Where there are several connections, two are used: the index takes as long as all else. */
+/**
+ * Makes key, index and statistics. With several connections two run in parallel, because the spatial index takes as
+ * long as the rest.
+ */
 export async function indexTable(staged: Staged): Promise<Warning[]> {
   const { target, plan, name } = staged
   const table = tableOf(staged)
@@ -151,7 +148,7 @@ export async function indexTable(staged: Staged): Promise<Warning[]> {
       if (target.db.kind === 'postgres') await tx.script(`SET LOCAL maintenance_work_mem = '256MB'`)
       await tx.query(index)
     })
-  // Not a key at once: that would have to wait for the other index.
+  // A unique index first: adding the key directly would have to wait for the other index.
   const unique = make(sql`CREATE UNIQUE INDEX ${key} ON ${table} (${ident(keyColumn)})`)
   const gist = sql`CREATE INDEX ${ident(`${name}_geom`)} ON ${table} USING gist (${ident(geometryColumn)})`
   const indexed = Promise.all([unique, plan.geometry && make(gist)])
@@ -175,7 +172,7 @@ async function countInvalid(staged: Staged): Promise<number> {
   return row?.count ?? 0
 }
 
-/** In degrees; undefined when there is nothing to see. */
+/** In degrees; undefined if there are no geometries. */
 export async function extentOf(staged: Staged): Promise<Extent | undefined> {
   const { geometry, layer } = staged.plan
   if (!geometry) return undefined
@@ -190,7 +187,7 @@ export async function extentOf(staged: Staged): Promise<Extent | undefined> {
   return row && row.w !== null ? [row.w, row.s, row.e, row.n] : undefined
 }
 
-/** Takes away what an upload has left, of this attempt or of any. */
+/** Drops the staging tables of an upload, of all attempts. */
 export async function dropStaging(target: Target, uploadId: string): Promise<void> {
   const tables = await target.db.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -198,7 +195,7 @@ export async function dropStaging(target: Target, uploadId: string): Promise<voi
   for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
 }
 
-/** Takes away the parts of an overview whose dataset never came to be. */
+/** Drops the overview tables of a dataset that was never stored. */
 export async function dropOverviewParts(target: Target, datasetId: string): Promise<void> {
   if (!target.isOwn) return
   const tables = await target.db.query<{ name: string }>(sql`
@@ -209,16 +206,7 @@ export async function dropOverviewParts(target: Target, datasetId: string): Prom
   for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
 }
 
-/** Takes away the overviews of a dataset that gets new data. */
-export async function dropOverviews(tx: Queryable, schema: string, datasetId: string): Promise<void> {
-  const tables = await tx.query<{ name: string }>(sql`
-    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relkind = 'r' AND starts_with(c.relname, ${overviewPrefix(datasetId)})`)
-  for (const { name } of tables) await tx.query(sql`DROP TABLE ${ident(schema, name)}`)
-  await tx.query(sql`DELETE FROM svc.overviews WHERE dataset_id = ${datasetId}::uuid`)
-}
-
-/** Ends the statements that work on the tables of an upload. Embedded there is no way to. */
+/** Cancels the statements on an upload's tables. The embedded database has no way to do this. */
 export async function cancelStatements(
   { db }: Target,
   uploadId: string,
@@ -232,7 +220,7 @@ export async function cancelStatements(
       AND EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS p WHERE strpos(query, p) > 0)`)
 }
 
-/** Gives the table its name, in place of the one that has it. */
+/** Renames the table to its final name and replaces the old one. */
 export async function putInPlace(tx: Queryable, { target, name }: Staged, place: TableName, replaces: boolean) {
   if (replaces) await dropReplaced(tx, target, place)
   if (place.schema !== target.schema) {
@@ -249,8 +237,6 @@ export async function putInPlace(tx: Queryable, { target, name }: Staged, place:
     }
   }
 }
-
-export type TableName = { readonly schema: string; readonly name: string }
 
 const freeIndexName = (table: string, suffix: string): string => `${table.slice(0, 40)}${suffix}`
 

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { until } from '../../testing/until.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import type { Db } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
-import { until } from '../testing/until.ts'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
 import { createStatusWatch } from './status-watch.ts'
+
+// One database is enough: who waits is told from memory; upload.test.ts waits on both.
 
 let uploads: UploadApp
 before(async () => {

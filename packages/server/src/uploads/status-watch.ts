@@ -1,23 +1,24 @@
+// Long polling of upload status.
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 
-/** Waits for changes of status on behalf of all clients of this process. */
+/** Waits for status changes on behalf of all clients of this process. */
 export type StatusWatch = {
-  /** Until the upload has another status than this, the time is over, or the signal ends; whichever comes first. */
+  /** Resolves when the status differs from this one, the time is over or the signal aborts. */
   changed(id: string, status: string, milliseconds: number, signal: AbortSignal): Promise<void>
-  /** The status of an upload was changed here: whoever waits is told without delay. */
+  /** Reports a status change made by this process, so that waiting clients get it at once. */
   tell(id: string): void
   close(): void
 }
 
 type Waiter = { readonly id: string; readonly status: string; done(): void }
 
-/** Changes of other replicas are seen within this time. */
+/** Changes by other replicas are seen within this time. */
 const pollMs = 1_000
 
 /**
- * One query a second for all who wait, and none while nobody does. Changes by this process are told at once, so that polling is
- * only needed for those of other replicas.
+ * One query per second for all waiting clients, and none without any. Changes by this process are reported directly, so
+ * polling is needed only for those of other replicas.
  */
 export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
   const waiters = new Set<Waiter>()
@@ -34,7 +35,7 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
       const statuses = new Map(rows.map(({ id, status }) => [id, status]))
       for (const { id, status, done } of asked) if (statuses.get(id) !== status) done()
     } catch {
-      // The next time it may be reached; nobody waits longer than asked for.
+      // Errors are ignored: the next poll may succeed, and no client waits longer than it asked for.
     } finally {
       isPolling = false
     }

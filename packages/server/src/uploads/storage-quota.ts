@@ -1,3 +1,4 @@
+// Storage quotas of applications.
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Queryable } from '../db/db.ts'
@@ -7,16 +8,16 @@ import { sql } from '../db/sql.ts'
 export type StorageQuota = {
   readonly bytes: number
   /**
-   * Bytes that are left, below 0 when there is too much already. Counted are the tables of the application's schema with their
-   * indexes and overviews, its archives of tiles, and files that wait or arrive, without those of the upload named.
+   * The remaining bytes, negative if over quota. Counted are the tables of the application's schema with indexes and
+   * overviews, its tile archives, and files that wait or arrive, except those of the named upload.
    */
   left(db: Queryable, applicationId: string, uploadId: string): Promise<number>
 }
 
-/** An arriving file that its replica has not renewed for so long is taken for gone. */
+/** An arriving file that its replica has not renewed for this long is considered abandoned. */
 export const arrivalSeconds = 60
 
-/** Without a quota nothing is measured; with one, it is measured a few times for each upload. */
+/** Without a quota nothing is measured; with one, a few times per upload. */
 export function createStorageQuota(directory: string, quota: number | undefined): StorageQuota {
   const bytes = quota ?? Number.POSITIVE_INFINITY
   return {

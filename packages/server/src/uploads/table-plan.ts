@@ -1,20 +1,21 @@
+// The schema of the table that a layer becomes.
 import { columnNames, geometryColumn, keyColumn } from './column-names.ts'
-import type { RowsWanted } from './reader-messages.ts'
+import type { RowsRequest } from './reader-messages.ts'
 import { type EncodedColumn, type FieldType, geometryColumnType, type ScannedLayer } from './readers/reader.ts'
 import { sridOfText } from './srid-of-text.ts'
 import { UploadFault } from './upload-fault.ts'
 
 export type PlannedColumn = {
   readonly name: string
-  /** As the database calls it. */
+  /** The database type. */
   readonly type: string
-  /** What it is called in the file, where that is something else. */
+  /** The column's name in the file, if it differs. */
   readonly original?: string
 }
 
-/** Where the coordinates are, and where they go. */
+/** Source and target reference systems. */
 export type Places = {
-  /** 0 when only the text of a reference system is known. */
+  /** 0 if only the text of a reference system is known. */
   readonly source: number
   readonly text?: string
   readonly target: number
@@ -23,13 +24,13 @@ export type Places = {
 export type TablePlan = {
   readonly layer: ScannedLayer
   readonly columns: readonly PlannedColumn[]
-  /** The same columns, as the reader writes them. */
+  /** The same columns in the reader's encoding. */
   readonly encoded: readonly EncodedColumn[]
   readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Places }
 }
 
-/** The rows of a table that are to be read. Areas that are moved first may not be valid then, whatever they are now. */
-export function rowsWanted({ layer, encoded, geometry }: TablePlan): RowsWanted {
+/** The rows to read. Polygons that will be transformed may become invalid, so all of them are checked later. */
+export function rowsRequest({ layer, encoded, geometry }: TablePlan): RowsRequest {
   const isMoved = geometry?.places.source !== geometry?.places.target
   return { layer: layer.name, columns: encoded, hasAreas: geometry?.isAreal === true && !isMoved }
 }
@@ -51,7 +52,7 @@ const columnTypes: Record<FieldType, string> = {
 
 export type Srids = { readonly sourceSrid?: number; readonly targetSrid?: number }
 
-/** The table that a layer becomes. */
+/** Plans the table of a layer. */
 export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
   const names = columnNames(layer.fields.map(({ name }) => name))
   const columns: PlannedColumn[] = [{ name: keyColumn, type: 'bigint' }]
@@ -72,7 +73,10 @@ export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
   return { layer, columns, encoded, geometry: { type: named, isAreal, places } }
 }
 
-/** What the client says goes before what the file says. Without either, it must at least look like degrees. */
+/**
+ * The client's setting takes precedence over the file's. Without either, the coordinates must at least look like
+ * degrees.
+ */
 function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids): Places {
   if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
   if (layer.srid !== undefined && layer.srid > 0) return { source: layer.srid, target: targetSrid }
@@ -89,7 +93,7 @@ function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids)
   return { source: 4326, target: targetSrid }
 }
 
-/** A map around the antimeridian may go on beyond 180. */
+/** Data around the antimeridian may extend beyond 180. */
 function looksLikeDegrees(extent: ScannedLayer['extent']): boolean {
   if (!extent) return true
   const [west, south, east, north] = extent

@@ -7,8 +7,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
-import { zipOf } from './testing/zip-of.ts'
+import { zipOf } from '../../testing/uploads/zip-of.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: a format is known by the bytes of the file, before a row of it reaches the database.
 
 const run = promisify(execFile)
 let uploads: UploadApp

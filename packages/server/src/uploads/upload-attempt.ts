@@ -1,22 +1,25 @@
+// One attempt to run an upload, with its outcome and clean-up.
 import { rm } from 'node:fs/promises'
 import { report } from '../events.ts'
+import type { LoadingParts } from './loading-parts.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
-import { createRun, type LoadingParts, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
-import { cancelStatements, dropOverviewParts, dropStaging, type Target } from './staging.ts'
+import { createRun, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
+import { cancelStatements, dropOverviewParts, dropStaging } from './staging.ts'
+import type { Target } from './target.ts'
 import { type FaultDto, faultOf, UploadFault, UploadLost } from './upload-fault.ts'
 import { type Claimed, fail, isWanted, maxAttempts, putBack } from './upload-state.ts'
 
 export type AttemptOptions = LoadingParts &
   TakeReader & {
-    /** The server stops: what is not done is left for others. */
+    /** The server is stopping: unfinished work is left for others. */
     isClosing(): boolean
-    /** An upload that takes longer fails. */
+    /** The time limit of an upload. */
     readonly workMs: number
     onError(error: unknown): void
   }
 
-/** One try to load a file, to whatever end; nothing of it is left but what was published. */
+/** Runs an attempt to any outcome; only what was published remains. */
 export async function attempt(
   options: AttemptOptions,
   upload: Claimed,
@@ -43,7 +46,7 @@ export async function attempt(
   }
 }
 
-/** Ends what the database does for an upload. */
+/** Cancels an upload's statements in the database. */
 export async function stopStatements(
   options: Pick<LoadingParts, 'target' | 'findReplaced'>,
   upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
@@ -52,7 +55,7 @@ export async function stopStatements(
   await cancelStatements(await targetOf(options, upload), upload.id, datasetIds)
 }
 
-/** What becomes of an upload that did not succeed now; nothing when it has not come to its end. */
+/** Records a failure, or puts the upload back for another attempt. */
 async function settle(
   options: AttemptOptions,
   upload: Claimed,
@@ -75,7 +78,7 @@ async function settle(
   return isLast ? 'failed' : undefined
 }
 
-/** It was cancelled, or is another's by now, as the record says already; or it took too long. */
+/** The upload was cancelled, or another worker has the lease, as the record already says; or it took too long. */
 async function settleStopped(
   { db }: AttemptOptions,
   upload: Claimed,
@@ -89,7 +92,7 @@ async function settleStopped(
   return 'failed'
 }
 
-/** Takes away the tables of an upload, wherever they were being made. */
+/** Drops the tables of an upload in whichever database they were made. */
 export async function removeTables(
   options: Pick<AttemptOptions, 'target' | 'findReplaced' | 'onError'>,
   upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,

@@ -1,3 +1,4 @@
+// Classifies errors of uploads: permanent, transient, or caused by the file.
 import { isForeignServerFault } from '../db/database-error.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
@@ -14,10 +15,10 @@ export type FaultCode =
   | 'work_timeout'
   | 'storage_quota'
 
-/** What the upload's `error` says. */
+/** The upload's `error` field. */
 export type FaultDto = { code: FaultCode; message: string } & FaultPlace
 
-/** The upload cannot succeed, whoever tries it again. */
+/** A permanent fault: another attempt would fail too. */
 export class UploadFault extends Error {
   override name = 'UploadFault'
   readonly code: FaultCode
@@ -30,25 +31,25 @@ export class UploadFault extends Error {
   }
 }
 
-/** The data take more than the application may keep. */
+/** The data exceed the application's storage quota. */
 export const storageExceeded = (bytes: number): UploadFault =>
   new UploadFault(
     'storage_quota',
     `With this data the application would store more than ${bytes} bytes, its limit. Delete datasets first, or ask the operator for more.`,
   )
 
-/** The upload belongs to another worker by now, or to nobody. */
+/** The lease was lost: another worker has the upload, or it was cancelled. */
 export class UploadLost extends Error {
   override name = 'UploadLost'
 }
 
-/** A connection lost, a lock not had, a server that is full or stopping: another time it may work. */
+/** Transient SQLSTATE classes: lost connection, lock, lack of resources, shutdown. */
 const passing = /^(08|40|53|55|57)/
 
-/** What a file or a column can be blamed for, in words that name nothing of the server's. */
+/** SQLSTATE classes caused by the file's data, with messages that reveal nothing about the server. */
 const blamable = /^(21|22|23|42|54|XX000)/
 
-/** What to tell the client; undefined when it is worth another try. */
+/** The fault to show to the client; undefined if another attempt is worthwhile. */
 export function faultOf(error: unknown): FaultDto | undefined {
   if (error instanceof ReadFault || error instanceof UploadFault) {
     return { code: error.code, message: error.message, ...error.place }
@@ -64,7 +65,7 @@ export function faultOf(error: unknown): FaultDto | undefined {
   return { code: 'database_error', message: `The database refused the data.${words}` }
 }
 
-/** What the database says of data that are too large for it, or for its disk. Another try would not help. */
+/** SQLSTATEs for data too large for the database or its disk. Another attempt would not help. */
 const databaseFaults: Readonly<Record<string, { code: FaultCode; message: string }>> = {
   '53100': { code: 'storage_full', message: 'The disk of the database is full. Try again when there is space.' },
   '54000': {
@@ -76,14 +77,14 @@ const databaseFaults: Readonly<Record<string, { code: FaultCode; message: string
   '54011': { code: 'too_many_columns', message: 'The table has more columns than the database allows.' },
 }
 
-/** PostgreSQL says at which row it stopped; the first is 1, as features are counted. */
+/** PostgreSQL reports the row where it stopped, counted from 1 like features. */
 function placeOf(error: unknown): FaultPlace {
   const where = error instanceof Error && 'where' in error ? String(error.where) : ''
   const line = /^COPY \S+, line (\d+)/.exec(where)?.[1]
   return line === undefined ? {} : { feature: Number(line) }
 }
 
-/** The SQLSTATE of whatever was thrown. */
+/** The SQLSTATE of any thrown value. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined

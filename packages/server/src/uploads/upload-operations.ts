@@ -6,11 +6,12 @@ import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { report } from '../events.ts'
 import { lastSegment } from '../http/file-name.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import { type Operation, operationUsing } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
+import type { BaseServices } from '../resource/resource.ts'
 import { outputSchema } from '../resource/schemas.ts'
-import { getEntity, getText, removeEntity, type Store, touched } from '../resource/store.ts'
+import { getEntity, getText, removeEntity, touched } from '../resource/store.ts'
 import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
 import { foreignFileFault } from './readers/foreign-format.ts'
@@ -19,105 +20,102 @@ import { demandReplaceable, type Replaced, type ReplacedSource } from './replace
 import { sourceFile, uploadDirectory } from './run-upload.ts'
 import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
-import type { UploadFormFields } from './upload.ts'
+import { type UploadFormFields, upload } from './upload.ts'
 import { type FaultDto, faultOf, UploadFault } from './upload-fault.ts'
 import { now } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
-  store: Store
   /** DATA_DIR */
   directory: string
   maxBytes: number
-  /** How slow a client may be. */
+  /** The slowest allowed client. */
   pace: Pace
-  /** A file begins to arrive, if there is room for it. */
+  /** Starts receiving a file if limits allow. */
   arrive: Arrive
   storage: StorageQuota
   findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
-  /** The other datasets of the application whose table it is as well. */
+  /** Other datasets of the application with the same table. */
   sharersOf(applicationId: string, id: string, replaced: Replaced): Promise<{ id: string; ownerId: number | null }[]>
-  /** A file has come; it is not yet safe. */
+  /** A file has arrived, but is not stored safely yet. */
   expect(): void
-  /** It is, and on record. */
-  begin(upload: { id: string; applicationId: string }): Promise<void>
-  /** It is no longer wanted. */
+  /** The upload is stored and recorded. */
+  announce(): void
+  /** The upload was cancelled. */
   stop(upload: { id: string; applicationId: string }): Promise<void>
-  /** Waits for changes of status. */
+  /** Waits for status changes. */
   watch: StatusWatch
+}
+
+export type UploadServices = BaseServices & {
+  readonly uploading: UploadOperationsOptions
   isStopping(): boolean
 }
+const operation = operationUsing<UploadServices>()
 
-export function uploadOperations(options: UploadOperationsOptions): Operation[] {
-  const { store } = options
-  const standard = crudOperations(store).map((one) => (one.id === 'uploads.get' ? waitingGet(options, one) : one))
-  return [create(options), ...standard, remove(options), ...metadataOperations(store)]
-}
-
-function create(options: UploadOperationsOptions): Operation {
-  const { store, directory, maxBytes } = options
-  return operation({
-    id: 'uploads.create',
-    method: 'POST',
-    path: '/api/v1/uploads',
-    summary: 'Send a file that becomes a dataset and a map',
-    description:
-      'Answers as soon as the file is stored; the record tells what becomes of it. A file that is plainly of no format that is read has failed already.',
-    access: { class: 'uploads', level: 'execute' },
-    multipart: formSchema,
-    success: {
-      status: 200,
-      description: 'The upload',
-      schema: outputSchema(store.resource),
-      headers: ['ETag', 'Location'],
-    },
-    failures: [404, 408, 429],
-    async handle({ request, caller, scope }) {
-      const id = randomUUID()
-      let arrival: Arrival | undefined
-      let fault: FaultDto | undefined
-      try {
-        demandAnyId(scope)
-        const declared = Number(request.raw.headers['content-length'] ?? 0)
-        if (declared > maxBytes + formBytes) throw tooLarge(maxBytes)
-        arrival = await options.arrive(caller.applicationId, id, Math.max(0, declared - formBytes))
-        const isQuota = arrival.room < maxBytes
-        const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), {
-          maxBytes: Math.min(maxBytes, arrival.room),
-          tooLarge: isQuota ? quotaExceeded(options.storage) : tooLarge(maxBytes),
-          pace: options.pace,
-          onBytes: arrival.note,
-          onWhole: options.expect,
-        })
-        const form = readFormFields(fields)
-        const replaces = form.datasetId === undefined ? null : await checkReplaced(options, caller, form.datasetId)
-        fault = faultOf(await foreignFileFault(sourceFile(directory, id)))
-        await insert(options, caller, scope, { id, file, form, replaces, fault }, arrival)
-      } catch (error) {
-        dismissBody(request.raw)
-        await rm(uploadDirectory(directory, id), { recursive: true, force: true })
-        throw error
-      } finally {
-        await arrival?.end()
-      }
-      if (fault) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
-      else await options.begin({ id, applicationId: caller.applicationId })
-      const { json: body, revision } = await getText(store, scope, id)
-      return { headers: { etag: `"${revision}"`, location: `/api/v1/uploads/${id}` }, json: body }
-    },
-  })
-}
+const create = operation({
+  id: 'uploads.create',
+  method: 'POST',
+  path: '/api/v1/uploads',
+  summary: 'Send a file that becomes a dataset and a map',
+  description:
+    'Answers as soon as the file is stored; the record tells what becomes of it. A file that is plainly of no format that is read has failed already.',
+  access: { class: 'uploads', level: 'execute' },
+  multipart: formSchema,
+  success: {
+    status: 200,
+    description: 'The upload',
+    schema: outputSchema(upload),
+    headers: ['ETag', 'Location'],
+  },
+  failures: [404, 408, 429],
+  async handle({ request, caller, scope, services }) {
+    const { uploading: options } = services
+    const { directory, maxBytes } = options
+    const id = randomUUID()
+    let arrival: Arrival | undefined
+    let fault: FaultDto | undefined
+    try {
+      demandAnyId(scope)
+      const declared = Number(request.raw.headers['content-length'] ?? 0)
+      if (declared > maxBytes + formBytes) throw tooLarge(maxBytes)
+      arrival = await options.arrive(caller.applicationId, id, Math.max(0, declared - formBytes))
+      const isQuota = arrival.room < maxBytes
+      const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), {
+        maxBytes: Math.min(maxBytes, arrival.room),
+        tooLarge: isQuota ? quotaExceeded(options.storage) : tooLarge(maxBytes),
+        pace: options.pace,
+        onBytes: arrival.note,
+        onWhole: options.expect,
+      })
+      const form = readFormFields(fields)
+      const replaces = form.datasetId === undefined ? null : await checkReplaced(services, caller, form.datasetId)
+      fault = faultOf(await foreignFileFault(sourceFile(directory, id)))
+      await insert(services, caller, scope, { id, file, form, replaces, fault }, arrival)
+    } catch (error) {
+      dismissBody(request.raw)
+      await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+      throw error
+    } finally {
+      await arrival?.end()
+    }
+    if (fault) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+    const { json: body, revision } = await getText({ resource: upload, services }, scope, id)
+    if (!fault) options.announce()
+    return { headers: { etag: `"${revision}"`, location: `/api/v1/uploads/${id}` }, json: body }
+  },
+})
 
 type Received = {
   id: string
   file: { name: string; size: number }
   form: UploadFormFields
   replaces: ReplacedSource | null
-  /** What is known to be wrong with it already. */
+  /** A fault that is already known. */
   fault: FaultDto | undefined
 }
 
 async function insert(
-  { store: { db } }: UploadOperationsOptions,
+  { db }: UploadServices,
   { applicationId, bearer }: Caller,
   { ownerId }: Scope,
   { id, file: { name, size }, form, replaces, fault }: Received,
@@ -140,9 +138,9 @@ async function insert(
 
 const tooLarge = (maxBytes: number): ApiError => new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
 
-/** The data of a dataset may be replaced by whoever may write it, and every other dataset that shows the same table. */
-async function checkReplaced(options: UploadOperationsOptions, caller: Caller, id: string): Promise<ReplacedSource> {
-  const { findReplaced, sharersOf, store } = options
+/** Replacing a dataset's data needs write access to it and to every other dataset that shows the same table. */
+async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, id: string): Promise<ReplacedSource> {
+  const { findReplaced, sharersOf } = uploading
   const scope = scopeOf(caller, 'datasets', 'write')
   const mayWrite = (one: { id: string; ownerId: number | null }): boolean =>
     (scope?.ids === 'any' || scope?.ids.includes(one.id) === true) &&
@@ -158,7 +156,7 @@ async function checkReplaced(options: UploadOperationsOptions, caller: Caller, i
     throw invalid('body/datasetId', 'must be a dataset of type table: only its data can be replaced')
   const { databaseId, source, ownSchema } = found
   if (ownSchema !== undefined) {
-    await demandReplaceable(store.db, ownSchema, found.tableIn(ownSchema)).catch((error) => {
+    await demandReplaceable(db, ownSchema, found.tableIn(ownSchema)).catch((error) => {
       throw error instanceof UploadFault ? invalid('body/datasetId', error.message) : error
     })
   }
@@ -171,8 +169,8 @@ async function checkReplaced(options: UploadOperationsOptions, caller: Caller, i
 
 const longestWaitSeconds = 60
 
-/** `Prefer: wait=20` answers when the status changes, or after that time. */
-function waitingGet({ store, watch, isStopping }: UploadOperationsOptions, get: Operation): Operation {
+/** Long polling: `Prefer: wait=20` answers when the status changes, or after that time. */
+function waitingGet<S extends UploadServices>(get: Operation<S>): Operation<S> {
   return {
     ...get,
     description: `With \`Prefer: wait=N\` it answers at the next change of status, or after N seconds (at most ${longestWaitSeconds}).`,
@@ -180,10 +178,11 @@ function waitingGet({ store, watch, isStopping }: UploadOperationsOptions, get: 
       const seconds = waitOf(context.request)
       if (seconds === 0 || !('scope' in context)) return get.handle(context, input)
       const { scope } = context as { scope: Scope }
-      const { entity } = await getEntity(store, scope, input.params.id ?? '', ['id', 'status'])
+      const { services } = context
+      const { entity } = await getEntity({ resource: upload, services }, scope, input.params.id ?? '', ['id', 'status'])
       const isUnfinished = entity.status === 'pending' || entity.status === 'processing'
-      if (isUnfinished && !isStopping()) {
-        await watch.changed(String(entity.id), String(entity.status), seconds * 1000, context.signal)
+      if (isUnfinished && !services.isStopping()) {
+        await services.uploading.watch.changed(String(entity.id), String(entity.status), seconds * 1000, context.signal)
         context.signal.throwIfAborted()
       }
       const answer = await get.handle(context, input)
@@ -197,31 +196,35 @@ function waitOf({ headers }: FastifyRequest): number {
   return Math.min(longestWaitSeconds, Number(seconds ?? 0))
 }
 
-/** Of one that has not ended: it is cancelled. Of one that has: its record goes, and what it made stays. */
-function remove(options: UploadOperationsOptions): Operation {
-  const { store } = options
-  return operation({
-    id: 'uploads.delete',
-    method: 'DELETE',
-    path: '/api/v1/uploads/{id}',
-    summary: 'Cancel an upload, or delete the record of one that has ended',
-    description: 'What a completed upload has made stays.',
-    access: { class: 'uploads', level: 'write' },
-    success: { status: 200, description: 'Cancelled or deleted; no body' },
-    failures: [409],
-    async handle({ scope }, { params }) {
-      const id = params.id ?? ''
-      const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
-      const [cancelled] = await store.db.query(sql`
+/** Cancels an unfinished upload; deletes the record of a finished one and keeps what it made. */
+const remove = operation({
+  id: 'uploads.delete',
+  method: 'DELETE',
+  path: '/api/v1/uploads/{id}',
+  summary: 'Cancel an upload, or delete the record of one that has ended',
+  description: 'What a completed upload has made stays.',
+  access: { class: 'uploads', level: 'write' },
+  success: { status: 200, description: 'Cancelled or deleted; no body' },
+  failures: [409],
+  async handle({ scope, services }, { params: { id } }) {
+    const store = { resource: upload, services }
+    const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
+    const [cancelled] = await services.db.query(sql`
         UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, ${touched}
         WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing') RETURNING id`)
-      if (!cancelled) {
-        await removeEntity(store, scope, id, 'any')
-        return {}
-      }
-      options.watch.tell(String(entity.id))
-      await options.stop({ id: String(entity.id), applicationId: String(entity.applicationId) })
+    if (!cancelled) {
+      await removeEntity(store, scope, id, 'any')
       return {}
-    },
-  })
-}
+    }
+    services.uploading.watch.tell(String(entity.id))
+    await services.uploading.stop({ id: String(entity.id), applicationId: String(entity.applicationId) })
+    return {}
+  },
+})
+
+export const uploadOperations: readonly Operation<UploadServices>[] = [
+  create,
+  ...crudOperations<UploadServices>(upload).map((one) => (one.id === 'uploads.get' ? waitingGet(one) : one)),
+  remove,
+  ...metadataOperations<UploadServices>(upload),
+]

@@ -1,33 +1,33 @@
+// The upload queue in the database: claims, leases and outcomes.
 import { randomUUID } from 'node:crypto'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
+import type { Lease } from '../jobs/lease-workers.ts'
 import { touched } from '../resource/store.ts'
 import type { Warning } from './readers/reader.ts'
 import type { ReplacedSource } from './replaced-table.ts'
 import type { Result, Stage, UploadFormFields } from './upload.ts'
 import { type FaultDto, UploadLost } from './upload-fault.ts'
 
-/** An upload that this process works on. */
-export type Claimed = {
-  readonly id: string
-  readonly applicationId: string
+/**
+ * An upload that this process works on, under a lease (jobs/lease-queue.ts). Only the holder of the lease may publish.
+ */
+export type Claimed = Lease & {
   readonly ownerId: number | null
   readonly fileName: string
   readonly options: UploadFormFields
   readonly replaces: ReplacedSource | null
   readonly attempt: number
-  /** Only while the record names it may anything be published. */
-  readonly worker: string
 }
 
 export type LayerWarning = Warning & { layer?: string }
 
 export const maxAttempts = 3
-/** A worker that says nothing for so long is dead. */
-const silenceSeconds = 15
+/** A lease that is not renewed for this long has expired. */
+export const silenceSeconds = 15
 
 export const now = raw("date_trunc('milliseconds', clock_timestamp())")
-/** After a failure it is left alone for a while. */
+/** A failed upload is not due again for a while. */
 const isDue = raw(
   "(status = 'pending' AND (heard_at IS NULL OR heard_at < clock_timestamp() - attempts * interval '4 seconds'))",
 )
@@ -35,25 +35,25 @@ const isLeft = raw(
   `(status = 'processing' AND (heard_at IS NULL OR heard_at < clock_timestamp() - interval '${silenceSeconds} seconds'))`,
 )
 
-/** What counts the uploads of one application takes turns, so that no more run or wait than may. */
+/** An advisory lock: transactions that count an application's uploads run one at a time, so that limits hold. */
 export async function takeTurns(tx: Queryable, applicationId: string): Promise<void> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads ' || ${applicationId}::text, 0))`)
 }
 
-/** Applications that may take no further upload now. */
+/** Limits for choosing the next upload. */
 export type Turns = { readonly perApplication: number; readonly passed: readonly string[] }
 
 /**
- * The next upload that nobody works on: of the application with the fewest uploads under way, among those of the one that had
- * its last turn longest ago, and of its uploads the oldest. So no application waits for the queue of another. Workers of all
- * replicas take turns, or two could count the same.
+ * Claims the next upload fairly: from the application with the fewest running uploads, among equals the one served
+ * longest ago, and its oldest upload. So no application waits behind another's queue. Workers of all replicas claim one
+ * at a time, because two could count the same state.
  */
-export async function claim(db: Db, { perApplication, passed }: Turns): Promise<Claimed | undefined> {
-  const worker = randomUUID()
+export async function claimNext(db: Db, { perApplication, passed }: Turns): Promise<Claimed | undefined> {
+  const claim = randomUUID()
   return db.transaction(async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads claim', 0))`)
-    const [row] = await tx.query<Omit<Claimed, 'worker'>>(sql`
-      UPDATE svc.uploads SET status = 'processing', worker = ${worker}::uuid, attempts = attempts + 1,
+    const [row] = await tx.query<Omit<Claimed, 'claim'>>(sql`
+      UPDATE svc.uploads SET status = 'processing', worker = ${claim}::uuid, attempts = attempts + 1,
         heard_at = clock_timestamp(), started_at = coalesce(started_at, ${now}), ${touched}
       WHERE id = (
         SELECT next.id
@@ -68,11 +68,11 @@ export async function claim(db: Db, { perApplication, passed }: Turns): Promise<
         ORDER BY busy.running, turn.at NULLS FIRST, next.created_at, next.id LIMIT 1)
       RETURNING id, application_id AS "applicationId", owner_id AS "ownerId", file_name AS "fileName", options, replaces,
         attempts AS attempt`)
-    return row && { ...row, worker }
+    return row && { ...row, claim }
   })
 }
 
-/** Those that were tried often enough end here; answers which they were. */
+/** Ends the uploads with too many attempts; returns them. */
 export async function giveUp(db: Db): Promise<{ id: string; applicationId: string; options: UploadFormFields }[]> {
   const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and did not finish.` }
   return db.query(sql`
@@ -81,46 +81,39 @@ export async function giveUp(db: Db): Promise<{ id: string; applicationId: strin
     RETURNING id, application_id AS "applicationId", options`)
 }
 
-/** One upload of each application that has something to do. */
-export async function waiting(db: Db): Promise<{ id: string; applicationId: string }[]> {
-  return db.query(sql`
-    SELECT DISTINCT ON (application_id) id, application_id AS "applicationId" FROM svc.uploads
-    WHERE ${isDue} OR ${isLeft} ORDER BY application_id, created_at, id`)
-}
-
-/** Nobody else has the embedded database: whoever worked when it was closed is dead. */
+/** At the start of an embedded server, all leases belong to dead workers. */
 export async function forgetWorkers(db: Db): Promise<void> {
   await db.query(sql`UPDATE svc.uploads SET heard_at = NULL WHERE status = 'processing'`)
 }
 
-/** Says that work goes on, and how far it is. False when the upload is no longer ours. */
-export async function report(db: Db, { id, worker }: Claimed, stage: Stage | null, progress: number): Promise<boolean> {
+/** Renews the lease and records progress. False if the lease is lost. */
+export async function report(db: Db, { id, claim }: Claimed, stage: Stage | null, progress: number): Promise<boolean> {
   const rows = await db.query(sql`
     UPDATE svc.uploads SET stage = ${stage}, progress = greatest(progress, ${progress}::float8),
       heard_at = clock_timestamp(), ${touched}
-    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing' RETURNING id`)
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing' RETURNING id`)
   return rows.length > 0
 }
 
-/** For somebody else, or for another try. A try that the server itself broke off does not count. */
-export async function putBack(db: Db, { id, worker }: Claimed, counts: boolean): Promise<void> {
+/** Returns the upload to the queue. An attempt that the server itself interrupted does not count. */
+export async function putBack(db: Db, { id, claim }: Claimed, counts: boolean): Promise<void> {
   await db.query(sql`
     UPDATE svc.uploads SET status = 'pending', worker = NULL, attempts = attempts - ${counts ? 0 : 1},
       heard_at = CASE WHEN ${counts} THEN clock_timestamp() END, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing'`)
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
 }
 
-export async function fail(db: Db, { id, worker }: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
+export async function fail(db: Db, { id, claim }: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
   await db.query(sql`
     UPDATE svc.uploads SET status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)},
       finished_at = ${now}, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing'`)
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
 }
 
-/** In the transaction that publishes: from here on nobody else can end it differently. */
+/** Runs in the publishing transaction: afterwards no other worker can end the upload differently. */
 export async function complete(
   tx: Queryable,
-  { id, worker }: Claimed,
+  { id, claim }: Claimed,
   results: readonly Result[],
   warnings: readonly LayerWarning[],
 ): Promise<void> {
@@ -131,11 +124,11 @@ export async function complete(
     UPDATE svc.uploads SET status = 'completed', worker = NULL, stage = 'publishing', progress = 1,
       results = ${json(results)}, warnings = ${json(warnings)}, dataset_id = ${first?.datasetId ?? null}::uuid,
       tile_source_id = ${first?.tileSourceId ?? null}::uuid, feature_count = ${total}::bigint, finished_at = ${now}, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${worker}::uuid AND status = 'processing' RETURNING id`)
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing' RETURNING id`)
   if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
 }
 
-/** It has not ended. */
+/** Whether the upload is still unfinished. */
 export async function isWanted(db: Db, id: string): Promise<boolean> {
   const rows = await db.query(
     sql`SELECT id FROM svc.uploads WHERE id = ${id}::uuid AND status IN ('pending', 'processing')`,

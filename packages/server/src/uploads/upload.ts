@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { defineResource, field, type Resource } from '../resource/resource.ts'
+import { defineResource, field } from '../resource/resource.ts'
 
 const statuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
 
@@ -14,7 +14,7 @@ export const stages = [
 ] as const
 export type Stage = (typeof stages)[number]
 
-/** What the client said besides the file. */
+/** The client's form fields besides the file. */
 export type UploadFormFields = {
   readonly datasetId?: string
   readonly name?: string
@@ -24,11 +24,11 @@ export type UploadFormFields = {
   readonly targetSrid?: number
   readonly layer?: string
   readonly encoding?: string
-  /** No row is skipped. */
+  /** Fail instead of skipping rows. */
   readonly strict?: boolean
 }
 
-/** What became of one layer. */
+/** The outcome of one layer. */
 export type Result = {
   readonly layer: string
   readonly datasetId: string | null
@@ -66,35 +66,34 @@ const resultSchema = Type.Object({
   featureCount: nullable(count),
 })
 
-/** Files on their way to being datasets and maps. Records are made by sending a file, and changed by what becomes of it. */
-export const uploads = (related: { applications: () => Resource; users: () => Resource }): Resource =>
-  defineResource({
-    name: 'uploads',
-    title: 'Upload',
-    acl: 'uploads',
-    ownerColumn: 'owner_id',
-    verbs: ['list', 'get'],
-    example: {},
-    fields: {
-      ownerId: field('integer', nullable(Type.Integer({ description: 'The user whose token came with it' })), readOnly),
-      fileName: field('string', Type.String({ description: 'As the client called it' }), readOnly),
-      path: field('string', Type.String({ description: 'An opaque name' }), readOnly),
-      options: field('json', Type.Record(Type.String(), Type.Unknown()), unsorted),
-      size: field('integer', Type.Integer({ description: 'In bytes' }), readOnly),
-      status: field('string', Type.Enum([...statuses]), readOnly),
-      stage: field('string', nullable(Type.Enum([...stages])), readOnly),
-      progress: field('number', Type.Number({ minimum: 0, maximum: 1 }), readOnly),
-      error: field('json', errorSchema, unsorted),
-      warnings: field('json', Type.Array(warningSchema), unsorted),
-      results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), unsorted),
-      datasetId: field('uuid', nullable(id), readOnly),
-      tileSourceId: field('uuid', nullable(id), readOnly),
-      featureCount: field('integer', nullable(count), readOnly),
-      startedAt: field('datetime', nullable(time), readOnly),
-      finishedAt: field('datetime', nullable(time), readOnly),
-    },
-    joins: {
-      application: { one: related.applications, field: 'applicationId' },
-      owner: { one: related.users, field: 'ownerId' },
-    },
-  })
+/** Uploads: files on their way to datasets and maps. Sending a file creates a record; processing changes it. */
+export const upload = defineResource({
+  name: 'uploads',
+  title: 'Upload',
+  acl: 'uploads',
+  ownerColumn: 'owner_id',
+  verbs: ['list', 'get'],
+  example: {},
+  fields: {
+    ownerId: field('integer', nullable(Type.Integer({ description: 'The user whose token came with it' })), readOnly),
+    fileName: field('string', Type.String({ description: 'As the client called it' }), readOnly),
+    path: field('string', Type.String({ description: 'An opaque name' }), readOnly),
+    options: field('json', Type.Record(Type.String(), Type.Unknown()), unsorted),
+    size: field('integer', Type.Integer({ description: 'In bytes' }), readOnly),
+    status: field('string', Type.Enum([...statuses]), readOnly),
+    stage: field('string', nullable(Type.Enum([...stages])), readOnly),
+    progress: field('number', Type.Number({ minimum: 0, maximum: 1 }), readOnly),
+    error: field('json', errorSchema, unsorted),
+    warnings: field('json', Type.Array(warningSchema), unsorted),
+    results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), unsorted),
+    datasetId: field('uuid', nullable(id), readOnly),
+    tileSourceId: field('uuid', nullable(id), readOnly),
+    featureCount: field('integer', nullable(count), readOnly),
+    startedAt: field('datetime', nullable(time), readOnly),
+    finishedAt: field('datetime', nullable(time), readOnly),
+  },
+  joins: {
+    application: { one: 'Application', field: 'applicationId' },
+    owner: { one: 'User', field: 'ownerId' },
+  },
+})

@@ -1,59 +1,57 @@
-import { randomUUID } from 'node:crypto'
+// The upload worker: a queue under leases, with fairness between applications.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createBackground } from '../jobs/background.ts'
+import { createLeaseQueue } from '../jobs/lease-queue.ts'
 import { createGdalPool } from './gdal-pool.ts'
 import { tidy } from './janitor.ts'
+import type { LoadingParts } from './loading-parts.ts'
 import { createReaders, type Readers } from './reader-process.ts'
-import { type LoadingParts, uploadDirectory } from './run-upload.ts'
+import { uploadDirectory } from './run-upload.ts'
 import { createStatusWatch, type StatusWatch } from './status-watch.ts'
 import { attempt, removeTables, stopStatements } from './upload-attempt.ts'
-import { createUploadSlots } from './upload-slots.ts'
-import { forgetWorkers, giveUp, optionsOf, waiting } from './upload-state.ts'
-
-/** What uploads need of jobs. */
-export type UploadJobs = {
-  work(
-    queue: string,
-    options: { concurrency: number; expireSeconds: number },
-    handler: (job: { data: UploadJob }, signal: AbortSignal) => Promise<void>,
-  ): void
-  send(queue: string, data: UploadJob, options: { singletonKey: string }): Promise<string | undefined>
-}
-
-/** There is an upload of the application to be taken on. Whoever has time for it takes the one whose turn it is. */
-export type UploadJob = { readonly applicationId: string }
+import { type Claimed, claimNext, forgetWorkers, giveUp, optionsOf, silenceSeconds } from './upload-state.ts'
 
 export type UploadsOptions = LoadingParts & {
-  readonly jobs: UploadJobs
-  /** A reader that makes no progress for so long is ended. */
+  /** A reader without progress for this long is killed. */
   readonly stalledMs: number
-  /** An upload that takes longer fails. */
+  /** The time limit of an upload. */
   readonly workMs: number
-  /** How many of an application are worked on at once. */
+  /** The most uploads of one application that run at once. */
   readonly perApplication: number
   onError(error: unknown): void
 }
 
 export type Uploads = {
-  /** A file has come, and is about to begin. */
+  /** A file has arrived and its upload is about to start. */
   expect(): void
-  begin(upload: { id: string; applicationId: string }): Promise<void>
+  /** There is an upload to claim. */
+  announce(): void
   stop(upload: { id: string; applicationId: string }): Promise<void>
-  /** For clients that wait for a change of status. */
+  /** Long polling for clients. */
   readonly watch: StatusWatch
-  /** Looks after what others have left, from now on. */
+  /** Starts to process uploads, also those that other replicas left. */
   start(): Promise<void>
   close(): Promise<void>
 }
 
-const queue = 'uploads'
 const concurrency = 4
-const expireSeconds = 6 * 3600
-/** How often it is looked for uploads that nobody works on. */
+/**
+ * Polling interval: another replica may have received a file or died. On the embedded database it only finds retries.
+ */
+const lookMs = { postgres: 2_000, embedded: 5_000 } as const
+/** Interval of the search for uploads with too many attempts. */
 const sweepMs = 5_000
 const tidyMs = 3_600_000
 
-/** Ends uploads that were tried too often; answers which they were. */
+/** An upload that this process works on. */
+type Running = {
+  readonly applicationId: string
+  readonly controller: AbortController
+  readonly ended: Promise<void>
+}
+
+/** Ends uploads with too many attempts; returns their ids. */
 async function endPoisoned(options: UploadsOptions): Promise<string[]> {
   const ended = await giveUp(options.db)
   for (const upload of ended) {
@@ -69,57 +67,56 @@ function createReadersWithGdal(cacheDirectory: string, stalled: number): Readers
   return { ...readers, close: async () => void (await Promise.all([readers.close(), gdal.close()])) }
 }
 
+/**
+ * Uploads are rows under leases, processed by the common queue. They choose the next one with their own query
+ * (`claimNext`), because the limit per application holds over all replicas. Their progress reports renew the lease,
+ * because they are written anyway.
+ */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { db, jobs, perApplication, directory, onError } = options
+  const { db, perApplication, directory, onError } = options
   const readers = createReadersWithGdal(join(directory, 'cache'), options.stalledMs)
-  let isClosing = false
-  const attempts = { ...options, takeReader: readers.take, isClosing: () => isClosing }
+  const background = createBackground(onError)
+  const running = new Map<string, Running>()
+  const attempts = { ...options, takeReader: readers.take, isClosing: background.isClosed }
   const watch = createStatusWatch(db)
-  const slots = createUploadSlots(db, { slots: concurrency, perApplication }, (upload, signal, abort) =>
-    attempt(attempts, upload, signal, abort),
-  )
-  const { running } = slots
 
-  const order = (applicationId: string, key: string): Promise<unknown> =>
-    jobs.send(queue, { applicationId }, { singletonKey: key })
+  /** The last slot is reserved for an application that has none here, so that one application cannot fill them all. */
+  function takeNext(): Promise<Claimed | undefined> {
+    const holders = [...running.values()].map(({ applicationId }) => applicationId)
+    return claimNext(db, { perApplication, passed: running.size >= concurrency - 1 ? holders : [] })
+  }
 
-  async function work(signal: AbortSignal): Promise<void> {
-    if (isClosing) return
-    const upload = await slots.take(signal)
-    if (!upload) return
+  async function work(upload: Claimed, stopping: AbortSignal): Promise<void> {
+    const controller = new AbortController()
+    if (background.isClosed()) controller.abort()
+    const signal = AbortSignal.any([stopping, controller.signal])
+    const ended = attempt(attempts, upload, signal, (reason) => controller.abort(reason)).finally(() => {
+      running.delete(upload.id)
+      watch.tell(upload.id)
+    })
+    running.set(upload.id, { applicationId: upload.applicationId, controller, ended })
     watch.tell(upload.id)
-    await running.get(upload.id)?.ended.finally(() => watch.tell(upload.id))
-    if (!isClosing) await passOn()
+    await ended
   }
 
-  /**
-   * A slot is free again: whoever waits for it gets a job, whose key is its own. The key of the upload may still be that of
-   * a job which took on another upload, such as the one that ends here.
-   */
-  async function passOn(): Promise<void> {
-    const [next] = await waiting(db)
-    if (next) await order(next.applicationId, randomUUID())
-  }
+  const queue = createLeaseQueue<Claimed>(
+    {
+      ...{ concurrency, claimNext: takeNext, work },
+      renew: async () => true,
+      // Retries and uploads left by others are found by polling.
+      secondsToNext: async () => Number.POSITIVE_INFINITY,
+    },
+    { background, leaseSeconds: silenceSeconds, onError, lookMs: lookMs[db.kind] },
+  )
 
   async function sweep(): Promise<void> {
     for (const id of await endPoisoned(options)) watch.tell(id)
-    for (const { id, applicationId } of await waiting(db)) await order(applicationId, id)
   }
-
-  let sweeping: Promise<void> | undefined
-  async function look(): Promise<void> {
-    sweeping ??= sweep().catch(onError)
-    await sweeping
-    sweeping = undefined
-  }
-
-  const timers: NodeJS.Timeout[] = []
-  jobs.work(queue, { concurrency, expireSeconds }, (_, signal) => work(signal))
 
   return {
     watch,
     expect: readers.prepare,
-    begin: async ({ id, applicationId }) => void (await order(applicationId, id).catch(onError)),
+    announce: queue.announce,
     async stop({ id, applicationId }) {
       const here = running.get(id)
       here?.controller.abort()
@@ -130,15 +127,18 @@ export function createUploads(options: UploadsOptions): Uploads {
     async start() {
       if (db.kind === 'embedded') await forgetWorkers(db)
       await tidy(options)
-      timers.push(setInterval(look, sweepMs).unref(), setInterval(() => tidy(options).catch(onError), tidyMs).unref())
-      await look()
+      await sweep()
+      background.every(sweepMs, sweep)
+      background.every(tidyMs, () => tidy(options))
+      queue.start()
     },
     async close() {
-      isClosing = true
+      const closed = background.close()
       watch.close()
-      for (const timer of timers) clearInterval(timer)
       for (const { controller } of running.values()) controller.abort()
+      await closed
       await Promise.allSettled([readers.close(), ...[...running.values()].map(({ ended }) => ended)])
+      await queue.close()
     },
   }
 }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { assertSameRows, readByGdal } from '../testing/expected.ts'
-import { type ReadLayer, readLayer } from '../testing/read-back.ts'
-import { type Format, formats, layersFor, writeLayer, writeLayers } from '../testing/source-layers.ts'
+import { assertSameRows, readByGdal } from '../../../testing/uploads/expected.ts'
+import { type ReadLayer, readLayer } from '../../../testing/uploads/read-back.ts'
+import { type Format, formats, layersFor, writeApart, writeLayers } from '../../../testing/uploads/source-layers.ts'
 import { openReader } from './open-reader.ts'
 
 let directory = ''
@@ -32,9 +32,14 @@ const srids: Partial<Record<Format, boolean>> = { geopackage: true, flatgeobuf: 
 
 for (const format of ['shapefile', 'geopackage', 'flatgeobuf'] as const) {
   describe(`${format}: rows are what GDAL reads from the same file`, () => {
-    for (const layer of layersFor(format)) {
+    const layers = layersFor(format)
+    let files: string[] = []
+    before(async () => {
+      files = await writeApart(layers, format, join(directory, format))
+    })
+    for (const [index, layer] of layers.entries()) {
       test(layer.name, async () => {
-        const file = await writeLayer(layer, format, join(directory, format))
+        const file = files[index] ?? ''
         const [found, ...others] = await read(file, `${layer.name}.${formats[format].extension}`)
         assert.ok(found)
         assert.equal(others.length, 0)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { rowsOfReader } from './decoded-rows.ts'
+import { rowsOfReader } from '../../../testing/uploads/decoded-rows.ts'
 import { openReader } from './open-reader.ts'
 import { ReadFault } from './reader.ts'
 
@@ -89,7 +89,7 @@ async function assertOnlyFaults(sample: Buffer, name: string): Promise<void> {
     await readAll(content, `s${seed}`).catch((error) => {
       if (!(error instanceof ReadFault)) throw new Error(`${name}, seed ${seed}`, { cause: error })
     })
-    assert.ok(performance.now() - start < 5_000, `${name}, seed ${seed} took too long`)
+    assert.ok(performance.now() - start < 20_000, `${name}, seed ${seed} took too long`)
   }
 }
 

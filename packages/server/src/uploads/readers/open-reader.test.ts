@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { rowsOfReader } from './decoded-rows.ts'
+import { rowsOfReader } from '../../../testing/uploads/decoded-rows.ts'
 import { openReader } from './open-reader.ts'
 import { ReadFault } from './reader.ts'
 

@@ -1,8 +1,8 @@
 import { unsupported } from './foreign-format.ts'
-import { gunzip } from './gzip.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
 import { type FileFormat, sniff } from './sniff.ts'
-import { inUtf8 } from './text-encoding.ts'
+import { inUtf8 } from './text/text-encoding.ts'
+import { gunzip } from './zip/gzip.ts'
 
 type Open = (file: string, options: OpenOptions) => Promise<Reader>
 
@@ -11,39 +11,39 @@ const openers: Partial<Record<FileFormat, Open>> = {
   geojson: async (file, options) => {
     const { file: text, warnings } = await inUtf8(file, options)
     const { fileName, signal } = options
-    const records = await (await import('./json-shape.ts')).findRecords(text)
+    const records = await (await import('./json/shape.ts')).findRecords(text)
     if (records) {
-      const { openJsonRecords } = await import('./json-records.ts')
+      const { openJsonRecords } = await import('./json/records.ts')
       return openJsonRecords(text, records, { fileName, warnings, rules: options, signal })
     }
-    const { openGeoJson } = await import('./geojson.ts')
+    const { openGeoJson } = await import('./geojson/geojson.ts')
     return openGeoJson(text, { fileName, warnings, rules: options })
   },
   topojson: async (file, options) => {
-    const { openTopoJson } = await import('./topojson.ts')
+    const { openTopoJson } = await import('./topojson/topojson.ts')
     const { file: text, warnings } = await inUtf8(file, options)
     return openTopoJson(text, { warnings })
   },
   csv: async (file, options) => {
-    const { openCsv } = await import('./csv.ts')
+    const { openCsv } = await import('./csv/csv.ts')
     const { file: text, warnings } = await inUtf8(file, options)
     return openCsv(text, { fileName: options.fileName, warnings, rules: options })
   },
-  kml: async (file, options) => (await import('./kml.ts')).openKml(file, options),
-  gpx: async (file, options) => (await import('./gpx.ts')).openGpx(file, options),
-  xlsx: async (file, options) => (await import('./xlsx.ts')).openXlsx(file, options),
-  parquet: async (file, options) => (await import('./geoparquet.ts')).openGeoParquet(file, options),
-  gpkg: async (file) => (await import('./geopackage.ts')).openGeoPackage(file),
-  flatgeobuf: async (file, options) => (await import('./flatgeobuf.ts')).openFlatGeobuf(file, options),
-  shapefile: async (file, options) => (await import('./shapefile.ts')).openShapefile(file, options),
+  kml: async (file, options) => (await import('./kml/kml.ts')).openKml(file, options),
+  gpx: async (file, options) => (await import('./gpx/gpx.ts')).openGpx(file, options),
+  xlsx: async (file, options) => (await import('./xlsx/xlsx.ts')).openXlsx(file, options),
+  parquet: async (file, options) => (await import('./geoparquet/geoparquet.ts')).openGeoParquet(file, options),
+  gpkg: async (file) => (await import('./geopackage/geopackage.ts')).openGeoPackage(file),
+  flatgeobuf: async (file, options) => (await import('./flatgeobuf/flatgeobuf.ts')).openFlatGeobuf(file, options),
+  shapefile: async (file, options) => (await import('./shapefile/shapefile.ts')).openShapefile(file, options),
   gml: byGdal('gml'),
   dxf: byGdal('dxf'),
   mapinfo: byGdal('mapinfo'),
-  zip: async (file, options) => (await import('./zip-open.ts')).openZip(file, options, openReader),
+  zip: async (file, options) => (await import('./zip/open.ts')).openZip(file, options, openReader),
 }
 
 function byGdal(format: 'gml' | 'dxf' | 'mapinfo'): Open {
-  return async (file, options) => (await import('./gdal.ts')).openByGdal(file, format, options)
+  return async (file, options) => (await import('./gdal/gdal.ts')).openByGdal(file, format, options)
 }
 
 /** Opens a file by what its content is; compressed ones are unpacked, once. */

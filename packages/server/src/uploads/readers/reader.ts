@@ -1,3 +1,6 @@
+import { GeometryFault } from '../../geometry/geometry-fault.ts'
+import type { Extent, GeometryType } from '../../geometry/geometry-type.ts'
+
 /** Why a file could not be read; told to the client in the upload's `error`. */
 export type UploadErrorCode =
   | 'empty_file'
@@ -41,6 +44,12 @@ export class ReadFault extends Error {
   }
 }
 
+/** A geometry that cannot be read is a fault of the file, at this place. */
+export function asReadFault(error: unknown, place: FaultPlace = {}): unknown {
+  const isFault = error instanceof ReadFault || error instanceof GeometryFault
+  return isFault ? new ReadFault(error.code, error.message, place) : error
+}
+
 /** Something the user should know of though the file was loaded; `count` is the number of features it is true of. */
 export type Warning = { code: string; message: string; count?: number }
 
@@ -60,18 +69,7 @@ export type FieldType =
   | 'uuid'
 
 /** The name is as in the file. */
-export type ScannedField = { name: string; type: FieldType; nullable: boolean }
-
-export type GeometryType =
-  | 'Point'
-  | 'LineString'
-  | 'Polygon'
-  | 'MultiPoint'
-  | 'MultiLineString'
-  | 'MultiPolygon'
-  | 'GeometryCollection'
-
-export type Extent = [west: number, south: number, east: number, north: number]
+export type ScannedField = { name: string; type: FieldType }
 
 /** All that a scan finds out about a layer. */
 export type ScannedLayer = {
@@ -106,8 +104,8 @@ export type PassOptions = {
 export type Loaded = { layer: ScannedLayer; isAsGuessed: boolean }
 
 /**
- * One open file. It is read twice: `scan` learns the exact types and finds every fault, `encode` cannot be surprised. Where a
- * reader can guess, once is mostly enough: `guess` looks at the beginning, and `load` encodes while it scans.
+ * One open file. Once is mostly enough to read it: `guess` looks at the beginning, and `load` encodes while it scans. Where the
+ * guess was wrong it is read twice: `scan` learns the exact types and finds every fault, `encode` cannot be surprised.
  */
 export type Reader = {
   format: string
@@ -116,9 +114,9 @@ export type Reader = {
   /** The rows of a layer that was scanned as tuples of COPY BINARY, in chunks of whole rows; no header, no trailer. A chunk is good until the next is asked for. */
   encode(layer: string, columns: readonly EncodedColumn[], options: PassOptions): AsyncIterable<Buffer>
   /** What the layer is by its first features; undefined when there is nothing to go by. */
-  guess?(layer: string, options: PassOptions): Promise<ScannedLayer | undefined>
+  guess(layer: string, options: PassOptions): Promise<ScannedLayer | undefined>
   /** The rows of a layer that was guessed. They end where the guess turns out wrong; the scan goes on, and is as good as any. */
-  load?(layer: string, columns: readonly EncodedColumn[], options: PassOptions): AsyncGenerator<Buffer, Loaded>
+  load(layer: string, columns: readonly EncodedColumn[], options: PassOptions): AsyncGenerator<Buffer, Loaded>
   close(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { foreignFault, foreignXml, supportedText, unsupported } from './foreign-format.ts'
 import { ReadFault } from './reader.ts'
-import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
+import { openSqliteFile, type SqliteFile } from './sqlite/sqlite-file.ts'
 
 /** What a file is, by its content. */
 export type FileFormat =

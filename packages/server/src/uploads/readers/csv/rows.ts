@@ -1,0 +1,171 @@
+import { readSync } from 'node:fs'
+import type { NumberPlace } from '../../../geometry/plain-number.ts'
+import { moveOn, type RunningWindow } from '../engine/byte-window.ts'
+import { ReadFault } from '../reader.ts'
+import { wholeCharacters } from '../text/text-encoding.ts'
+
+/** One cell: null when nothing at all is there, text (maybe empty) otherwise. */
+export type Cell = string | null
+
+/** Rows, and the line on which each begins. */
+export type RowBatch = { rows: readonly (readonly Cell[])[]; lines: readonly number[] }
+
+type Text = { text: string; isLast: boolean; delimiter: string; line: number }
+
+/**
+ * A window of a delimited file, which begins with a row. `bytes[end]` is always 0, and there is `slack` behind it. `view`
+ * covers the same memory. The line is that of the row, the position where the window ends in the file.
+ */
+export type RowWindow = RunningWindow & NumberPlace & { isLast: boolean; line: number; position: number }
+
+const byteOrderMark = 0xefbbbf
+
+/** Four bytes from `end` on can be read. */
+const slack = 4
+
+/** Less than in other formats: a geometry in text takes many times its size while it is read. */
+const maxRowLength = 4 * 1024 * 1024
+const windowBytes = 256 * 1024
+/** So much is made text of at once. Less where the rows behind it may be plain again. */
+export const longPiece = 64 * 1024
+export const shortPiece = 2 * 1024
+
+/** An empty window in front of a file. */
+export function createWindow(size = windowBytes): RowWindow {
+  const bytes = Buffer.allocUnsafeSlow(size + slack)
+  const view = new DataView(bytes.buffer)
+  return { bytes, view, at: 0, hasPoint: false, end: 0, isLast: false, line: 1, position: 0 }
+}
+
+/** Moves the window on in the file, behind the rows that were read. */
+export function fillWindow(window: RowWindow, file: number, fileSize: number): void {
+  moveOn(window, slack)
+  const { bytes, end, position } = window
+  // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
+  const bytesRead = readSync(file, bytes, end, bytes.length - slack - end, position)
+  if (position === 0 && bytesRead >= 3 && bytes.readUIntBE(0, 3) === byteOrderMark) window.at = 3
+  window.position += bytesRead
+  window.end += bytesRead
+  bytes[window.end] = 0
+  window.isLast = bytesRead === 0 || window.position >= fileSize
+}
+
+/** The rows in so many bytes, or more where these hold no whole row; undefined when the window holds none. */
+export function rowsOfPiece(window: RowWindow, delimiter: string, least: number): RowBatch | undefined {
+  const { bytes, at, end } = window
+  for (let size = least; at < end; size *= 2) {
+    const isLast = window.isLast && at + size >= end
+    const cut = isLast ? end : at + wholeCharacters(bytes.subarray(at, Math.min(at + size, end)))
+    const state: Text = { text: bytes.toString('utf8', at, cut), isLast, delimiter, line: window.line }
+    const { length } = state.text
+    const rows = takeRows(state)
+    if (state.text.length < length) {
+      window.at = cut - Buffer.byteLength(state.text)
+      window.line = state.line
+      return rows
+    }
+    if (at + size < end) continue
+    if (length > maxRowLength)
+      throw new ReadFault(
+        'row_too_large',
+        `A row is longer than ${maxRowLength} characters, the limit. Check that every quote is closed.`,
+        { line: window.line },
+      )
+    return undefined
+  }
+  return undefined
+}
+
+/** The rows of a piece of text; a row cut off by its end is left out. */
+export function rowsOf(text: string, delimiter: string): Cell[][] {
+  return takeRows({ text, isLast: false, delimiter, line: 1 }).rows
+}
+
+/** Takes all whole rows off the text. */
+function takeRows(state: Text): RowBatch & { rows: Cell[][] } {
+  const rows: Cell[][] = []
+  const lines: number[] = []
+  let at = 0
+  for (;;) {
+    const lineEnd = endOfLine(state, at)
+    if (lineEnd < 0) break
+    const line = state.text.slice(at, lineEnd)
+    const quoted = line.includes('"') ? quotedRow(state, at) : undefined
+    if (quoted === 'incomplete') break
+    const cells = quoted?.cells ?? plainRow(line, state.delimiter)
+    if (cells.length > 1 || cells[0] !== null) {
+      rows.push(cells)
+      lines.push(state.line)
+    }
+    const end = quoted?.end ?? lineEnd
+    state.line += 1 + (end > lineEnd ? state.text.slice(at, end).split('\n').length - 1 : 0)
+    at = afterLineEnd(state.text, end)
+  }
+  state.text = state.text.slice(at)
+  return { rows, lines }
+}
+
+/** Where the line that starts here ends; below 0 when its end is not there yet. */
+function endOfLine({ text, isLast }: Text, at: number): number {
+  if (at >= text.length) return -1
+  const lineFeed = text.indexOf('\n', at)
+  // Old files end lines with a carriage return alone.
+  const until = lineFeed < 0 ? text.length : lineFeed
+  const carriage = text.slice(at, until).indexOf('\r')
+  if (carriage >= 0 && (at + carriage + 1 < text.length || isLast)) return at + carriage
+  if (lineFeed >= 0) return lineFeed
+  return isLast ? text.length : -1
+}
+
+function afterLineEnd(text: string, at: number): number {
+  if (text[at] === '\r' && text[at + 1] === '\n') return at + 2
+  return at < text.length ? at + 1 : at
+}
+
+function plainRow(line: string, delimiter: string): Cell[] {
+  const cells: Cell[] = line.split(delimiter)
+  const mayBeEmpty = line.startsWith(delimiter) || line.endsWith(delimiter) || line.includes(delimiter + delimiter)
+  if (!mayBeEmpty && line !== '') return cells
+  return cells.map((cell) => (cell === '' ? null : cell))
+}
+
+/** A row with quotes, which may hold delimiters and line ends. */
+function quotedRow(state: Text, start: number): { cells: Cell[]; end: number } | 'incomplete' {
+  const { text, delimiter } = state
+  const cells: Cell[] = []
+  let at = start
+  for (;;) {
+    const cell = text[at] === '"' ? quotedCell(state, at) : plainCell(state, at)
+    if (cell === 'incomplete') return cell
+    cells.push(cell.cell)
+    at = cell.end
+    if (text[at] !== delimiter) return { cells, end: at }
+    at++
+  }
+}
+
+type FoundCell = { cell: Cell; end: number } | 'incomplete'
+
+function plainCell({ text, delimiter, isLast }: Text, start: number): FoundCell {
+  let end = start
+  while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') end++
+  if (end === text.length && !isLast) return 'incomplete'
+  return { cell: end === start ? null : text.slice(start, end), end }
+}
+
+function quotedCell(state: Text, start: number): FoundCell {
+  const { text, isLast, line } = state
+  let at = start + 1
+  for (;;) {
+    const quote = text.indexOf('"', at)
+    if (quote < 0 && isLast) throw new ReadFault('truncated', 'A quote is not closed.', { line })
+    if (quote < 0) return 'incomplete'
+    if (text[quote + 1] !== '"') {
+      const rest = plainCell(state, quote + 1)
+      if (rest === 'incomplete') return rest
+      // Text behind the closing quote is kept.
+      return { cell: text.slice(start + 1, quote).replaceAll('""', '"') + (rest.cell ?? ''), end: rest.end }
+    }
+    at = quote + 2
+  }
+}

@@ -1,0 +1,110 @@
+import {
+  type RowWriter,
+  writeBoolean,
+  writeFloat8,
+  writeInt4,
+  writeInt8,
+  writeJson,
+  writeNull,
+  writePart,
+  writeText,
+  writeValue,
+} from '../engine/copy-binary.ts'
+import { daysIn } from '../engine/temporal.ts'
+import { kind, kindsOfInteger, kindsOfString } from '../engine/type-inference.ts'
+import type { FieldType } from '../reader.ts'
+import { type Cursor, isDigit, numberIn, textIn, token } from './cursor.ts'
+import { type Feature, unknownKind } from './feature.ts'
+
+/** The kinds of a value of the feature: mostly seen when it was read. */
+export function kindsOfValue(cursor: Cursor, feature: Feature, place: number, known: number): number {
+  const told = feature.told[place] as number
+  return told === unknownKind ? lookAtValue(cursor, feature, place, known) : told
+}
+
+function lookAtValue({ bytes }: Cursor, feature: Feature, place: number, known: number): number {
+  const found = feature.kinds[place] as number
+  const start = feature.starts[place] as number
+  const end = feature.ends[place] as number
+  switch (found) {
+    case token.null:
+      return kind.none
+    case token.integer:
+      return end - start < 10 ? kind.int4 : kindsOfInteger(bytes.toString('latin1', start, end))
+    case token.float:
+      return end - start < 300 ? kind.float : kindsOfFloat(bytes, start, end)
+    case token.exponent:
+      return kindsOfFloat(bytes, start, end)
+    case token.text:
+      return known & kind.text ? kind.text : kindsOfPlainText(bytes, feature, place)
+    case token.escaped:
+      return known & kind.text ? kind.text : kindsOfString(textIn(bytes, start, end, found))
+    case token.nested:
+      return kind.json
+    default:
+      return kind.boolean
+  }
+}
+
+/** The longest date or time, and more. */
+const longTime = 40
+
+/** The days of a date are kept: it is mostly written next. */
+function kindsOfPlainText(bytes: Buffer, feature: Feature, place: number): number {
+  const start = (feature.starts[place] as number) + 1
+  const end = (feature.ends[place] as number) - 1
+  if (!isDigit(bytes[start] as number) || end - start > longTime) return kind.text
+  const days = daysIn(bytes, start, end)
+  if (days === undefined) return kindsOfString(bytes.toString('latin1', start, end))
+  feature.numbers[place] = days
+  return kind.date
+}
+
+function kindsOfFloat(bytes: Buffer, start: number, end: number): number {
+  return Number.isFinite(numberIn(bytes, start, end)) ? kind.float : kind.text
+}
+
+/** Writes a value of the feature as a field of this type. */
+export function writeToken(rows: RowWriter, cursor: Cursor, feature: Feature, place: number, type: FieldType): void {
+  const { bytes } = cursor
+  const found = feature.kinds[place] as number
+  const start = feature.starts[place] as number
+  const end = feature.ends[place] as number
+  if (found === token.null) writeNull(rows)
+  else if (type === 'text') writeWords(rows, cursor, start, end, found)
+  else if (type === 'integer') writeInt4(rows, numberAt(feature, bytes, place))
+  else if (type === 'number') writeFloat8(rows, numberAt(feature, bytes, place))
+  else if (type === 'boolean') writeBoolean(rows, found === token.true)
+  else if (type === 'date') writeDate(rows, feature, place, bytes)
+  else if (type === 'bigint') writeBigint(rows, bytes, start, end)
+  else if (type === 'json') writeJson(rows, bytes.toString('utf8', start, end))
+  else writeValue(rows, type, textIn(bytes, start, end, found))
+}
+
+function numberAt(feature: Feature, bytes: Buffer, place: number): number {
+  const value = feature.numbers[place] as number
+  return Number.isNaN(value) ? numberIn(bytes, feature.starts[place] as number, feature.ends[place] as number) : value
+}
+
+/** The kinds of the value were asked for before, else it would not be known that it is a date. */
+function writeDate(rows: RowWriter, feature: Feature, place: number, bytes: Buffer): void {
+  const days = feature.numbers[place] as number
+  const found = feature.kinds[place] as number
+  if (!Number.isNaN(days)) writeInt4(rows, days)
+  else writeValue(rows, 'date', textIn(bytes, feature.starts[place] as number, feature.ends[place] as number, found))
+}
+
+function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number): void {
+  const value = end - start < 16 ? numberIn(bytes, start, end) : BigInt(bytes.toString('latin1', start, end))
+  writeInt8(rows, value)
+}
+
+/** Text without escapes is copied as it lies there, numbers among text too. */
+function writeWords(rows: RowWriter, cursor: Cursor, start: number, end: number, found: number): void {
+  if (found === token.escaped) {
+    writeText(rows, textIn(cursor.bytes, start, end, found))
+    return
+  }
+  const quote = found === token.text ? 1 : 0
+  writePart(rows, cursor, start + quote, end - quote)
+}

@@ -1,0 +1,91 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import type { GeometryWriter } from '../../../geometry/ewkb-writer.ts'
+import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
+import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
+import { createReader } from '../engine/create-reader.ts'
+import type { Field, Reading, Shape } from '../engine/reading.ts'
+import { kind } from '../engine/type-inference.ts'
+import { maxFields, type Reader, ReadFault } from '../reader.ts'
+import { openSqliteFile, type SqliteFile } from '../sqlite/sqlite-file.ts'
+import { readPackedGeometry } from './geometry.ts'
+import { guarded, type Row, rowsOf } from './rows.ts'
+import { describeTable, type PackageTable, packageLayers } from './tables.ts'
+import { columnType, hintOf, kindsOfCell, writeCell } from './values.ts'
+
+/** A GeoPackage: its feature tables, then its tables without geometry. It is never written to, nor are views run. */
+export async function openGeoPackage(file: string, keyName?: string): Promise<Reader> {
+  const opened = guarded(() => openSqliteFile(file))
+  try {
+    const layers = guarded(() => packageLayers(opened))
+    if (layers.length === 0) throw new ReadFault('no_features', 'The GeoPackage holds no table with data.')
+    return createReader({
+      format: 'gpkg',
+      layers,
+      open: (layer, { signal }) => {
+        const table = guarded(() => describeTable(opened, layer, keyName))
+        return readTable(opened.database, table, signal)
+      },
+      close: async () => opened.close(),
+    })
+  } catch (error) {
+    opened.close()
+    throw error
+  }
+}
+
+/** Where the number of a row is, should it say more than their order. */
+const keyPlace = maxFields
+
+function readTable(database: SqliteFile['database'], table: PackageTable, signal: AbortSignal): Reading {
+  const { columns, key } = table
+  const hints = columns.map(({ declared }) => hintOf(declared))
+  const geometry = createFlatGeometry()
+  const counts = { closed: 0 }
+  let fraction = 0
+  const batches = rowsOf(database, table, { signal, onProgress: (done) => (fraction = done) })
+  let [rows, at, count]: [readonly Row[], number, number] = [[], -1, 0]
+  let row: Row = []
+  let shape: Shape = 'missing'
+  const next = (writer: GeometryWriter): boolean | Promise<boolean> => {
+    const following = rows[++at]
+    if (!following) return nextBatch(writer)
+    row = following
+    const isThere = readPackedGeometry(row[1], geometry, ++count)
+    shape = isThere ? writeFlatGeometry(writer, geometry, counts) : 'missing'
+    return true
+  }
+  const nextBatch = async (writer: GeometryWriter): Promise<boolean> => {
+    const { value, done: isOver } = await batches.next()
+    if (isOver) return false
+    rows = value
+    at = -1
+    return next(writer)
+  }
+  const cellAt = (place: number): SQLOutputValue => row[place === keyPlace ? 0 : place + 2] ?? null
+  return {
+    places: [...columns.keys(), ...(key === undefined ? [] : [keyPlace])],
+    next,
+    shape: () => shape,
+    kindsOf(place) {
+      const value = cellAt(place)
+      if (place === keyPlace) return value === BigInt(count) ? kind.none : kind.int8
+      return value === null ? kind.none : kindsOfCell(value, hints[place] ?? 'any')
+    },
+    write: (writer, place, type) => writeCell(writer, type, cellAt(place)),
+    fields: (kinds) => fieldsOf(table, kinds),
+    progress: () => fraction,
+    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [], closedRings: counts.closed }),
+    close: async () => void (await batches.return(undefined)),
+  }
+}
+
+/** Numbers that just count the rows are no field. */
+function fieldsOf({ columns, key }: PackageTable, kinds: ArrayLike<number>): Field[] {
+  const fields: Field[] = columns.map(({ name, declared }, place) => ({
+    name,
+    place,
+    type: columnType(kinds[place] ?? 0, declared),
+  }))
+  if (key !== undefined && kinds[keyPlace] !== kind.none) fields.push({ name: key, place: keyPlace, type: 'bigint' })
+  return fields
+}

@@ -1,0 +1,49 @@
+import {
+  type RowWriter,
+  writeInt4,
+  writeInt8,
+  writeJson,
+  writeNull,
+  writeText,
+  writeValue,
+} from '../engine/copy-binary.ts'
+import type { FieldType } from '../reader.ts'
+import type { ParquetColumn } from './schema.ts'
+
+const unixDaysTo2000 = 10_957
+const unixMicrosTo2000 = 946_684_800_000_000n
+const largestInt8 = 2n ** 63n - 1n
+
+/** Whether the value cannot be of the column's type: an unsigned integer too large, JSON that is none. */
+export function isMisfit(value: unknown, type: FieldType): boolean {
+  if (type === 'bigint') return typeof value === 'bigint' && value > largestInt8
+  if (type !== 'json' || typeof value !== 'string') return false
+  try {
+    JSON.parse(value)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** Writes a value of the column as a field of this type. */
+export function writeParquetValue(writer: RowWriter, column: ParquetColumn, type: FieldType, value: unknown): void {
+  if (value === null || value === undefined) writeNull(writer)
+  else if (type === 'date') writeInt4(writer, Number(value) - unixDaysTo2000)
+  else if (type === 'time') writeInt8(writer, Math.trunc(Number(value) * column.microsPerUnit))
+  else if (type === 'timestamp' || type === 'timestamptz') writeInt8(writer, BigInt(value as bigint) - unixMicrosTo2000)
+  else if (type === 'text' && value instanceof Uint8Array) writeText(writer, Buffer.from(value).toString('utf8'))
+  else if (type === 'json')
+    writeJson(writer, typeof value === 'string' && column.type === 'json' ? value : jsonText(value))
+  else writeValue(writer, type, value)
+}
+
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown }
+
+/** Bytes in nested values are most often text. */
+function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_, inner) => {
+    if (typeof inner === 'bigint') return rawJson(String(inner))
+    return inner instanceof Uint8Array ? Buffer.from(inner).toString('utf8') : inner
+  })
+}

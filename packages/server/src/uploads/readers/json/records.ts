@@ -1,0 +1,157 @@
+import { createReader } from '../engine/create-reader.ts'
+import type { RowRules } from '../engine/impossible-rows.ts'
+import type { Reading } from '../engine/reading.ts'
+import { readRecords, type SourceRecord } from '../engine/records.ts'
+import { createFieldList, type FieldList, fieldIndex, kindsOfValue } from '../engine/type-inference.ts'
+import { layerNameOf, type Reader, type Warning } from '../reader.ts'
+import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
+import { type GeometryPlace, geometryOfRow } from '../table/geometry-cell.ts'
+import { findGeometry } from '../table/geometry-place.ts'
+import { coordinateNamesOf } from '../table/table.ts'
+import { readObjects } from './objects.ts'
+import type { RecordsPlace } from './shape.ts'
+
+type JsonOptions = { fileName: string; warnings?: readonly Warning[]; rules?: RowRules; signal: AbortSignal }
+
+type Layout = { names: string[]; geometry: GeometryPlace; warnings: Warning[] }
+
+/** JSON in UTF-8 that is no GeoJSON: a list of objects, or one object after another, read by the rules of tables. */
+export async function openJsonRecords(
+  file: string,
+  place: RecordsPlace,
+  { fileName, warnings = [], rules = {}, signal }: JsonOptions,
+): Promise<Reader> {
+  const layout = await layoutOf(file, place, signal)
+  const known = [...warnings, ...layout.warnings]
+  return createReader({
+    format: 'json',
+    layers: [layerNameOf(fileName)],
+    open: (_, options) => readJson(file, place, { ...layout, warnings: known }, options.signal),
+    rules,
+  })
+}
+
+const sampledObjects = 200
+
+async function layoutOf(file: string, place: RecordsPlace, signal: AbortSignal): Promise<Layout> {
+  const objects: Record<string, unknown>[] = []
+  for await (const { texts } of readObjects(file, place, { signal })) {
+    for (const text of texts.slice(0, sampledObjects - objects.length)) {
+      const object = parseObject(text)
+      if (object) objects.push(object)
+    }
+    if (objects.length >= sampledObjects) break
+  }
+  const names = [...new Set(objects.flatMap(Object.keys))]
+  const sample = objects.map((object) => names.map((name) => cellOf(name, object[name])))
+  const { place: geometry, warnings } = findGeometry(names, sample)
+  return { names, geometry, warnings }
+}
+
+/** What a value would be in a table. */
+function cellOf(name: string, value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (typeof value !== 'object') return String(value)
+  return pairText(name, value) ?? JSON.stringify(value)
+}
+
+/** Coordinates as `{"lat": …, "lng": …}`, or as a list in the order of GeoJSON where its name tells that they are some. */
+function pairText(name: string, value: object): string | undefined {
+  if (Array.isArray(value)) {
+    const isPair = value.length === 2 && value.every((one) => typeof one === 'number') && isPairHeading(name)
+    return isPair ? `lon: ${value[0]}, lat: ${value[1]}` : undefined
+  }
+  const named = Object.entries(value).flatMap(([key, one]) => {
+    const axis = readAxisHeading(key)?.axis
+    return axis && (typeof one === 'number' || typeof one === 'string') ? [`${axis}: ${one}`] : []
+  })
+  return named.length === 2 ? named.join(', ') : undefined
+}
+
+function readJson(
+  file: string,
+  place: RecordsPlace,
+  { names, geometry, warnings }: Layout,
+  signal: AbortSignal,
+): Reading {
+  const fields = createFieldList()
+  const ignored: string[] = []
+  const left = geometry.kind === 'text' ? names[geometry.column] : undefined
+  const coordinateNames = coordinateNamesOf(geometry, names)
+  const shapeOf = (object: Record<string, unknown>): Pick<SourceRecord, 'geometry' | 'fault'> => {
+    const read = geometryOfRow(rowFor(object, geometry, names), geometry)
+    if (!('fault' in read)) return { geometry: read.geometry }
+    const { column, value, problem } = read.fault
+    return { geometry: null, fault: { column: names[column] ?? '', value, problem } }
+  }
+  async function* batches() {
+    for await (const { texts, fraction } of readObjects(file, place, { signal, ignored }))
+      yield { records: texts.map((text) => recordOf(text, fields, left, shapeOf)), fraction }
+  }
+  return readRecords({
+    fields,
+    kindsOf: kindsOfValue,
+    batches: batches(),
+    facts: () => ({ warnings: [...warnings, ...ignoredWarnings(place, ignored)] }),
+    ...(coordinateNames && { coordinateNames }),
+  })
+}
+
+/** The cells that the geometry is read from, where they are in the sample. */
+function rowFor(object: Record<string, unknown>, place: GeometryPlace, names: readonly string[]): unknown[] {
+  const row: unknown[] = []
+  const put = (column: number, isText = false): void => {
+    const name = names[column]
+    if (name === undefined) return
+    row[column] = isText ? cellOf(name, object[name]) : object[name]
+  }
+  if (place.kind === 'xy') for (const column of [place.x, place.y, place.z]) put(column)
+  else if (place.kind !== 'none') put(place.column, place.kind === 'pair')
+  return row
+}
+
+function recordOf(
+  text: string,
+  fields: FieldList,
+  left: string | undefined,
+  shapeOf: (object: Record<string, unknown>) => Pick<SourceRecord, 'geometry' | 'fault'>,
+): SourceRecord {
+  const object = parseObject(text)
+  if (!object) return { values: [], geometry: null, fault: { value: text, problem: 'is not an object' } }
+  const found: unknown[] = []
+  for (const [name, value] of Object.entries(object)) if (name !== left) found[fieldIndex(fields, name)] = value
+  const values = Array.from({ length: found.length }, (_, index) => found[index] ?? null)
+  return { values, ...shapeOf(object) }
+}
+
+const manyDigits = /\d{16}/
+
+/** The object of a text; undefined when it is something else. Integers beyond a double's are kept exactly. */
+function parseObject(text: string): Record<string, unknown> | undefined {
+  const value: unknown = manyDigits.test(text) ? JSON.parse(text, exactIntegers) : JSON.parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const object = value as Record<string, unknown>
+  if (manyDigits.test(text)) {
+    for (const [name, one] of Object.entries(object)) if (isRawJson(one)) object[name] = BigInt(one.rawJSON)
+  }
+  return object
+}
+
+/** Of ECMAScript's source text access, which TypeScript does not know yet. */
+type RawJson = { rawJSON: string }
+const json = JSON as unknown as { rawJSON(text: string): RawJson; isRawJSON(value: unknown): boolean }
+
+const isRawJson = (value: unknown): value is RawJson => json.isRawJSON(value)
+
+function exactIntegers(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
+  const isExact = typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)
+  const source = context?.source ?? ''
+  return isExact || !/^-?\d+$/.test(source) ? value : json.rawJSON(source)
+}
+
+function ignoredWarnings({ member }: RecordsPlace, ignored: readonly string[]): Warning[] {
+  if (ignored.length === 0) return []
+  const names = ignored.slice(0, 5).map((name) => JSON.stringify(name))
+  const message = `Only the list ${JSON.stringify(member)} was read, not ${names.join(', ')}. Send other lists as files of their own.`
+  return [{ code: 'ignored_lists', message }]
+}

@@ -1,0 +1,108 @@
+import { open } from 'node:fs/promises'
+import { closeBrace, comma, openBrace, openBracket, recordSeparator } from '../../../geometry/character-codes.ts'
+import { isGeometryType } from '../../../geometry/geometry-type.ts'
+import { type Cursor, createCursor, hasNext, incomplete, peek, readKey, skipValue, slack } from '../geojson/cursor.ts'
+import { maxFeatureBytes, ReadFault } from '../reader.ts'
+
+/** Where in a JSON file its records are: objects in a list or one after another, or in the list that is this member. */
+export type RecordsPlace = { member: string | undefined }
+
+const firstBytes = 64 * 1024
+const byteOrderMark = 0xefbbbf
+
+/** Whether a JSON file holds plain objects rather than GeoJSON, and where; undefined when it does not. */
+export async function findRecords(file: string): Promise<RecordsPlace | undefined> {
+  const handle = await open(file)
+  try {
+    const { size } = await handle.stat()
+    for (let window = firstBytes; ; window *= 2) {
+      const cursor = createCursor(window)
+      const { bytesRead } = await handle.read(cursor.bytes, 0, Math.min(window, size), 0)
+      cursor.end = bytesRead
+      cursor.bytes.fill(0, bytesRead, bytesRead + slack)
+      cursor.isLast = bytesRead >= size
+      const look: Look = { member: undefined }
+      const found = lookAt(cursor, look)
+      if (found !== 'unknown') return found
+      // Larger than any record may be, so it is what holds them.
+      if (cursor.isLast || window > maxFeatureBytes) return look.member === undefined ? undefined : look
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The first member that is a list of objects. */
+type Look = { member: string | undefined }
+
+/** What is no JSON is no list of objects either: whoever reads it says what is wrong. */
+function lookAt(cursor: Cursor, look: Look): RecordsPlace | undefined | 'unknown' {
+  if (cursor.end >= 3 && cursor.bytes.readUIntBE(0, 3) === byteOrderMark) cursor.at = 3
+  try {
+    while (peek(cursor) === recordSeparator) cursor.at++
+    if (peek(cursor) === openBracket) {
+      cursor.at++
+      return isPlainObject(cursor) ? { member: undefined } : undefined
+    }
+    return peek(cursor) === openBrace ? lookAtObject(cursor, look) : undefined
+  } catch (error) {
+    if (error === incomplete) return 'unknown'
+    if (error instanceof ReadFault) return undefined
+    throw error
+  }
+}
+
+/** The first of several objects, or one that holds a list of them. */
+function lookAtObject(cursor: Cursor, look: Look): RecordsPlace | undefined {
+  const start = cursor.at
+  cursor.at++
+  if (peek(cursor) === closeBrace) return undefined
+  do {
+    const key = readKey(cursor)
+    if (isOfGeoJson(cursor, key)) return undefined
+    if (look.member === undefined && isListOfObjects(cursor)) look.member = key
+    skipValue(cursor)
+  } while (hasNext(cursor, closeBrace))
+  while (peek(cursor) === recordSeparator || peek(cursor) === comma) cursor.at++
+  if (peek(cursor) !== openBrace) return look.member === undefined ? undefined : look
+  cursor.at = start
+  return isPlainObject(cursor) ? { member: undefined } : undefined
+}
+
+/** Whether a member says that its object is GeoJSON. The cursor stays where it is. */
+function isOfGeoJson(cursor: Cursor, key: string): boolean {
+  if (key !== 'type') return key === 'features'
+  const start = cursor.at
+  const type: unknown = JSON.parse(valueText(cursor))
+  cursor.at = start
+  return isGeoJsonType(type)
+}
+
+function valueText(cursor: Cursor): string {
+  peek(cursor)
+  const start = cursor.at
+  skipValue(cursor)
+  return cursor.bytes.toString('utf8', start, cursor.at)
+}
+
+/** Whether the value here is a list whose first item is an object that is no GeoJSON. The cursor stays where it is. */
+export function isListOfObjects(cursor: Cursor): boolean {
+  const start = cursor.at
+  if (peek(cursor) !== openBracket) return false
+  cursor.at++
+  const isList = peek(cursor) === openBrace && isPlainObject(cursor)
+  cursor.at = start
+  return isList
+}
+
+const isGeoJsonType = (type: unknown): boolean =>
+  typeof type === 'string' && (type === 'Feature' || type === 'FeatureCollection' || isGeometryType(type))
+
+/** Whether there is an object here that is neither feature nor geometry. */
+function isPlainObject(cursor: Cursor): boolean {
+  if (peek(cursor) !== openBrace) return false
+  const object: unknown = JSON.parse(valueText(cursor))
+  if (typeof object !== 'object' || object === null || !('type' in object)) return true
+  const isGeoJson = ['geometry', 'properties', 'coordinates', 'geometries', 'features'].some((key) => key in object)
+  return !(isGeoJson && isGeoJsonType(object.type))
+}

@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer'
+import type { Warning } from '../reader.ts'
+import { type DecodeText, decoderOf, encodingNamed, encodingOf, publicEncoding } from '../text/code-pages.ts'
+import { detectEncoding } from '../text/detect-encoding.ts'
+import { createWordSample, noteWords, sampledBytes, type WordSample } from '../text/word-sample.ts'
+import type { DbfField } from './dbf.ts'
+
+/** How the text of a table is read. */
+export type DbfText = {
+  readonly encoding: string
+  readonly isUtf8: boolean
+  readonly decode: DecodeText
+  readonly warnings: readonly Warning[]
+}
+
+/** What was seen of the text of all columns. */
+export type TextFindings = { isAllUtf8: boolean; readonly words: WordSample }
+
+export const createTextFindings = (): TextFindings => ({ isAllUtf8: true, words: createWordSample() })
+
+/** Takes text that is not plain ASCII into account. */
+export function noteText(found: TextFindings, bytes: Buffer, start: number, end: number): void {
+  noteWords(found.words, bytes, start, end)
+  if (found.isAllUtf8 && !isUtf8(withoutHalfCharacter(bytes.subarray(start, end)))) found.isAllUtf8 = false
+}
+
+/** Values are cut at so many bytes, be it in the middle of a character. */
+export function withoutHalfCharacter(text: Buffer): Buffer {
+  let start = text.length - 1
+  while (start > 0 && start > text.length - 4 && ((text[start] as number) & 0xc0) === 0x80) start--
+  const lead = text[start] ?? 0
+  const size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
+  return start + size > text.length ? text.subarray(0, start) : text
+}
+
+/** Where an encoding may be said, the first that says one counts. */
+export type SaidEncoding = {
+  readonly option: string | undefined
+  readonly cpg: string | undefined
+  readonly languageDriver: number
+}
+
+/** As the client says, else as the files say, else as UTF-8 where all of it is that, else by the language of its words. */
+export function dbfText(said: SaidEncoding, fields: readonly DbfField[], values: TextFindings): DbfText {
+  const found = withNames(fields, values)
+  const chosen = said.option === undefined ? undefined : encodingNamed(said.option)
+  if (chosen !== undefined) return textIn(chosen, chosen === 'utf-8' && !found.isAllUtf8 ? [unreadable] : [])
+  const declared = encodingOf(said.cpg, said.languageDriver)
+  const isRefuted = declared === 'utf-8' && !found.isAllUtf8
+  if (declared !== undefined && !isRefuted) return textIn(declared)
+  if (found.words.words.size === 0) return textIn('utf-8')
+  const encoding = found.isAllUtf8 ? 'utf-8' : detectEncoding(sampledBytes(found.words))
+  return textIn(encoding, [assumed(encoding, isRefuted, found)])
+}
+
+/** Text that is known to be in this encoding. */
+export function textIn(encoding: string, warnings: readonly Warning[] = []): DbfText {
+  return { encoding, isUtf8: encoding === 'utf-8', decode: decoderOf(encoding), warnings }
+}
+
+/** The names of columns are text as well. */
+function withNames(fields: readonly DbfField[], { isAllUtf8, words }: TextFindings): TextFindings {
+  const found = { isAllUtf8, words: { words: new Set(words.words), bytes: words.bytes } }
+  for (const { rawName } of fields) noteText(found, rawName, 0, rawName.length)
+  return found
+}
+
+function assumed(encoding: string, isRefuted: boolean, { words }: TextFindings): Warning {
+  const [first = ''] = words.words
+  const example = JSON.stringify(decoderOf(encoding)(Buffer.from(first, 'latin1')).slice(0, 40))
+  const reason = isRefuted
+    ? 'The Shapefile says that its text is UTF-8, which it is not'
+    : 'The Shapefile does not say the encoding of its text'
+  return {
+    code: 'encoding_assumed',
+    message: `${reason}; ${publicEncoding(encoding)} was assumed (${example}). If that is wrong, send it again with the field encoding.`,
+  }
+}
+
+const unreadable: Warning = {
+  code: 'encoding_mismatch',
+  message:
+    'Not all of the text is valid UTF-8. Bytes that could not be read became U+FFFD. Send the file again with the field encoding.',
+}

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import type { GeometryWriter } from '../../../geometry/ewkb-writer.ts'
+import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
+import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
+import type { ByteWindow } from '../engine/byte-window.ts'
+import { createReader } from '../engine/create-reader.ts'
+import type { Facts, Reading, ReadingOptions, Shape } from '../engine/reading.ts'
+import { asReadFault, layerNameOf, type OpenOptions, type Reader, ReadFault, type Warning } from '../reader.ts'
+import { dbfFieldType } from './dbf.ts'
+import { createTextFindings, dbfText, textIn } from './dbf-text.ts'
+import { createDbfRow } from './dbf-values.ts'
+import { copyPlainShape } from './fast.ts'
+import { readShape } from './geometry.ts'
+import { advance, openRecords, type ShapefileParts, type ShapefileRecords, verifyWindows } from './records.ts'
+
+/** A .shp file that came alone. */
+export async function openShapefile(file: string, { fileName }: OpenOptions): Promise<Reader> {
+  return openShapefiles([{ name: layerNameOf(fileName), shp: file }])
+}
+
+/** Shapefiles whose parts were found in an archive: one layer each. */
+export async function openShapefiles(
+  layers: readonly ShapefileParts[],
+  { encoding }: Pick<OpenOptions, 'encoding'> = {},
+): Promise<Reader> {
+  const partsOf = (name: string) => layers.find((layer) => layer.name === name) as ShapefileParts
+  return createReader({
+    format: 'shapefile',
+    layers: layers.map(({ name }) => name),
+    open: (name, { before }) => openLayer(partsOf(name), encoding, before),
+  })
+}
+
+async function openLayer(
+  parts: ShapefileParts,
+  encoding: string | undefined,
+  before: ReadingOptions['before'],
+): Promise<Reading> {
+  const opened: ByteWindow[] = []
+  try {
+    const records = await openRecords(parts, opened)
+    const cpg = parts.cpg === undefined ? undefined : await readFile(parts.cpg, 'latin1')
+    const said = { option: encoding, cpg, languageDriver: records.dbf?.languageDriver ?? 0 }
+    return readLayer({ parts, records, opened, said, wkt: await referenceOf(parts) }, before)
+  } catch (error) {
+    return await closeAfter(error, opened)
+  }
+}
+
+async function closeAfter(error: unknown, opened: readonly ByteWindow[]): Promise<never> {
+  try {
+    return await explain(error, opened)
+  } finally {
+    for (const { source } of opened) await source.close()
+  }
+}
+
+/** That an archive is damaged is told rather than what follows from it. */
+async function explain(error: unknown, opened: readonly ByteWindow[]): Promise<never> {
+  if (error instanceof ReadFault) await verifyWindows(opened)
+  throw error
+}
+
+type Layer = {
+  readonly parts: ShapefileParts
+  readonly records: ShapefileRecords
+  readonly opened: readonly ByteWindow[]
+  /** Where the encoding of the text may be said. */
+  readonly said: Parameters<typeof dbfText>[0]
+  readonly wkt: string | undefined
+}
+
+function readLayer({ parts, records, opened, said, wkt }: Layer, before: Facts | undefined): Reading {
+  const { dbf } = records
+  const fields = dbf?.fields ?? []
+  const found = createTextFindings()
+  const row = createDbfRow(records, found, textIn(before?.encoding ?? 'utf-8'))
+  const geometry = createFlatGeometry()
+  const counts = { closed: 0 }
+  let missingRows = 0
+  let shape: Shape = 'missing'
+  const mendRecordShape = (writer: GeometryWriter): Shape =>
+    readRecordShape(records, geometry) ? writeFlatGeometry(writer, geometry, counts) : 'missing'
+  const take = (isThere: boolean, writer: GeometryWriter): boolean => {
+    if (!isThere) return false
+    if (dbf && records.rowAt < 0) missingRows++
+    shape = copyRecordShape(records, writer) ?? mendRecordShape(writer)
+    return true
+  }
+  return {
+    places: row.places,
+    next(writer) {
+      try {
+        const step = advance(records)
+        if (typeof step === 'boolean') return take(step, writer)
+        return step.then((isThere) => take(isThere, writer)).catch((error) => explain(error, opened))
+      } catch (error) {
+        return explain(error, opened)
+      }
+    },
+    shape: () => shape,
+    kindsOf: row.kindsOf,
+    write: row.write,
+    fields: (kinds) => {
+      const { decode } = dbfText(said, fields, found)
+      return fields.map((field, place) => ({
+        name: decode(field.rawName),
+        place,
+        type: dbfFieldType(field, kinds[place] ?? 0),
+      }))
+    },
+    progress: () => (records.shp ? records.nextOffset / records.shpEnd : records.index / (dbf?.presentCount || 1)),
+    facts: () => {
+      const { encoding, warnings } = dbfText(said, fields, found)
+      const all = [...partWarnings(parts, missingRows), ...records.warnings, ...warnings]
+      return { wkt, encoding, warnings: all, closedRings: counts.closed }
+    },
+    close: async () => {
+      for (const { source } of opened) await source.close()
+    },
+  }
+}
+
+function copyRecordShape({ shp, shapeStart, shapeEnd }: ShapefileRecords, writer: GeometryWriter): Shape | undefined {
+  return shp && copyPlainShape(shp, shapeStart, shapeEnd, writer)
+}
+
+function readRecordShape(records: ShapefileRecords, geometry: ReturnType<typeof createFlatGeometry>): boolean {
+  const { shp, shapeStart, shapeEnd, index } = records
+  try {
+    return shp !== undefined && readShape(shp.view, shapeStart, shapeEnd, geometry)
+  } catch (error) {
+    throw asReadFault(error, { feature: index + 1 })
+  }
+}
+
+async function referenceOf({ prj }: ShapefileParts): Promise<string | undefined> {
+  const wkt = prj === undefined ? '' : (await readFile(prj, 'utf8')).replaceAll('\0', '').trim()
+  return wkt === '' || wkt.length > 100_000 ? undefined : wkt
+}
+
+function partWarnings({ shp, shx, dbf, prj }: ShapefileParts, missingRows: number): Warning[] {
+  const missing = (part: string, effect: string): Warning => ({
+    code: `missing_${part}`,
+    message: `There is no .${part} file; ${effect}.`,
+  })
+  const warnings: Warning[] = []
+  if (!shp) warnings.push(missing('shp', 'the table is loaded without geometries'))
+  if (shp && !dbf) warnings.push(missing('dbf', 'the shapes are loaded without attributes'))
+  if (shp && !shx) warnings.push(missing('shx', 'the shapes were read in the order they lie in'))
+  if (shp && !prj) warnings.push(missing('prj', 'its reference system is not known'))
+  if (missingRows)
+    warnings.push({
+      code: 'missing_rows',
+      message: 'Shapes without a row in the .dbf file have no attributes.',
+      count: missingRows,
+    })
+  return warnings
+}

@@ -1,0 +1,116 @@
+import { open } from 'node:fs/promises'
+import { type Cell, rowsOf } from '../csv/rows.ts'
+import { kind, kindsOfText } from '../engine/type-inference.ts'
+import { maxFields, ReadFault, type Warning } from '../reader.ts'
+import type { GeometryPlace } from './geometry-cell.ts'
+import { findGeometry } from './geometry-place.ts'
+import { demandTable } from './plausible.ts'
+
+/** How a table lies in its rows. */
+export type TableLayout = {
+  names: string[]
+  geometry: GeometryPlace
+  /** So many rows come before the heading. */
+  titles: number
+  /** Titles and the heading: so many rows come before the first of the table. */
+  skippedRows: number
+  /** Most rows have more cells than the heading: then those are no mistake. */
+  hasLongRows: boolean
+  warnings: Warning[]
+}
+
+const sampleBytes = 256 * 1024
+const sampleRows = 200
+const delimiters = [',', ';', '\t', '|'] as const
+
+/** The delimiter and the layout of a delimited file, from a sample of its beginning. */
+export async function layoutOfFile(file: string): Promise<TableLayout & { delimiter: string }> {
+  const text = await beginning(file)
+  const declared = /^sep=(.)\r?\n/i.exec(text)
+  const delimiter = declared?.[1] ?? sniffDelimiter(text)
+  const rows = rowsOf(text, delimiter)
+  const skipped = declared ? 1 : 0
+  const layout = layoutOf(rows.slice(skipped))
+  demandTable(text, rows.slice(skipped + layout.titles, skipped + layout.titles + sampleRows))
+  return { ...layout, delimiter, skippedRows: layout.skippedRows + skipped }
+}
+
+/** The names and the geometry of a table, from its first rows. */
+export function layoutOf(rows: readonly (readonly Cell[])[]): TableLayout {
+  const titles = titleRows(rows)
+  const header = rows[titles] ?? []
+  const width = Math.max(...rows.slice(titles, titles + sampleRows).map((row) => row.length))
+  if (header.length > maxFields)
+    throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
+  const hasHeader = header.some(isText)
+  const cells = hasHeader ? header : Array.from({ length: Math.min(width, maxFields) }, () => null)
+  const names = uniqueNames(cells)
+  const skippedRows = titles + (hasHeader ? 1 : 0)
+  const sample = rows.slice(skippedRows, skippedRows + sampleRows)
+  const { place, warnings } = findGeometry(names, sample)
+  const longRows = sample.filter((row) => row.slice(names.length).some((cell) => cell !== null && cell !== ''))
+  return { names, geometry: place, titles, skippedRows, hasLongRows: longRows.length * 2 > sample.length, warnings }
+}
+
+const isText = (cell: Cell): boolean => cell !== null && (kindsOfText(cell) & (kind.text | kind.boolean)) !== 0
+
+/** A title may stand above the heading, and a few lines of where the data come from. */
+const mostTitles = 20
+
+/** How many rows stand above the heading: they hold text or nothing, and fewer cells than half of what most rows hold. */
+function titleRows(rows: readonly (readonly Cell[])[]): number {
+  const filled = rows.slice(0, sampleRows).map((row) => row.filter((cell) => cell !== null && cell !== '').length)
+  const enough = Math.max(2, Math.ceil(mostFrequent(filled) / 2))
+  const heading = filled.findIndex((count) => count >= enough)
+  const isTitle = (row: readonly Cell[], index: number) => filled[index] === 0 || row.some(isText)
+  const isPlausible = heading > 0 && heading <= mostTitles && rows.slice(0, heading).every(isTitle)
+  return isPlausible ? heading : 0
+}
+
+/** The number that occurs most often; of two, the larger. */
+function mostFrequent(numbers: readonly number[]): number {
+  const counts = new Map<number, number>()
+  for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
+  const [best] = [...counts].sort(([a, countA], [b, countB]) => countB - countA || b - a)
+  return best?.[0] ?? 0
+}
+
+async function beginning(file: string): Promise<string> {
+  const handle = await open(file)
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0)
+    const text = buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '')
+    // The last row of a whole file needs no line end, that of a sample is cut.
+    return bytesRead < sampleBytes ? `${text}\n` : text
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The delimiter that cuts the first rows into the same number of cells most often, and into more than one. */
+function sniffDelimiter(text: string): string {
+  const scores = delimiters.map((delimiter) => {
+    const rows = safeRows(text, delimiter).slice(0, 50)
+    const width = mostFrequent(rows.map((row) => row.length))
+    const same = rows.filter((row) => row.length === width).length / (rows.length || 1)
+    return { delimiter, score: width > 1 ? same * 1000 + Math.min(width, 100) : 0 }
+  })
+  scores.sort((left, right) => right.score - left.score)
+  return scores[0]?.score ? scores[0].delimiter : ','
+}
+
+function safeRows(text: string, delimiter: string): Cell[][] {
+  return rowsOf(text.slice(0, 64 * 1024), delimiter)
+}
+
+/** Every column has a name of its own. */
+function uniqueNames(header: readonly Cell[]): string[] {
+  const seen = new Set<string>()
+  return header.map((cell, index) => {
+    const name = cell?.trim() || `column_${index + 1}`
+    let unique = name
+    for (let count = 2; seen.has(unique); count++) unique = `${name}_${count}`
+    seen.add(unique)
+    return unique
+  })
+}

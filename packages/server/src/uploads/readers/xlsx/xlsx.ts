@@ -1,0 +1,80 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import readWorkbook from 'read-excel-file/node'
+import type { Cell } from '../csv/rows.ts'
+import { createReader } from '../engine/create-reader.ts'
+import type { Reading } from '../engine/reading.ts'
+import { type RecordBatch, readRecords } from '../engine/records.ts'
+import { kindsOfValue } from '../engine/type-inference.ts'
+import { type OpenOptions, type Reader, ReadFault } from '../reader.ts'
+import { layoutOf } from '../table/layout.ts'
+import { createTable, type Table } from '../table/table.ts'
+import { unzip, zipLimits } from '../zip/zip.ts'
+
+/** The workbook lies in memory as a whole. */
+const limits = { ...zipLimits, expandedBytes: 64 * 1024 * 1024 }
+
+type Rows = unknown[][]
+
+/** A workbook: every sheet that holds more than a header is a layer, read by the rules of CSV. */
+export async function openXlsx(file: string, options: OpenOptions): Promise<Reader> {
+  await refuseTricks(file, options)
+  const sheets = await sheetsOf(file)
+  const filled = new Map([...sheets].filter(([, rows]) => rows.length > 1))
+  if (filled.size === 0) throw new ReadFault('no_features', 'There are no rows in the workbook.')
+  return createReader({
+    format: 'xlsx',
+    layers: [...filled.keys()],
+    open: (layer) => readSheet(filled.get(layer) ?? [], options),
+    rules: options,
+  })
+}
+
+/** Unpacks it once by our own rules: sizes that lie, bombs and entities never reach the library. */
+async function refuseTricks(file: string, { directory, signal, onAdvance }: OpenOptions): Promise<void> {
+  const own = await mkdtemp(join(directory, 'xlsx-'))
+  for (const { path, name } of await unzip(file, own, { limits, signal, ...(onAdvance && { onAdvance }) })) {
+    if (!/\.(xml|rels)$/i.test(name)) continue
+    const text = await readFile(path, 'latin1')
+    if (/<!(DOCTYPE|ENTITY)/i.test(text))
+      throw new ReadFault('invalid_xml', 'XML with a document type (<!DOCTYPE …>) is not supported. Remove it.')
+  }
+}
+
+async function sheetsOf(file: string): Promise<Map<string, Rows>> {
+  try {
+    const sheets = await readWorkbook(file, { trim: false })
+    return new Map(sheets.map(({ sheet, data }) => [sheet, (data as Rows).map((row) => row.map(withoutZone))]))
+  } catch (error) {
+    throw new ReadFault('invalid_file', 'The workbook cannot be read.', {}, error)
+  }
+}
+
+/** Dates of a workbook have no time zone, and whole seconds are a millisecond off: days are counted in fractions. */
+function withoutZone(value: unknown): unknown {
+  if (!(value instanceof Date)) return value
+  if (Number.isNaN(value.getTime())) return null
+  const seconds = Math.round(value.getTime() / 1000) * 1000
+  const moment = Math.abs(seconds - value.getTime()) <= 2 ? new Date(seconds) : value
+  return moment.toISOString().replace(/(T00:00:00)?\.000Z$|Z$/, '')
+}
+
+function readSheet(rows: Rows, { strict: isStrict = false }: OpenOptions): Reading {
+  const sample = rows.slice(0, 200).map((row) => row.map(cellOf))
+  const table = createTable(layoutOf(sample), { warnings: [], isStrict })
+  return readRecords({ ...table, kindsOf: kindsOfValue, batches: batchesOf(rows, table) })
+}
+
+function cellOf(value: unknown): Cell {
+  return value === null || value === undefined ? null : String(value)
+}
+
+const batchRows = 1_000
+
+async function* batchesOf(all: Rows, { layout, recordOf }: Table): AsyncGenerator<RecordBatch> {
+  for (let index = layout.skippedRows; index < all.length; index += batchRows) {
+    const rows = all.slice(index, index + batchRows)
+    const fraction = (index + batchRows) / all.length
+    yield { records: rows.map((row, offset) => recordOf(row, index + offset + 1)), fraction }
+  }
+}

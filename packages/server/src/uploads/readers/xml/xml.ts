@@ -1,0 +1,108 @@
+import { createReadStream } from 'node:fs'
+import { open, stat } from 'node:fs/promises'
+import { SaxesParser } from 'saxes'
+import { maxFeatureBytes, ReadFault } from '../reader.ts'
+
+/** What looks at the elements of a file; names come without their prefix. */
+export type XmlVisitor<T> = {
+  onOpen(name: string, attributes: Readonly<Record<string, string>>): void
+  onText(text: string): void
+  onClose(name: string): void
+  /** What was completed since it was asked last. */
+  take(): T[]
+  isInFeature(): boolean
+}
+
+const chunkBytes = 64 * 1024
+const maxDepth = 256
+
+/** Walks through an XML file and yields what the visitor completes. Document types and their entities are refused. */
+export async function* readXml<T>(
+  file: string,
+  visitor: XmlVisitor<T>,
+  signal: AbortSignal,
+): AsyncGenerator<{ records: T[]; fraction: number }> {
+  const { size } = await stat(file)
+  const decoder = await decoderOf(file)
+  const walk = createWalk(visitor)
+  let position = 0
+  let held = 0
+  for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes, signal }) as AsyncIterable<Buffer>) {
+    const before = walk.events()
+    walk.write(decode(decoder, chunk))
+    const records = visitor.take()
+    position += chunk.length
+    const isMoving = records.length > 0 || (!visitor.isInFeature() && walk.events() !== before)
+    held = isMoving ? 0 : held + chunk.length
+    if (held > maxFeatureBytes)
+      throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes, the limit.`)
+    yield { records, fraction: position / size }
+  }
+  walk.end(decode(decoder))
+  yield { records: visitor.take(), fraction: 1 }
+}
+
+function decode(decoder: Decoder, chunk?: Buffer): string {
+  try {
+    return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode()
+  } catch (error) {
+    throw new ReadFault('unsupported_encoding', `The text is not valid ${decoder.encoding}.`, {}, error)
+  }
+}
+
+/** By the mark of UTF-16, else by what the file declares. */
+async function decoderOf(file: string): Promise<Decoder> {
+  const handle = await open(file)
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(256), 0, 256, 0)
+    const mark = buffer.toString('hex', 0, 2)
+    const declared = /^[^<]*<\?xml[^>]*encoding=["']([\w.:-]+)["']/.exec(buffer.toString('latin1', 0, bytesRead))?.[1]
+    const label = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : (declared ?? 'utf-8')
+    return new TextDecoder(label, { fatal: true })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new ReadFault('unsupported_encoding', 'The encoding that the XML declares is not known.', {}, error)
+  } finally {
+    await handle.close()
+  }
+}
+
+type Decoder = InstanceType<typeof TextDecoder>
+
+type Walk = { write(text: string): void; end(text: string): void; events(): number }
+
+function createWalk<T>(visitor: XmlVisitor<T>): Walk {
+  const parser = new SaxesParser({ position: true })
+  let depth = 0
+  let events = 0
+  let isEnding = false
+  const refuse = (message: string): never => {
+    throw new ReadFault(isEnding ? 'truncated' : 'invalid_xml', message, { line: parser.line })
+  }
+  parser.on('error', () => refuse(isEnding ? 'The file ends in the middle of the XML.' : 'The XML is not well-formed.'))
+  parser.on('doctype', () => refuse('XML with a document type (<!DOCTYPE …>) is not supported. Remove it.'))
+  parser.on('opentag', ({ name, attributes }) => {
+    events++
+    if (++depth > maxDepth) refuse(`The XML is nested deeper than ${maxDepth}.`)
+    visitor.onOpen(localName(name), attributes as Record<string, string>)
+  })
+  parser.on('text', (text) => visitor.onText(text))
+  parser.on('cdata', (text) => visitor.onText(text))
+  parser.on('closetag', ({ name }) => {
+    depth--
+    visitor.onClose(localName(name))
+  })
+  return {
+    write: (text) => void parser.write(text),
+    end: (text) => {
+      parser.write(text)
+      isEnding = true
+      parser.close()
+    },
+    events: () => events,
+  }
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
