@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { get, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'the embedded database has one session' : false
 const tenantConnections = 16

@@ -1,16 +1,14 @@
 import Type from 'typebox'
-import type { Db } from '../db/db.ts'
-import { raw } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
-import type { Connection } from '../query/connection.ts'
-import type { Resource } from '../resource/resource.ts'
+import type { Operation } from '../http/operation.ts'
+import { standardOperations } from '../resource/standard-operations.ts'
 import { getEntity } from '../resource/store.ts'
-import { type Connections, isRefusal } from './connection.ts'
-import { driverNames } from './destination.ts'
-import { tlsFault } from './tls.ts'
-
-const testTimeoutMs = 5_000
+import { database } from './database.ts'
+import { driverNames, isInstalled } from './drivers.ts'
+import { isRefusal } from './postgres/server-errors.ts'
+import { tlsFault } from './postgres/tls.ts'
+import { type DatabaseServices, operation } from './services.ts'
+import { tableOperations } from './table-operations.ts'
 
 const testSchema = Type.Object({
   ok: Type.Boolean(),
@@ -20,69 +18,48 @@ const testSchema = Type.Object({
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
 })
 
-export function databaseOperations(db: Db, resource: Resource, connections: Connections): Operation[] {
-  const { path } = resource
-  return [
-    operation({
-      id: 'databases.drivers',
-      method: 'GET',
-      path: `${path}/drivers`,
-      summary: 'List the kinds of database',
-      access: { class: 'databases', level: 'execute', id: () => undefined },
-      success: { status: 200, description: 'Their names', schema: Type.Array(Type.String()) },
-      handle: async () => ({ body: driverNames.toSorted() }),
-    }),
-    operation({
-      id: 'databases.test',
-      method: 'POST',
-      path: `${path}/{id}/test`,
-      summary: 'Try to connect',
-      access: { class: 'databases', level: 'execute' },
-      success: { status: 200, description: 'Whether it works, and if not, why', schema: testSchema },
-      async handle({ scope, signal }, { params: { id = '' } }) {
-        const { entity } = await getEntity({ db, resource }, scope, id)
-        const record = await connections.lookUp(String(entity.applicationId), id)
-        if (!record) throw new ApiError('not_found', 'There is no Database with this id.')
-        const start = performance.now()
-        const outcome = await connections
-          .open(record)
-          .then((connection) => tryOut(connection, signal))
-          .catch(failure)
-        signal.throwIfAborted()
-        return { body: { ok: !('error' in outcome), latencyMs: Math.round(performance.now() - start), ...outcome } }
-      },
-    }),
-  ]
-}
+const { path } = database
 
-async function tryOut(
-  connection: Connection,
-  signal: AbortSignal,
-): Promise<{ serverVersion: string; postgisVersion?: string }> {
-  const server = await single(connection, signal, "SELECT current_setting('server_version')")
-  const postgis = await single(
-    { select: connection.catalog ?? connection.select },
-    signal,
-    "SELECT coalesce((SELECT extversion FROM pg_extension WHERE extname = 'postgis'), '')",
-  ).catch(notTold)
-  return { serverVersion: server, ...(postgis && { postgisVersion: postgis }) }
-}
-
-/** A server may keep its catalogs to itself. */
-function notTold(error: unknown): string {
-  if (error instanceof ApiError && error.code === 'invalid_request') return ''
-  throw error
-}
-
-async function single(connection: Pick<Connection, 'select'>, signal: AbortSignal, text: string): Promise<string> {
-  const { batches } = await connection.select(raw(text), { timeoutMs: testTimeoutMs, signal, atMost: 1 })
-  let value = ''
-  for await (const [row] of batches) value = row?.[0] ?? ''
-  return value
-}
+export const databaseOperations: readonly Operation<DatabaseServices>[] = [
+  operation({
+    id: 'databases.drivers',
+    method: 'GET',
+    path: `${path}/drivers`,
+    summary: 'List the kinds of database',
+    access: { class: 'databases', level: 'execute', id: () => undefined },
+    success: { status: 200, description: 'Their names', schema: Type.Array(Type.String()) },
+    handle: async () => ({ body: driverNames.filter(isInstalled).toSorted() }),
+  }),
+  operation({
+    id: 'databases.test',
+    method: 'POST',
+    path: `${path}/{id}/test`,
+    summary: 'Try to connect',
+    access: { class: 'databases', level: 'execute' },
+    success: { status: 200, description: 'Whether it works, and if not, why', schema: testSchema },
+    async handle({ scope, signal, services }, { params: { id } }) {
+      const { connections } = services
+      const { entity } = await getEntity({ resource: database, services }, scope, id)
+      const record = await connections.lookUp(String(entity.applicationId), id)
+      if (!record) throw new ApiError('not_found', 'There is no Database with this id.')
+      const start = performance.now()
+      const outcome = await connections
+        .open(record)
+        .then((connection) => connection.versions(signal))
+        .catch((error) => failure(error, record.type))
+      signal.throwIfAborted()
+      return { body: { ok: !('error' in outcome), latencyMs: Math.round(performance.now() - start), ...outcome } }
+    },
+  }),
+  ...tableOperations,
+  ...standardOperations(database),
+]
 
 /** One text for every way a connection can fail: the answer must not be a port scanner. */
-function failure(error: unknown): { error: { code: string; message: string } } {
+function failure(error: unknown, type: string): { error: { code: string; message: string } } {
+  // Known without a connection.
+  if (error instanceof ApiError && !isInstalled(type))
+    return { error: { code: 'not_installed', message: error.message } }
   if (!(error instanceof ApiError) || error.code === 'unavailable') return { error: unreachable }
   if (error.code !== 'upstream_failed') return { error: { code: error.code, message: error.message } }
   if (tlsFault(error.cause)) return { error: { code: 'tls', message: error.message } }

@@ -1,78 +1,71 @@
 import Type from 'typebox'
-import type { Secrets } from '../access/secrets.ts'
 import { invalid } from '../errors.ts'
-import { defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
-import { readConnectionString } from './connection-string.ts'
-import { driverNames, passwordPlace } from './destination.ts'
-import { readTls } from './tls.ts'
+import { defineResource, type Entity, field } from '../resource/resource.ts'
+import { passwordPlace } from './destination.ts'
+import { driverNames, driverOf } from './drivers.ts'
 
 const destination = ['type', 'host', 'port', 'user', 'db'] as const
 
 /** Connection definitions. The password is sealed for one destination: moved to another it does not open. */
-export const databases = (applications: () => Resource, secrets: Secrets): Resource =>
-  defineResource({
-    name: 'databases',
-    title: 'Database',
-    acl: 'databases',
-    example: {
-      type: 'postgres',
-      name: 'Warehouse',
-      host: 'warehouse.example.org',
-      port: 5432,
-      user: 'reader',
-      password: 'a password',
-      db: 'warehouse',
-    },
-    fields: {
-      type: field('string', Type.Enum([...driverNames], { description: 'The driver' }), { required: true }),
-      name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-      description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
-      host: field('string', Type.String({ maxLength: 255, description: 'A host name or address' }), {
-        default: '',
-        isKept: true,
+export const database = defineResource({
+  name: 'databases',
+  title: 'Database',
+  acl: 'databases',
+  example: {
+    type: 'postgres',
+    name: 'Warehouse',
+    host: 'warehouse.example.org',
+    port: 5432,
+    user: 'reader',
+    password: 'a password',
+    db: 'warehouse',
+  },
+  fields: {
+    type: field('string', Type.Enum([...driverNames], { description: 'The driver' }), { required: true }),
+    name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+    host: field('string', Type.String({ maxLength: 255, description: 'A host name or address' }), {
+      default: '',
+      isKept: true,
+    }),
+    port: field('integer', Type.Integer({ minimum: 0, maximum: 65_535 }), { default: 5432, isKept: true }),
+    user: field('string', Type.String({ maxLength: 255 }), { default: '', isKept: true }),
+    password: field('string', Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]), { mode: 'writeOnly' }),
+    passwordSet: field('boolean', Type.Boolean(), { mode: 'readOnly' }),
+    connectionString: field(
+      'string',
+      Type.String({
+        maxLength: 3_000,
+        description:
+          '`postgres://user:password@host:port/db?sslmode=require` in place of host, port, user, password, db ' +
+          'and metadata.ssl. It is taken apart and not kept',
       }),
-      port: field('integer', Type.Integer({ minimum: 0, maximum: 65_535 }), { default: 5432, isKept: true }),
-      user: field('string', Type.String({ maxLength: 255 }), { default: '', isKept: true }),
-      password: field('string', Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]), { mode: 'writeOnly' }),
-      passwordSet: field('boolean', Type.Boolean(), { mode: 'readOnly' }),
-      connectionString: field(
-        'string',
-        Type.String({
-          maxLength: 3_000,
-          description:
-            '`postgres://user:password@host:port/db?sslmode=require` in place of host, port, user, password, db ' +
-            'and metadata.ssl. It is taken apart and not kept',
-        }),
-        { mode: 'writeOnly', default: undefined },
-      ),
-      db: field('string', Type.String({ maxLength: 255, description: 'The name of the database' }), {
-        default: '',
-        isKept: true,
-      }),
-      default: field(
-        'boolean',
-        Type.Boolean({ description: 'Used where no database is named; one in an application' }),
-        {
-          default: false,
-          isKept: true,
-        },
-      ),
-    },
-    joins: { application: { one: applications, field: 'applicationId' } },
-    async prepare({ values: asked, previous, applicationId, given }) {
-      const values = withParts(asked, previous, given)
-      const next: Entity = { ...previous, ...values }
-      if (next.type === 'postgres') checkServer(next)
-      if (previous?.default && !next.default)
-        throw invalid('body/default', 'cannot be taken away: make another database the default instead')
-      const moved = destination.some((name) => previous && previous[name] !== next[name])
-      if (moved && previous?.passwordSet && typeof values.password !== 'string') {
-        throw invalid('body/password', 'is required when type, host, port, user or db changes')
-      }
-      if (typeof values.password !== 'string') return values
-      return { ...values, password: secrets.seal(values.password, passwordPlace(applicationId, next)) }
-    },
-  })
+      { mode: 'writeOnly', default: undefined },
+    ),
+    db: field('string', Type.String({ maxLength: 255, description: 'The name of the database' }), {
+      default: '',
+      isKept: true,
+    }),
+    default: field('boolean', Type.Boolean({ description: 'Used where no database is named; one in an application' }), {
+      default: false,
+      isKept: true,
+    }),
+  },
+  joins: { application: { one: 'Application', field: 'applicationId' } },
+  async prepare({ values: asked, previous, applicationId, given }, _scope, { secrets }) {
+    const values = withParts(asked, previous, given)
+    const next: Entity = { ...previous, ...values }
+    driverOf(next.type)?.checkRecord(next)
+    if (previous?.default && !next.default)
+      throw invalid('body/default', 'cannot be taken away: make another database the default instead')
+    const moved = destination.some((name) => previous && previous[name] !== next[name])
+    if (moved && previous?.passwordSet && typeof values.password !== 'string') {
+      throw invalid('body/password', 'is required when type, host, port, user or db changes')
+    }
+    if (typeof values.password !== 'string') return values
+    return { ...values, password: secrets.seal(values.password, passwordPlace(applicationId, next)) }
+  },
+})
 
 const stringParts = ['host', 'port', 'user', 'password', 'db'] as const
 
@@ -81,20 +74,9 @@ function withParts({ connectionString, ...values }: Entity, previous: Entity | u
   if (typeof connectionString !== 'string') return values
   const twice = stringParts.find((name) => given[name] !== undefined)
   if (twice) throw invalid(`body/${twice}`, 'is part of connectionString; give one of the two')
-  if ((values.type ?? previous?.type) !== 'postgres') {
-    throw invalid('body/connectionString', 'is allowed only for type postgres')
-  }
-  const { ssl, ...parts } = readConnectionString(connectionString)
-  if (ssl === undefined) return { ...values, ...parts }
-  const metadata = (values.metadata ?? previous?.metadata ?? {}) as Entity
-  return { ...values, ...parts, metadata: { ...metadata, ssl } }
-}
-
-/** Parts only: a connection string or a path would let the driver read files and sockets of this machine. */
-function checkServer({ host, port, user, db, metadata }: Entity): void {
-  if (!/^[\w.:-]+$/.test(String(host))) throw invalid('body/host', 'must be a host name or an IP address')
-  if (Number(port) < 1) throw invalid('body/port', 'must be from 1 to 65535')
-  if (user === '') throw invalid('body/user', 'is required')
-  if (db === '') throw invalid('body/db', 'is required')
-  readTls(metadata as Entity)
+  const read = driverOf(values.type ?? previous?.type)?.readConnectionString
+  if (!read) throw invalid('body/connectionString', 'is allowed only for type postgres')
+  const { fields, metadata } = read(connectionString)
+  if (Object.keys(metadata).length === 0) return { ...values, ...fields }
+  return { ...values, ...fields, metadata: { ...((values.metadata ?? previous?.metadata) as Entity), ...metadata } }
 }

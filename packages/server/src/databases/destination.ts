@@ -1,7 +1,3 @@
-/** `internal` is the application's own schema in the platform's database, `postgres` any server it can reach. */
-export const driverNames = ['internal', 'postgres'] as const
-export type DriverName = (typeof driverNames)[number]
-
 type Destination = { type?: unknown; host?: unknown; port?: unknown; user?: unknown; db?: unknown }
 
 /** What a password is sealed for. */

@@ -1,14 +1,13 @@
 import Type, { type Static } from 'typebox'
-import { authorize, type Caller, demandAnyId, scopeOf } from '../access/acl.ts'
-import type { Db } from '../db/db.ts'
+import { authorize, type Caller, demandAnyId, type Scope, scopeOf } from '../access/acl.ts'
 import { raw, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
 import type { Connection } from '../query/connection.ts'
-import type { Resource } from '../resource/resource.ts'
+import { type TableInfo, tableKinds } from '../query/introspection.ts'
 import { getEntity, listEntities } from '../resource/store.ts'
-import type { Connections } from './connection.ts'
-import { listTables, type TableInfo, tableKinds } from './tables.ts'
+import { database } from './database.ts'
+import { type DatabaseServices, operation } from './services.ts'
 
 const maxTables = 1_000
 /** How many pages of tables a call that publishes looks through. */
@@ -18,15 +17,6 @@ const maxPublished = 200
 const publishMs = 60_000
 /** Datasets that are looked through for those of a database. */
 const maxDatasets = 10_000
-
-export type TableDependencies = {
-  readonly db: Db
-  readonly databases: Resource
-  readonly datasets: Resource
-  readonly connections: Connections
-  /** The operation that makes a dataset. */
-  readonly create: Operation
-}
 
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
@@ -76,73 +66,65 @@ const publishedSchema = Type.Object({
   ),
 })
 
+const tables = operation({
+  id: 'databases.tables',
+  method: 'GET',
+  path: `${database.path}/{id}/tables`,
+  summary: 'List the tables and views of a database',
+  description: `Those that its user may read; at most ${maxTables} at a time.`,
+  access: { class: 'databases', level: 'execute' },
+  query: listSchema,
+  success: { status: 200, description: 'What there is', schema: Type.Array(tableSchema) },
+  failures: [502, 504],
+  async handle(context, { params: { id }, query }) {
+    const place = await openPlace(context, id)
+    const { schema, limit = maxTables, offset = 0 } = query
+    const page = { ...(schema !== undefined && { schema }), limit, offset }
+    const tables = await place.connection.tables(page, context.signal)
+    const known = await publishedTables(context, id, place.connection)
+    return { body: tables.map((table) => ({ ...table, datasetId: known.get(keyOf(table)) ?? null })) }
+  },
+})
+
+const publish = operation({
+  id: 'databases.publish',
+  method: 'POST',
+  path: `${database.path}/{id}/publish`,
+  summary: 'Make datasets of the tables of a database',
+  description:
+    `Of those that have none yet, at most ${maxPublished} in one call, and for a minute at most: what is left is ` +
+    `named, and the next call goes on. Of a database the first ${maxPages * maxTables} tables are looked through. ` +
+    'The key needs write access to datasets and read access to the database, too.',
+  access: { class: 'databases', level: 'execute' },
+  body: publishSchema,
+  success: { status: 200, description: 'The datasets made, and what was left out and why', schema: publishedSchema },
+  failures: [502, 504],
+  async handle(context, { params: { id }, body }) {
+    const scope = authorize(context.caller, { class: 'datasets', level: 'write' }, undefined)
+    demandAnyId(scope)
+    // A dataset can be made only of a database that its maker may read.
+    authorize(context.caller, { class: 'databases', level: 'read' }, id)
+    const place = await openPlace(context, id)
+    const found = await allTables(place.connection, body.schema, context.signal)
+    const known = await publishedTables(context, id, place.connection)
+    const { tables, absent } = chooseTables(found, body.tables, place.connection.schema)
+    const { request, caller, signal, services } = context
+    const make = async ({ schema, name, source, comment: description }: TableInfo): Promise<Made> => {
+      const title = schema === place.connection.schema ? name : `${schema}.${name}`
+      const given = { type: 'table', name: title, source, description, databaseId: id }
+      const body = { ...given, applicationId: place.applicationId }
+      const made = await services.createDataset({ request, caller, scope, signal }, body)
+      return { datasetId: String((made.body as { id: string }).id), name: title }
+    }
+    const answer = await publishAll(tables, known, make, context.signal)
+    return { body: { ...answer, skipped: [...answer.skipped, ...absent.map(notFound)] } }
+  },
+})
+
 /** What a database has, and datasets of all of it. */
-export function tableOperations(dependencies: TableDependencies): Operation[] {
-  const { path } = dependencies.databases
-  return [
-    operation({
-      id: 'databases.tables',
-      method: 'GET',
-      path: `${path}/{id}/tables`,
-      summary: 'List the tables and views of a database',
-      description: `Those that its user may read; at most ${maxTables} at a time.`,
-      access: { class: 'databases', level: 'execute' },
-      query: listSchema,
-      success: { status: 200, description: 'What there is', schema: Type.Array(tableSchema) },
-      failures: [502, 504],
-      async handle(context, { params: { id = '' }, query }) {
-        const place = await openPlace(dependencies, context, id)
-        const { schema, limit = maxTables, offset = 0 } = query
-        const page = { ...(schema !== undefined && { schema }), limit, offset }
-        const tables = await listTables(place.connection, page, context.signal)
-        const known = await publishedTables(dependencies, context.caller, id, place.connection)
-        return { body: tables.map((table) => ({ ...table, datasetId: known.get(keyOf(table)) ?? null })) }
-      },
-    }),
-    publishOperation(dependencies),
-  ]
-}
+export const tableOperations: readonly Operation<DatabaseServices>[] = [tables, publish]
 
-type Context = Parameters<Operation['handle']>[0] & { caller: Caller; scope: Parameters<typeof getEntity>[1] }
-
-function publishOperation(dependencies: TableDependencies): Operation {
-  return operation({
-    id: 'databases.publish',
-    method: 'POST',
-    path: `${dependencies.databases.path}/{id}/publish`,
-    summary: 'Make datasets of the tables of a database',
-    description:
-      `Of those that have none yet, at most ${maxPublished} in one call, and for a minute at most: what is left is ` +
-      `named, and the next call goes on. Of a database the first ${maxPages * maxTables} tables are looked through. ` +
-      'The key needs write access to datasets and read access to the database, too.',
-    access: { class: 'databases', level: 'execute' },
-    body: publishSchema,
-    success: { status: 200, description: 'The datasets made, and what was left out and why', schema: publishedSchema },
-    failures: [502, 504],
-    async handle(context, { params: { id = '' }, body }) {
-      const scope = authorize(context.caller, { class: 'datasets', level: 'write' }, undefined)
-      demandAnyId(scope)
-      // A dataset can be made only of a database that its maker may read.
-      authorize(context.caller, { class: 'databases', level: 'read' }, id)
-      const place = await openPlace(dependencies, context, id)
-      const found = await allTables(place.connection, body.schema, context.signal)
-      const known = await publishedTables(dependencies, context.caller, id, place.connection)
-      const { tables, absent } = chooseTables(found, body.tables, place.connection.schema)
-      const { request, caller, signal } = context
-      const make = async ({ schema, name, source, comment: description }: TableInfo): Promise<Made> => {
-        const title = schema === place.connection.schema ? name : `${schema}.${name}`
-        const given = { type: 'table', name: title, source, description, databaseId: id }
-        const made = await dependencies.create.handle(
-          { request, tree: {}, caller, scope, signal } as Parameters<Operation['handle']>[0],
-          { params: {}, query: {}, body: { ...given, applicationId: place.applicationId } },
-        )
-        return { datasetId: String((made.body as { id: string }).id), name: title }
-      }
-      const answer = await publishAll(tables, known, make, context.signal)
-      return { body: { ...answer, skipped: [...answer.skipped, ...absent.map(notFound)] } }
-    },
-  })
-}
+type Context = { readonly caller: Caller; readonly scope: Scope; readonly services: DatabaseServices }
 
 type Answer = Static<typeof publishedSchema>
 type Made = { datasetId: string; name: string }
@@ -155,7 +137,7 @@ async function allTables(
   const tables: TableInfo[] = []
   for (let page = 0; page < maxPages; page++) {
     const part = { ...(schema !== undefined && { schema }), limit: maxTables, offset: page * maxTables }
-    const found = await listTables(connection, part, signal)
+    const found = await connection.tables(part, signal)
     tables.push(...found)
     if (found.length < maxTables) break
   }
@@ -216,12 +198,12 @@ function chooseTables(found: readonly TableInfo[], names: readonly string[] | un
 }
 
 async function openPlace(
-  { db, databases, connections }: TableDependencies,
-  { scope }: Pick<Context, 'scope'>,
+  { scope, services }: Context,
   id: string,
 ): Promise<{ connection: Connection; applicationId: string }> {
-  const { entity } = await getEntity({ db, resource: databases }, scope, id)
+  const { entity } = await getEntity({ resource: database, services }, scope, id)
   const applicationId = String(entity.applicationId)
+  const { connections } = services
   const record = await connections.lookUp(applicationId, id)
   if (!record) throw new ApiError('not_found', 'There is no Database with this id.')
   return { connection: await connections.open(record), applicationId }
@@ -231,8 +213,7 @@ const keyOf = ({ schema, name }: { schema: string; name: string }): string => JS
 
 /** Table → dataset, of those that the caller may read. */
 async function publishedTables(
-  { db, datasets }: TableDependencies,
-  caller: Caller,
+  { caller, services }: Context,
   databaseId: string,
   { schema }: Connection,
 ): Promise<Map<string, string>> {
@@ -240,7 +221,7 @@ async function publishedTables(
   if (!scope) return new Map()
   const where = sql`database_id = ${databaseId}::uuid AND type = 'table'`
   const query = { fields: ['id', 'source'], where, order: raw('created_at DESC, id'), limit: maxDatasets, offset: 0 }
-  const { page } = await listEntities({ db, resource: datasets }, scope, query)
+  const { page } = await listEntities(services.storeOf('Dataset'), scope, query)
   return new Map(page.map(({ entity }) => [keyOf(splitSource(String(entity.source), schema)), String(entity.id)]))
 }
 

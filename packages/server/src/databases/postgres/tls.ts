@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
-import { ApiError, invalid } from '../errors.ts'
-import { didYouMean } from '../nearest-name.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import { didYouMean } from '../../nearest-name.ts'
 
 const modes = ['disable', 'require', 'verify-full'] as const
 type Mode = (typeof modes)[number]

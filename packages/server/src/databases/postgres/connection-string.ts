@@ -1,4 +1,4 @@
-import { invalid } from '../errors.ts'
+import { invalid } from '../../errors.ts'
 
 /** What a connection string says, in the fields of a record. */
 export type ConnectionParts = {

@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import pg from 'pg'
-import { startPostgres } from '../../../../scripts/postgres.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { startPostgres } from '../../../../../scripts/postgres.ts'
+import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+
+// One database is enough: the server that is connected to is that of a tenant, not the platform’s.
 
 const path = '/api/v1/databases'
 let app: TestApp

@@ -1,22 +1,7 @@
-import { raw, type Sql, sql } from '../db/sql.ts'
-import { blame, type Connection } from '../query/connection.ts'
+import { raw, type Sql, sql } from '../../db/sql.ts'
+import { blame, type PostgresConnection } from '../../query/connection.ts'
+import type { TableInfo, TablePage } from '../../query/introspection.ts'
 
-/** A table or view that a database has, in the words of its catalog. */
-export type TableInfo = {
-  readonly schema: string
-  readonly name: string
-  /** How a dataset names it. */
-  readonly source: string
-  readonly kind: (typeof tableKinds)[number]
-  /** By the statistics of the server; nothing where it has none. */
-  readonly rows: number | null
-  readonly geometryColumn: string | null
-  readonly geometryType: string | null
-  readonly srid: number | null
-  readonly comment: string
-}
-
-export const tableKinds = ['table', 'view', 'materialized view', 'partitioned table', 'foreign table'] as const
 const kindOf: Readonly<Record<string, TableInfo['kind']>> = {
   r: 'table',
   v: 'view',
@@ -30,11 +15,12 @@ const maxNameLength = 63
 const maxCommentLength = 1_000
 const timeoutMs = 10_000
 
-/** Which part of the tables is asked for. */
-export type TablePage = { readonly schema?: string; readonly limit: number; readonly offset: number }
-
 /** The tables and views that the user of this connection may read, in the order of their names. */
-export async function listTables(connection: Connection, page: TablePage, signal: AbortSignal): Promise<TableInfo[]> {
+export async function listTables(
+  connection: PostgresConnection,
+  page: TablePage,
+  signal: AbortSignal,
+): Promise<TableInfo[]> {
   const ask = connection.catalog ?? connection.select
   const options = { timeoutMs, signal, atMost: page.limit, isOurs: true }
   try {
@@ -48,7 +34,7 @@ export async function listTables(connection: Connection, page: TablePage, signal
 }
 
 /** In the platform's database an application has its schema and no other; there the rights of its role count. */
-function tablesSql({ catalog, schema: own }: Connection, { schema, limit, offset }: TablePage): Sql {
+function tablesSql({ catalog, schema: own }: PostgresConnection, { schema, limit, offset }: TablePage): Sql {
   const role = catalog ? sql`${own}::name` : raw('current_user')
   const within = catalog ? sql`n.nspname = ${own} AND c.relname NOT LIKE 'svc\\_%'` : raw(`n.nspname !~ '${closed}'`)
   const wanted = schema === undefined ? raw('TRUE') : sql`n.nspname = ${schema}`

@@ -3,17 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { openPostgres } from '../db/postgres.ts'
-import { raw, sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { type Recording, type Rogue, startRecorder, startReplay } from '../testing/rogue-postgres.ts'
-import { mutationOf, randomOf } from '../testing/wire-mutations.ts'
+import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { type Recording, type Rogue, startRecorder, startReplay } from '../../../testing/rogue-postgres.ts'
+import { mutationOf, randomOf } from '../../../testing/wire-mutations.ts'
+import { openPostgres } from '../../db/postgres.ts'
+import { raw, sql } from '../../db/sql.ts'
 
 // What a real server said is said again with faults. No conversation may end the process, hold it up, or be answered 500.
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'what is mutated was said by a PostgreSQL server' : false
 const seed = Number(process.env.TEST_SEED)
-const conversations = Number(process.env.TEST_CONVERSATIONS ?? (process.env.TEST_RANDOM ? 100_000 : 1_500))
+const conversations = Number(process.env.TEST_CONVERSATIONS ?? (process.env.TEST_RANDOM ? 100_000 : 750))
 const atOnce = 48
 const msEach = 60
 

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openPostgres } from '../db/postgres.ts'
-import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 import {
   authenticationOk,
   complete,
@@ -15,7 +13,11 @@ import {
   ready,
   sayAlways,
   startRogue,
-} from '../testing/rogue-postgres.ts'
+} from '../../../testing/rogue-postgres.ts'
+import { openPostgres } from '../../db/postgres.ts'
+import { sql } from '../../db/sql.ts'
+
+// One database is enough: the hostile server is that of a tenant, not the platform’s.
 
 let app: TestApp
 let tenant: Tenant

@@ -1,0 +1,26 @@
+// biome-ignore-all lint/performance/noBarrelFile: the door of the package
+export {
+  createDuckdb,
+  type Duckdb,
+  type DuckdbDatabase,
+  type DuckdbOptions,
+  type DuckdbRecord,
+  type SelectOptions,
+} from './create-duckdb.ts'
+export type { CallOptions, Started } from './exchange.ts'
+export { DuckdbFault, type FaultCode } from './fault.ts'
+export { formatOf } from './file-format.ts'
+export type {
+  AttributeType,
+  BoundValue,
+  Box,
+  Cell,
+  Covering,
+  DuckdbColumn,
+  DuckdbQuery,
+  DuckdbTable,
+  FileFormat,
+  GeometryFact,
+  RefusedFile,
+  Tables,
+} from './messages.ts'

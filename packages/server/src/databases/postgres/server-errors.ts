@@ -1,0 +1,54 @@
+// What an error of a PostgreSQL server means to whoever asked: the author's fault, the server's, or ours.
+import { PoolFull } from '../../db/connection-pool.ts'
+import { isAuthorsFault, isForeignServerFault, isRefused } from '../../db/database-error.ts'
+import { publicDatabaseMessage } from '../../db/public-message.ts'
+import { ApiError } from '../../errors.ts'
+import { isBrokenTls, tlsFault } from './tls.ts'
+
+/** All connections that an application may have are in use. */
+export function whenFull(full: PoolFull): ApiError {
+  const { held } = full
+  const detail =
+    held === 0
+      ? 'The server has no database connection left. Try again in a moment.'
+      : `This application already runs ${held} queries, its limit. Try again in a moment.`
+  return new ApiError(held === 0 ? 'unavailable' : 'busy', detail, { cause: full, headers: { 'Retry-After': '1' } })
+}
+
+/** Whatever somebody else's server does is no fault of this one. */
+export function notOurs(error: unknown): never {
+  if (error instanceof ApiError && (error.code !== 'unavailable' || error.cause instanceof PoolFull)) throw error
+  if (isForeignServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
+  if (!(error instanceof Error)) throw error
+  const detail = error instanceof ApiError ? 'The database cannot be reached.' : 'The database server failed.'
+  throw new ApiError('upstream_failed', detail, { cause: error.cause ?? error })
+}
+
+export async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* batches
+  } catch (error) {
+    explain(error)
+  }
+}
+
+/** The server turned us away. Its own words may name addresses, so they are for the log only. */
+export const isRefusal = (error: unknown): boolean => isRefused(codeOf(error))
+
+/** What is wrong with a query is for its author to know, in the server's own words. (PostGIS says XX000 of everything.) */
+export function explain(error: unknown): never {
+  if (!(error instanceof Error) || error instanceof ApiError) throw error
+  const fault = tlsFault(error)
+  if (fault || isBrokenTls(error)) {
+    throw new ApiError('upstream_failed', fault ?? 'The server could not be reached.', { cause: error })
+  }
+  if (isRefusal(error)) {
+    throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
+  }
+  if (isAuthorsFault(codeOf(error))) {
+    throw new ApiError('invalid_request', `The database says: ${publicDatabaseMessage(error)}`, { cause: error })
+  }
+  throw error
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
