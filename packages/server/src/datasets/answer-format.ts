@@ -1,15 +1,16 @@
+// Content negotiation: the format of an answer to a query.
 import type { Format, OutputColumn } from '../formats/cell.ts'
 import { csvFormat } from '../formats/csv.ts'
 import { geojsonFormat } from '../formats/geojson.ts'
 import { jsonFormat } from '../formats/json.ts'
 import type { Plan } from '../query/plan.ts'
 import { attributesOf } from './attribute-dto.ts'
-import type { Dataset } from './sources.ts'
+import type { Dataset } from './dataset-record.ts'
 
 export const formatNames = ['json', 'geojson', 'csv'] as const
 export type FormatName = (typeof formatNames)[number]
 
-/** The parameter's word comes first, then what Accept names first. */
+/** The format parameter takes precedence over the Accept header. */
 export function chooseFormat(wanted: FormatName | undefined, accept = ''): FormatName {
   if (wanted) return wanted
   for (const type of accept.toLowerCase().split(',')) {
@@ -21,7 +22,7 @@ export function chooseFormat(wanted: FormatName | undefined, accept = ''): Forma
   return 'json'
 }
 
-/** A feature is made of all it has: the key for its id and the geometry, also when only some attributes were named. */
+/** A feature needs the key, for its id, and the geometry, even when the caller selected other attributes only. */
 export function withKey(plan: Plan, dataset: Dataset): Plan {
   if (plan.group) return plan
   const attributes = attributesOf(dataset)
@@ -35,7 +36,7 @@ export function withKey(plan: Plan, dataset: Dataset): Plan {
   return { ...plan, columns: [...plan.columns, ...added] }
 }
 
-/** The one column that identifies a row. */
+/** The key, if it is a single column. */
 function keyOf({ attributes }: Dataset): string | undefined {
   const keys = attributes.filter(({ primaryKey }) => primaryKey)
   return keys.length === 1 ? keys[0]?.name : undefined

@@ -1,5 +1,7 @@
+// Attributes as the API shows them (DTO), and their conversion to query attributes.
 import Type, { type Static } from 'typebox'
 import type { Attribute, AttributeType } from '../query/attribute.ts'
+import { typeOfColumn } from '../query/column-type.ts'
 
 const attributeTypes = [
   ...['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'time', 'uuid', 'json', 'array', 'binary'],
@@ -23,7 +25,7 @@ export const attributeSchema = Type.Object(
 
 export type AttributeDto = Static<typeof attributeSchema>
 
-/** What may be named in queries on a dataset. `metadata.srid` is for columns that have no reference system. */
+/** The attributes that queries on a dataset may name. `metadata.srid` is the SRID of columns that have none. */
 export function attributesOf(dataset: {
   attributes: readonly AttributeDto[]
   metadata: Readonly<Record<string, unknown>>
@@ -34,53 +36,33 @@ export function attributesOf(dataset: {
   )
 }
 
-/** What queries need to know of an attribute. `srid` is for columns that have no reference system of their own. */
+/** Converts an attribute for queries. `srid` is used for columns without a reference system of their own. */
 function toAttribute(dto: AttributeDto, srid: number | undefined): Attribute {
   const { name, type, dbType } = dto
-  if (type === 'geometry') {
-    const isGeography = dbType.startsWith('geography')
-    const isUnlocated = !dto.srid && srid !== undefined
-    const isRingless = /\((Multi)?(Point|LineString)Z?M?[,)]/.test(dbType)
-    const isMixed = Boolean(dto.srid) && !isGeography && !/,\d+\)$/.test(dbType)
-    return {
-      name,
-      type,
-      srid: dto.srid || (srid ?? 0),
-      ...(isGeography && { geography: true }),
-      ...(isUnlocated && { unlocated: true }),
-      ...(isMixed && { mixed: true }),
-      ...(isRingless && { ringless: true }),
-    }
+  if (type === 'geometry') return toGeometry(dto, srid)
+  if (type === 'array') return { name, type, itemType: typeOfColumn(dbType.replace(/\[\]$/, '')) }
+  if (/^timestamp(\(\d\))? without|^TIMESTAMP(_S|_MS|_NS)?$/.test(dbType)) return { name, type, withoutZone: true }
+  if (/^(text|character varying(\(\d+\))?|VARCHAR)$/.test(dbType)) return { name, type, isText: true }
+  if (type === 'number' && dbType.startsWith('DECIMAL')) return { name, type, decimal: dbType }
+  if (dbType === 'real') return { name, type, sqlType: 'float4' }
+  return { name, type, ...(/^time(\(\d\))? with time zone/.test(dbType) && { sqlType: 'timetz' }) }
+}
+
+function toGeometry(dto: AttributeDto, srid: number | undefined): Attribute {
+  const { name, type, dbType } = dto
+  const isGeography = dbType.startsWith('geography')
+  const isUnlocated = !dto.srid && srid !== undefined
+  const isRingless = /\((Multi)?(Point|LineString)Z?M?[,)]/.test(dbType)
+  // PostgreSQL only: it writes its type names in lower case.
+  const isMixed = Boolean(dto.srid) && /^(public\.)?geometry/.test(dbType) && !/,\d+\)$/.test(dbType)
+  return {
+    name,
+    type,
+    srid: dto.srid || (srid ?? 0),
+    ...(isGeography && { geography: true }),
+    ...(isUnlocated && { unlocated: true }),
+    ...(isMixed && { mixed: true }),
+    ...(isRingless && { ringless: true }),
+    ...(dto.geometryType === 'Point' && { isPoint: true }),
   }
-  if (type === 'array') return { name, type, itemType: typeOf(dbType.replace(/\[\]$/, '')) }
-  return { name, type, ...(/^timestamp(\(\d\))? without/.test(dbType) && { withoutZone: true }) }
-}
-
-const byName: Record<string, AttributeType> = {
-  boolean: 'boolean',
-  smallint: 'integer',
-  integer: 'integer',
-  bigint: 'integer',
-  oid: 'integer',
-  real: 'number',
-  'double precision': 'number',
-  numeric: 'number',
-  date: 'date',
-  'timestamp without time zone': 'datetime',
-  'timestamp with time zone': 'datetime',
-  'time without time zone': 'time',
-  'time with time zone': 'time',
-  uuid: 'uuid',
-  json: 'json',
-  jsonb: 'json',
-  bytea: 'binary',
-  geometry: 'geometry',
-  geography: 'geometry',
-}
-
-/** `character varying(20)[]` → array. What we have no word for is text: PostgreSQL can write it as such. */
-export function typeOf(dbType: string): AttributeType {
-  if (dbType.endsWith('[]')) return 'array'
-  const bare = dbType.replace(/\([^)]*\)/, '').replace(/^public\./, '')
-  return Object.hasOwn(byName, bare) ? (byName[bare] ?? 'string') : 'string'
 }

@@ -1,8 +1,9 @@
+// Column statistics: counts, extremes, quantiles, a histogram and the most frequent values of an attribute.
 import { setImmediate } from 'node:timers/promises'
 import type { Cell } from '../formats/cell.ts'
 import type { Attribute, AttributeType } from '../query/attribute.ts'
-import type { SelectOptions } from '../query/connection.ts'
 import type { Column, Plan, Sample } from '../query/plan.ts'
+import type { SelectOptions } from '../query/select-options.ts'
 import {
   type Bin,
   countValues,
@@ -15,10 +16,10 @@ import {
   quantilesOf,
 } from './column-figures.ts'
 import { type ColumnSample, type JsonValue, jsonValue, sampleCapacity, sampleColumn } from './column-sample.ts'
-import type { Source } from './sources.ts'
+import type { Source } from './dataset-type.ts'
 import { countColumn, expectedRows } from './total-rows.ts'
 
-/** What the values of an attribute are. Figures that its type does not have are null, or lists without items. */
+/** Statistics of one attribute. Figures that its type does not have are null or empty lists. */
 export type AttributeStatistics = {
   attribute: string
   type: AttributeType
@@ -39,28 +40,28 @@ export type AttributeStatistics = {
 export type Asked = {
   readonly source: Source
   readonly attribute: Attribute
-  /** Says which rows; its columns do not matter. */
+  /** Selects the rows; its columns are ignored. */
   readonly plan: Plan
-  /** Into how many parts quantiles and the histogram divide the values. */
+  /** The number of quantile and histogram parts. */
   readonly parts: number
   readonly bins: number
-  /** For one query after the other. */
+  /** The limits of the next query; all of them share one time limit. */
   limits(): SelectOptions
 }
 
-/** Up to this many rows are counted, and their extremes looked for, by reading them all: a second or two. */
+/** Up to this many rows are counted, and their extremes found, by a full scan: a second or two. */
 const countedRows = 2_000_000
-/** Below the capacity by five standard deviations, so that all that are drawn are kept. */
+/** Five standard deviations below the capacity, so that the reservoir keeps every sampled row. */
 const drawnRows = sampleCapacity * 0.95
-/** With so few rows drawn the planner's estimate was wrong. */
+/** A smaller sample means that the planner's estimate was wrong. */
 const fewestDrawn = drawnRows / 10
 
-/** A few values that say how all are; of the rest of a column only how many there are is known. */
+/** Types without an order or a useful identity: for them only counts are computed. */
 const opaque: readonly AttributeType[] = ['json', 'array', 'binary', 'geometry']
 
 /**
- * Statistics of small datasets are exact. Of larger ones the database counts the rows and finds the extremes, and the rest
- * comes of a sample; of very large ones all does.
+ * Statistics of small datasets are exact. For larger ones the database counts rows and finds extremes, and a sample
+ * gives the rest. For very large ones everything comes from the sample.
  */
 export async function attributeStatistics(asked: Asked): Promise<AttributeStatistics> {
   const expected = await estimateRows(asked)
@@ -71,10 +72,10 @@ export async function attributeStatistics(asked: Asked): Promise<AttributeStatis
   return statisticsOf(asked, {})
 }
 
-/** The planner's estimate, where it can be relied on: those of filters are guesses. */
+/** The planner's row estimate, only without a filter: estimates of filters are guesses. */
 async function estimateRows({ source, plan, attribute, limits }: Asked): Promise<number | undefined> {
   const isFiltered = !(plan.where.kind === 'and' && plan.where.filters.length === 0)
-  if (!source.inSql || isFiltered) return undefined
+  if (!source.isCountable || isFiltered) return undefined
   return expectedRows(await source.explain({ ...plan, columns: [plain(attribute)] }, limits()))
 }
 
@@ -94,7 +95,7 @@ async function countOpaque(asked: Asked, { expected }: { expected?: number }): P
 
 async function describeValues(asked: Asked, { expected }: { expected?: number }): Promise<AttributeStatistics> {
   const { type } = asked.attribute
-  const counted = asked.source.inSql && expected === undefined ? await countColumns(asked, undefined) : undefined
+  const counted = asked.source.isCountable && expected === undefined ? await countColumns(asked, undefined) : undefined
   const total = expected ?? counted?.rows ?? 0
   const sample = await readSample(asked, total > sampleCapacity ? drawing(total) : undefined)
   const whole = counted ? { ...counted, nulls: counted.rows - counted.count } : sample
@@ -112,7 +113,7 @@ async function describeValues(asked: Asked, { expected }: { expected?: number })
 
 type Whole = { readonly count: number; readonly min: Cell; readonly max: Cell }
 
-/** Each part takes some milliseconds: between them everybody else has a turn. */
+/** Yields to the event loop between parts, because each takes some milliseconds. */
 async function figuresOf({ attribute: { type }, parts, bins }: Asked, { values }: ColumnSample, whole: Whole) {
   const counts = countValues(values)
   await setImmediate()
@@ -129,7 +130,7 @@ async function figuresOf({ attribute: { type }, parts, bins }: Asked, { values }
   }
 }
 
-/** Of an estimated number of rows as many are null as in the sample. */
+/** Scales the sample's share of nulls to the estimated row count. */
 function headOf(
   { attribute: { name, type } }: Asked,
   seen: { readonly rows: number; readonly nulls: number },
@@ -146,7 +147,10 @@ function headOf(
   }
 }
 
-/** TABLESAMPLE SYSTEM reads whole pages, whose rows are alike: only where reading every row would take long. */
+/**
+ * TABLESAMPLE SYSTEM reads whole pages, whose rows resemble each other, so it is used only where a full scan would take
+ * long.
+ */
 const drawing = (total: number): Sample => ({
   percentage: Math.min(100, (100 * drawnRows) / total),
   method: total > countedRows ? 'system' : 'bernoulli',
@@ -163,7 +167,7 @@ async function readSample({ source, plan, attribute, limits }: Asked, sample: Sa
 
 const withExtremes: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
 
-/** How many rows and values there are, and the extremes of those types that have them, by aggregates. */
+/** Row count, value count and, for ordered types, extremes: one aggregate query. */
 async function countColumns({ source, plan, attribute, limits }: Asked, sample: Sample | undefined) {
   const { type } = attribute
   const columns: Column[] = [countColumn, { name: 'values', attribute, aggregate: 'count', type: 'integer' }]

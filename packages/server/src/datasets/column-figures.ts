@@ -1,14 +1,15 @@
+// Figures of a sampled column: frequencies, distinct count (Haas-Stokes), quantiles, histogram.
 import type { AttributeType } from '../query/attribute.ts'
 import { type JsonValue, jsonValue, type OrderKey, orderKey, type SampledValue } from './column-sample.ts'
 
-/** Figures of a sampled column: what the values are, how often, and how they are spread. */
+/** A value and how often it occurs. */
 export type Frequent = { value: JsonValue; count: number }
 export type Quantile = { p: number; value: JsonValue }
 export type Bin = { from: JsonValue; to: JsonValue; count: number }
 
 const mostFrequent = 20
 
-/** How often each value is in the sample, by identity. */
+/** Counts each value of the sample, by identity. */
 export function countValues(values: readonly SampledValue[]): Map<JsonValue, Frequent> {
   const counts = new Map<JsonValue, Frequent>()
   for (const { value, identity } of values) {
@@ -20,8 +21,8 @@ export function countValues(values: readonly SampledValue[]): Map<JsonValue, Fre
 }
 
 /**
- * The most frequent first, equally frequent ones in their order. They are inserted into a short list, because sorting
- * 10 000 texts that all occur once takes 80 ms, and this a few.
+ * The most frequent values, ties in sort order. They are inserted into a short list, because sorting 10 000 texts that
+ * all occur once takes 80 ms, and this takes a few.
  */
 export function frequentValues(counts: ReadonlyMap<JsonValue, Frequent>): Frequent[] {
   const top: Frequent[] = []
@@ -39,8 +40,8 @@ const comesBefore = (one: Frequent, other: Frequent): boolean =>
   one.count === other.count ? one.value < other.value : one.count > other.count
 
 /**
- * How many distinct values there are among `total`, from those in a sample of them: the estimator of Haas and Stokes
- * that PostgreSQL's ANALYZE has too, where n rows hold d values, f of them once: n·d / (n − f + f·n/N).
+ * Estimates the number of distinct values among `total` rows with the Haas-Stokes estimator of PostgreSQL's ANALYZE: n
+ * sampled rows with d values, f of them seen once, give n·d / (n − f + f·n/N).
  */
 export function distinctValues(counts: ReadonlyMap<JsonValue, Frequent>, sampled: number, total: number): number {
   if (sampled === 0 || total <= sampled) return counts.size
@@ -51,14 +52,14 @@ export function distinctValues(counts: ReadonlyMap<JsonValue, Frequent>, sampled
 
 type Ordered = SampledValue & { readonly key: OrderKey }
 
-/** The values that have an order, in it. */
+/** The values that have an order, sorted. */
 export function inOrder(values: readonly SampledValue[]): Ordered[] {
   return values
     .filter((one): one is Ordered => one.key !== undefined)
     .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
 }
 
-/** The values that part the sorted ones into equally many, as percentile_disc has them: each is a value of the column. */
+/** Quantiles like percentile_disc: each is a value of the column. */
 export function quantilesOf(sorted: readonly Ordered[], parts: number): Quantile[] {
   if (sorted.length === 0) return []
   return Array.from({ length: parts + 1 }, (_, part) => {
@@ -68,12 +69,15 @@ export function quantilesOf(sorted: readonly Ordered[], parts: number): Quantile
 }
 
 const dayMs = 86_400_000
-/** Whole numbers and days are not parted: a bin holds as many of them as every other. */
+/** The smallest step of integers and dates, so that every bin holds as many of them. */
 const steps: { readonly [type in AttributeType]?: number } = { integer: 1, number: 0, date: dayMs, datetime: 0 }
 
 type Range = { readonly min: string | null; readonly max: string | null }
 
-/** Bins of the same width over the whole range. A bin has what is at least `from` and below `to`; the last one `to` too. */
+/**
+ * A histogram with bins of equal width over the whole range. A bin holds values from `from` up to but excluding `to`;
+ * the last bin includes `to`.
+ */
 export function histogramOf(type: AttributeType, sorted: readonly Ordered[], range: Range, bins: number): Bin[] {
   const step = steps[type]
   const [first, last] = [sorted[0], sorted.at(-1)]
@@ -83,7 +87,7 @@ export function histogramOf(type: AttributeType, sorted: readonly Ordered[], ran
   const { width, count } = divide(low.at, high.at, step, bins)
   const counts: number[] = Array(count).fill(0)
   for (const { key } of sorted) {
-    // Halves, because the range of doubles is too large for a double.
+    // Computed with halves, because the range of doubles does not fit into a double.
     const place = width > 0 ? Math.floor((Number(key) / 2 - low.at / 2) / (width / 2)) : 0
     const bin = Math.min(Math.max(0, place), count - 1)
     counts[bin] = (counts[bin] ?? 0) + 1
@@ -97,7 +101,7 @@ export function histogramOf(type: AttributeType, sorted: readonly Ordered[], ran
   return counts.map((inBin, index) => ({ from: edge(index), to: edge(index + 1), count: inBin }))
 }
 
-/** The least or the greatest of all values, or of those in the sample where that has no place in the order, like NaN. */
+/** The column's extreme, or the sample's if the extreme has no place in the order, like NaN. */
 function boundOf(type: AttributeType, cell: string | null, sampled: Ordered): { at: number; value: JsonValue } {
   const key = cell === null ? undefined : orderKey(type, cell)
   if (cell === null || key === undefined) return { at: Number(sampled.key), value: sampled.value }

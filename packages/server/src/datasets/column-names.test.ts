@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: names are quoted alike for both; db.test.ts and tile-data.test.ts have such columns on both.
 
 // Names that every object of JavaScript has already.
 const rows = [

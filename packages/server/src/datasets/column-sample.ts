@@ -1,3 +1,4 @@
+// Reservoir sampling of one column.
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { Cell } from '../formats/cell.ts'
@@ -5,39 +6,39 @@ import { jsonWriter } from '../formats/json.ts'
 import type { AttributeType } from '../query/attribute.ts'
 import { compareValues } from '../query/value.ts'
 
-/** A value as JSON has it: whole numbers and decimals that a double cannot hold are texts. */
+/** A JSON value; integers and decimals that a double cannot hold are texts. */
 export type JsonValue = string | number | boolean
-/** What values of one type are ordered by. */
+/** The sort key of a value. */
 export type OrderKey = number | bigint | string
 
 export type SampledValue = {
   readonly value: JsonValue
-  /** Two values are the same when this is. */
+  /** Two values are equal if their identities are. */
   readonly identity: JsonValue
-  /** Nothing where a value has no place in the order, such as NaN, or its type is not worth sorting. */
+  /** Undefined if a value has no place in the order, such as NaN, or its type is not sorted. */
   readonly key: OrderKey | undefined
 }
 
-/** The most rows that are kept of a column, so that memory and the time to sort do not grow with the dataset. */
+/** The most rows kept of a column, so that memory and sort time do not grow with the dataset. */
 export const sampleCapacity = 10_000
 
 const turnRows = 500
 
-/** A uniform sample of the rows of one column, with what was found on the way of all the rows that were read. */
+/** A uniform sample of one column's rows, with totals over all rows that were read. */
 export type ColumnSample = {
-  /** How many were read, and how many of them were null. */
+  /** Rows read, and the nulls among them. */
   readonly rows: number
   readonly nulls: number
   readonly min: Cell
   readonly max: Cell
-  /** Of the finite numbers. */
+  /** Mean of the finite numbers. */
   readonly mean: number | null
-  /** How many rows are in the sample; those that are not null are in `values`. */
+  /** Rows in the sample, nulls included; the others are in `values`. */
   readonly size: number
   readonly values: readonly SampledValue[]
 }
 
-/** Reservoir sampling (algorithm R): every row read has the same chance to stay. */
+/** Reservoir sampling (algorithm R): every row has the same chance to stay. */
 export async function sampleColumn(batches: AsyncIterable<Cell[][]>, type: AttributeType): Promise<ColumnSample> {
   const reservoir: (SampledValue | null)[] = []
   const extremes = createExtremes(type)
@@ -54,7 +55,7 @@ export async function sampleColumn(batches: AsyncIterable<Cell[][]>, type: Attri
   for await (const batch of batches) {
     for (const [cell = null] of batch) {
       add(cell)
-      // A batch may be a whole answer: some milliseconds of work, then everybody else has a turn.
+      // Yields to the event loop, because one batch may be a whole answer.
       if (rows % turnRows === 0) await setImmediate()
     }
   }
@@ -64,7 +65,7 @@ export async function sampleColumn(batches: AsyncIterable<Cell[][]>, type: Attri
 
 const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number'
 
-/** The sum of doubles can be too large for one: then their shares are added up, which costs some digits. */
+/** The sum of doubles can overflow. Then shares of the mean are summed instead, which costs some digits. */
 function createMean(type: AttributeType) {
   let count = 0
   let sum = 0
@@ -95,7 +96,7 @@ function createExtremes(type: AttributeType) {
   }
 }
 
-/** What a value is ordered by, where quantiles of its type make sense. Texts are not kept for that. */
+/** The sort key, for types whose quantiles make sense. Texts are not sorted. */
 export function orderKey(type: AttributeType, cell: string): OrderKey | undefined {
   if (type === 'integer') return Number.isSafeInteger(Number(cell)) ? Number(cell) : BigInt(cell)
   if (type === 'time') return cell
@@ -103,7 +104,7 @@ export function orderKey(type: AttributeType, cell: string): OrderKey | undefine
   return Number.isFinite(key) ? key : undefined
 }
 
-/** In milliseconds since 1970. A `timestamp` has no zone, and is UTC. */
+/** In milliseconds since 1970. A `timestamp` without a zone is UTC. */
 function instantOf(cell: string): number {
   if (!/^\d{4}-/.test(cell) || cell.endsWith('BC')) return Number.NaN
   return Date.parse(/T[\d:.]+$/.test(cell) ? `${cell}Z` : cell)
@@ -117,13 +118,13 @@ function sampledValue(type: AttributeType, cell: string): SampledValue {
 
 const longestText = 200
 
-/** A cell as a value of JSON. Long texts, and numbers of as many digits, are cut. */
+/** A cell as a JSON value. Long texts, and numbers with as many digits, are cut. */
 export function jsonValue(type: AttributeType, cell: string): JsonValue {
   if (cell.length > longestText) return `${beginningOf(cell)}…`
   return JSON.parse(jsonWriter(type)(cell))
 }
 
-/** A copy, because a slice would keep the whole text in memory; no half of a surrogate pair at its end. */
+/** A copy, because a slice would keep the whole text in memory; cut so that no surrogate pair is split. */
 const beginningOf = (text: string): string =>
   Buffer.from(text.slice(0, longestText).replace(/[\uD800-\uDBFF]$/, '')).toString()
 

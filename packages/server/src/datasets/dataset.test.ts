@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { sql } from '../db/sql.ts'
 
 let app: TestApp
 let tenant: Tenant
@@ -47,6 +48,18 @@ const ask = async (body: object, parameters = '', id = places) => {
   assert.equal(reply.status, 200, reply.text)
   return reply.body
 }
+
+test('a dataset of a type that only a later version knows is told so, and nothing fails for others', async () => {
+  const id = await create({ type: 'table', source: 'places' })
+  await app.db.query(sql`UPDATE svc.datasets SET type = 'cube' WHERE id = ${id}::uuid`)
+  const { status, body } = await call('GET', `${path}/${id}/query`)
+  assert.equal(status, 503)
+  assert.equal(body.message, 'This server does not know datasets of type cube.')
+  assert.equal((await call('GET', `${path}/${id}`)).body.type, 'cube')
+  assert.equal((await call('GET', path)).status, 200)
+  assert.equal((await call('DELETE', `${path}/${id}`)).status, 200)
+  assert.equal((await call('POST', path, { body: { name: 'a', type: 'cube', source: 'places' } })).status, 400)
+})
 
 describe('what a dataset has is found out', () => {
   test('of a table: types, keys, geometry, size', async () => {
@@ -104,7 +117,7 @@ describe('what a dataset has is found out', () => {
 })
 
 describe('formats', () => {
-  test('json has every value exactly', async () => {
+  test('keep every value exactly in json', async () => {
     const [aachen, berlin, nobody] = (await query(places, 'sort=id')).body
     assert.deepEqual(aachen, {
       id: 1,
@@ -128,7 +141,7 @@ describe('formats', () => {
     assert.ok(Object.entries(nobody).every(([name, value]) => value === null || name === 'id' || name === 'name'))
   })
 
-  test('geojson has ids, geometries and properties; csv the same values', async () => {
+  test('have ids, geometries and properties in geojson, and the same values in csv', async () => {
     const { body, headers } = await query(places, 'format=geojson&attributes=name&sort=id&limit=1')
     assert.match(String(headers['content-type']), /^application\/geo\+json/)
     assert.deepEqual(body, {
@@ -166,7 +179,7 @@ describe('formats', () => {
     assert.match(String(accepted.headers['content-type']), /^text\/csv/)
   })
 
-  test('srid moves json and csv', async () => {
+  test('transform coordinates of json and csv to srid', async () => {
     const { body } = await query(places, 'attributes=geom&filter[id]=1&srid=3857')
     assert.ok(Math.abs(body[0].geom.coordinates[0] - 676822) < 1_000)
     assert.equal((await call('GET', `${path}/${places}/query?srid=3857&format=geojson`)).status, 400)
@@ -212,7 +225,7 @@ describe('queries', () => {
     assert.deepEqual(await ask(sampled), await ask(sampled))
   })
 
-  test('what is not understood is 400', async () => {
+  test('that are not understood are 400', async () => {
     for (const body of [
       { attributes: ['nothing'] },
       { attributes: ['sum(name)'] },
@@ -231,7 +244,7 @@ describe('queries', () => {
     assert.equal((await call('GET', `${path}/${places}/query?format=xml`)).status, 400)
   })
 
-  test('a parameter that nobody reads is 400 and named, for it was meant to do something', async () => {
+  test('with an unknown parameter are 400 and name it', async () => {
     for (const text of ['fliter[id]=1', 'where[id]=1', 'filter%5C[id%5C]=1', 'limit=1&page=2', '__proto__=1']) {
       const reply = await call('GET', `${path}/${places}/query?${text}`)
       assert.equal(reply.status, 400, text)
@@ -252,12 +265,12 @@ describe('queries', () => {
     assert.deepEqual((await query(id, 'filter[id]=1')).body, [{ id: 1, n: 5 }])
   })
 
-  test('explain answers the plan', async () => {
+  test('return their plan with explain', async () => {
     const { body } = await query(places, 'explain=true&filter[id]=1')
     assert.ok(JSON.stringify(body.plan).includes('Node Type'))
   })
 
-  test('a page after a page is the whole', async () => {
+  test('return the whole when read page by page', async () => {
     const id = await create({ type: 'sql', source: 'SELECT g AS id, g % 3 AS kind FROM generate_series(1, 50) g' })
     const whole = (await query(id, 'sort=kind,id')).body
     const pages = await Promise.all(
@@ -283,7 +296,7 @@ describe('parameters', () => {
 })
 
 describe('reach', () => {
-  test('of another tenant’s table there is no dataset', async () => {
+  test('a dataset cannot be made of a table of another tenant', async () => {
     const other = await app.tenant('other')
     const schema = `app_${tenant.id.replaceAll('-', '')}`
     for (const source of ['places', `${schema}.places`]) {
@@ -297,7 +310,7 @@ describe('reach', () => {
     assert.equal(reply.status, 400)
   })
 
-  test('a database of another tenant is as absent as none', async () => {
+  test('a database of another tenant answers like one that does not exist', async () => {
     const other = await app.tenant('other')
     const [theirs] = (await call('GET', '/api/v1/databases', { key: other.developer })).body
     const reply = await call('POST', path, {
@@ -306,12 +319,12 @@ describe('reach', () => {
     assert.equal(reply.status, 400)
   })
 
-  test('a database in use stays', async () => {
+  test('a database that datasets use cannot be deleted', async () => {
     const [database] = (await call('GET', '/api/v1/databases')).body
     assert.equal((await call('DELETE', `/api/v1/databases/${database.id}`)).status, 409)
   })
 
-  test('tags find datasets', async () => {
+  test('datasets are found by their tags', async () => {
     const id = await create({ type: 'sql', source: 'SELECT 1 AS one', metadata: { tags: ['x', 'y'] } })
     const found = await call('GET', `${path}?tags=y,z&fields=id`)
     assert.deepEqual(found.body, [{ id }])

@@ -4,17 +4,18 @@ import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import fc, { type Arbitrary } from 'fast-check'
+import { anyFilter, anyRow, attributes, columnTypes } from '../../testing/filter-arbitrary.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { inParallel } from '../../testing/in-parallel.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import type { AttributeType } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
-import { anyFilter, anyRow, attributes, columnTypes } from '../query/filter-arbitrary.ts'
 import { filterPredicate } from '../query/filter-predicate.ts'
 import { canonicalText, compareValues, decodeValue, isScalarType, type Value } from '../query/value.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { inParallel } from '../testing/in-parallel.ts'
 
 const cluster = process.env.TEST_DATABASE_URL
-const caseCount = cluster ? 1_000 : 100
+/** The same ones each time, unless it is --random that looks for new ones. */
+const caseCount = process.env.TEST_RANDOM ? 1_000 : cluster ? 300 : 60
 const path = '/api/v1/datasets'
 
 type Row = Record<string, unknown>
@@ -336,6 +337,48 @@ describe('rows', () => {
         name,
       )
     }
+  })
+
+  test('of sizes, of what is near and of what is nearest are those of SQL written by hand', async () => {
+    const place = `ST_Point(7.5, 46.7, 4326)::geography`
+    const distance = `ST_Distance(geom::geography, ${place})`
+    const expected = await app.db.query<{ id: number; distance: number; area: number; length: number }>(
+      raw(`SELECT id, ${distance} AS distance, ST_Area(geom::geography) AS area, ST_Length(geom::geography) AS length
+        FROM ${schema}.shapes WHERE id <= 5 ORDER BY ${distance}, id`),
+    )
+    const isNear = (actual: unknown, wanted: number) => Math.abs(Number(actual) - wanted) <= 1e-6 * Math.max(wanted, 1)
+    for (const id of [datasets.shapes, datasets.metric]) {
+      const nearest = { point: [7.5, 46.7] }
+      const found = await ask(id, { attributes: ['id'], where: { id: { $lte: 5 } }, nearest, order: ['id'] })
+      // Within a few metres, since lines in a projected system are other lines.
+      assert.deepEqual(
+        found.map((row) => [Number(row.id), Math.round(Number(row.distance) / 1000)]),
+        expected.map((row) => [row.id, Math.round(row.distance / 1000)]),
+      )
+      const near = { geom: { $dwithin: { ...nearest, distance: 60_000 } }, id: { $lte: 5 } }
+      assert.deepEqual(
+        await askIds({ where: near, order: ['id'] }, id),
+        expected.flatMap((row) => (row.distance <= 60_000 ? [row.id] : [])).sort(),
+      )
+    }
+    const [sizes] = await ask(datasets.shapes, {
+      attributes: ['area(geom) as area', 'length(geom) as length'],
+      where: { id: { $lte: 5 } },
+    })
+    assert.ok(
+      isNear(
+        sizes?.area,
+        expected.reduce((sum, { area }) => sum + area, 0),
+      ),
+      String(sizes?.area),
+    )
+    assert.ok(
+      isNear(
+        sizes?.length,
+        expected.reduce((sum, { length }) => sum + length, 0),
+      ),
+      String(sizes?.length),
+    )
   })
 })
 

@@ -1,33 +1,55 @@
+// The job that a memory source's thread runs: parse an answer and run a plan on its rows.
 import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
+import { positionsOf } from '../geometry/geojson.ts'
+import type { Attribute } from '../query/attribute.ts'
 import type { Filter } from '../query/filter-tree.ts'
-import { positionsOf } from '../query/geojson.ts'
 import type { Column, Plan } from '../query/plan.ts'
 import { planBatches, type RowShape } from '../query/plan-rows.ts'
+import type { Definitions } from '../query/projection.ts'
+import { rowReader } from '../query/wkb-cells.ts'
 import type { AttributeDto } from './attribute-dto.ts'
-import { inferAttributes } from './sources/infer-attributes.ts'
-import type { SourceRow } from './sources/json-rows.ts'
-import { lambdaRows } from './sources/lambda.ts'
-import { inspectRest, type RestAnswer, restRows } from './sources/rest.ts'
+import { inferAttributes } from './types/infer-attributes.ts'
+import type { SourceRow } from './types/json-rows.ts'
+import { lambdaRows } from './types/lambda-answer.ts'
+import { inspectRest, type RestAnswer, restRows } from './types/rest-answer.ts'
 
-/** What a source has sent, not yet read. */
+/** The unparsed answer of a source. */
 export type SourceAnswer =
-  | ({ readonly type: 'rest' } & RestAnswer)
-  | { readonly type: 'lambda'; readonly body: Uint8Array }
+  | ({ readonly kind: 'document' } & RestAnswer)
+  | { readonly kind: 'function'; readonly body: Uint8Array }
+  | CellsAnswer
 
-/** Plain data, so that it can go to a thread. Without a plan the question is what the rows hold. */
+/** Rows of an engine that ran a part of the plan. */
+export type CellsAnswer = {
+  readonly kind: 'cells'
+  readonly cells: readonly Cell[][]
+  readonly attributes: readonly Attribute[]
+  readonly definitions: Definitions
+}
+
+/** Plain data, so that it can be posted to a thread. Without a plan, the job infers the attributes. */
 export type QueryJob = { readonly answer: SourceAnswer; readonly plan: Plan; readonly shape: RowShape }
 export type InspectJob = { readonly answer: SourceAnswer }
 export type Job = QueryJob | InspectJob
 
-const light = { bytes: 64 * 1024, columns: 100, positions: 5 }
+const light = { bytes: 64 * 1024, rows: 500, columns: 100, positions: 5 }
 
-/** Whether it takes no longer than to hand it to a thread. */
+/** Whether running the job takes no longer than posting it to a thread. */
 export function isLight(job: Job): boolean {
-  if (job.answer.body.length > light.bytes) return false
+  const { answer } = job
+  if (answer.kind === 'cells' ? !areLight(answer.cells) : answer.body.length > light.bytes) return false
   if (!('plan' in job)) return true
   const { columns, where } = job.plan
   return columns.length <= light.columns && columns.every(isLightColumn) && isLightFilter(where)
+}
+
+/** Measures length too, because a few rows with large geometries take as long as many rows. */
+function areLight(cells: CellsAnswer['cells']): boolean {
+  if (cells.length > light.rows) return false
+  let length = 0
+  for (const row of cells) for (const cell of row) length += cell?.length ?? 0
+  return length <= light.bytes
 }
 
 const isLightColumn = ({ distanceTo }: Column): boolean => !distanceTo || distanceTo.type === 'Point'
@@ -50,10 +72,10 @@ function isLightFilter(filter: Filter): boolean {
 }
 
 export function inspectAnswer({ answer }: InspectJob): AttributeDto[] {
-  return withinDepth(() => (answer.type === 'rest' ? inspectRest(answer) : inferAttributes(lambdaRows(answer.body))))
+  return withinDepth(() => (answer.kind === 'document' ? inspectRest(answer) : inferAttributes([...rowsOf(answer)])))
 }
 
-/** The cells of the plan, batch by batch. */
+/** Runs the plan and yields its cells in batches. */
 export function* queryAnswer({ answer, plan, shape }: QueryJob): Generator<Cell[][]> {
   const batches = planBatches(
     plan,
@@ -67,11 +89,12 @@ export function* queryAnswer({ answer, plan, shape }: QueryJob): Generator<Cell[
   }
 }
 
-function rowsOf(answer: SourceAnswer): SourceRow[] {
-  return answer.type === 'rest' ? restRows(answer) : lambdaRows(answer.body)
+function rowsOf(answer: SourceAnswer): readonly SourceRow[] {
+  if (answer.kind === 'cells') return answer.cells.map(rowReader(answer.attributes, answer.definitions))
+  return answer.kind === 'document' ? restRows(answer) : lambdaRows(answer.body)
 }
 
-/** Lists in lists in lists … use up the stack. */
+/** Deeply nested lists overflow the stack; that is the source's fault, not ours. */
 function withinDepth<T>(work: () => T): T {
   try {
     return work()

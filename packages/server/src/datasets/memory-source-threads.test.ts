@@ -24,7 +24,7 @@ const rows = (count: number) =>
   }))
 const jobOf = (answer: unknown, query: Query = {}): QueryJob => ({
   answer: {
-    type: 'rest',
+    kind: 'document',
     body: Buffer.from(typeof answer === 'string' ? answer : JSON.stringify(answer)),
     contentType: 'application/json',
   },

@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One database is enough: its rows are in memory.
 
 // One server is both a web service and, at the path of AWS Lambda's Invoke API, a function.
 const features = [

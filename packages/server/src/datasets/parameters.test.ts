@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileSql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { parameterisedSql, readParameters, reservedParameterNames, splitMarkers } from './parameters.ts'
+import { sqlTypes } from '../query/filter-sql.ts'
+import { reservedParameterNames, splitMarkers } from '../query/sql-markers.ts'
+import { parameterisedSql, readParameters } from './parameters.ts'
 
 const refusal = (path: string, pattern: RegExp) => (error: unknown) =>
   error instanceof ApiError && error.status === 400 && error.faults[0]?.path === path && pattern.test(error.message)
@@ -127,7 +129,7 @@ test('a malformed declaration is a 400 that names its place', () => {
 test('every value is bound, at every marker', () => {
   const text = 'SELECT :a, x:a FROM t WHERE b = :b;'
   const parameters = readParameters([{ name: 'b', type: 'integer' }], ['a', 'a', 'b'], { a: "'; DROP", b: 3 })
-  assert.deepEqual(compileSql(parameterisedSql(text, parameters)), {
+  assert.deepEqual(compileSql(parameterisedSql(text, parameters, sqlTypes)), {
     text: 'SELECT ($1::text), x($2::text) FROM t WHERE b = ($3::int8)',
     values: ["'; DROP", "'; DROP", '3'],
   })

@@ -1,23 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
-import type { Db } from '../db/db.ts'
 import { FaultCollector, invalid } from '../errors.ts'
 import { lastSegment } from '../http/file-name.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
 import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
 import { pageLinks } from '../resource/page-links.ts'
-import type { Recent } from '../resource/recent.ts'
-import type { Resource } from '../resource/resource.ts'
 import { chooseFormat, formatNames, withKey } from './answer-format.ts'
-import { createKnownDatasets, type KnownDataset } from './known-dataset.ts'
-import { filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
-import type { Sources } from './sources.ts'
+import { dataset as datasetResource } from './dataset.ts'
+import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
+import { cursorParameter, filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
+import { operation, type QueryServices } from './query-services.ts'
 import { statisticsOperation } from './statistics-operation.ts'
 import { streamAnswer } from './stream-answer.ts'
-import type { StreamSlots } from './stream-slots.ts'
 import { readCount, totalRows } from './total-rows.ts'
 
 const names = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description }))
@@ -36,6 +33,7 @@ const answerParameters = {
         '`exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first',
     }),
   ),
+  cursor: cursorParameter,
   srid: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 999_999, description: 'Of geometries in json and csv; 4326 otherwise' }),
   ),
@@ -61,6 +59,7 @@ const bodySchema = Type.Object(
       ),
     ),
     ...limits,
+    cursor: cursorParameter,
     distinct: names('DISTINCT ON these attributes'),
     nearest: Type.Optional(
       Type.Object(
@@ -84,79 +83,75 @@ const bodySchema = Type.Object(
   },
 )
 
-export type QueryDependencies = { db: Db; resource: Resource; sources: Sources; slots: StreamSlots }
+const common = {
+  path: `${datasetResource.path}/{id}/query`,
+  access: { class: 'datasets', level: 'execute' },
+  ownParameters: true,
+  success: {
+    status: 200,
+    description: 'The rows, or the plan',
+    schema: Type.Unknown(),
+    headers: ['X-Total-Count', 'Link'],
+  },
+  failures: [413, 429, 502, 504],
+} as const
 
-type Services = { readonly known: Recent<KnownDataset>; readonly sources: Sources; readonly slots: StreamSlots }
-
-export function queryOperations({ db, resource, sources, slots }: QueryDependencies): Operation[] {
-  const known = createKnownDatasets(db, resource)
-  const services = { known, sources, slots }
-  const common = {
-    path: `${resource.path}/{id}/query`,
-    access: { class: 'datasets', level: 'execute' },
-    ownParameters: true,
-    success: {
-      status: 200,
-      description: 'The rows, or the plan',
-      schema: Type.Unknown(),
-      headers: ['X-Total-Count', 'Link'],
+export const queryOperations: readonly Operation<QueryServices>[] = [
+  operation({
+    ...common,
+    id: 'datasets.query',
+    method: 'GET',
+    summary: 'Query a dataset',
+    description: 'Parameters of the dataset itself are given as query parameters too.',
+    query: simpleSchema,
+    handle: (context, { params: { id }, query }) => {
+      const { attributes, filter, sort, limit, offset } = query
+      const asked = { attributes, where: filter, order: sort, limit, offset }
+      return answer(context, id, {
+        parameters: query,
+        schema: simpleSchema,
+        query: asked,
+        places: queryPlaces,
+      })
     },
-    failures: [413, 429, 502, 504],
-  } as const
-  return [
-    operation({
-      ...common,
-      id: 'datasets.query',
-      method: 'GET',
-      summary: 'Query a dataset',
-      description: 'Parameters of the dataset itself are given as query parameters too.',
-      query: simpleSchema,
-      handle: (context, { params: { id = '' }, query }) => {
-        const { attributes, filter, sort, limit, offset } = query
-        const asked = { attributes, where: filter, order: sort, limit, offset }
-        return answer(services, context, id, {
-          parameters: query,
-          schema: simpleSchema,
-          query: asked,
-          places: queryPlaces,
-        })
-      },
-    }),
-    operation({
-      ...common,
-      id: 'datasets.queryAdvanced',
-      method: 'POST',
-      summary: 'Query a dataset, with groups, samples and distinct rows',
-      query: advancedSchema,
-      body: bodySchema,
-      columnsIn: 'where',
-      handle: (context, { params: { id = '' }, query, body }) =>
-        answer(services, context, id, {
-          parameters: query,
-          schema: advancedSchema,
-          query: body,
-          nearest: body.nearest,
-          places: bodyPlaces,
-        }),
-    }),
-    statisticsOperation(services, resource),
-  ]
-}
+  }),
+  operation({
+    ...common,
+    id: 'datasets.queryAdvanced',
+    method: 'POST',
+    summary: 'Query a dataset, with groups, samples and distinct rows',
+    query: advancedSchema,
+    body: bodySchema,
+    columnsIn: 'where',
+    handle: (context, { params: { id }, query, body }) =>
+      answer(context, id, {
+        parameters: query,
+        schema: advancedSchema,
+        query: body,
+        nearest: body.nearest,
+        bodyCursor: body.cursor,
+        places: bodyPlaces,
+      }),
+  }),
+  statisticsOperation,
+]
 
-type Context = Parameters<Operation['handle']>[0] & { scope: Scope }
+type Context = Parameters<Operation<QueryServices>['handle']>[0] & { scope: Scope }
 
 type Asked = {
   readonly parameters: Static<typeof advancedSchema>
-  /** Of the parameters. */
+  /** The schema of the parameters. */
   readonly schema: TObject
   readonly query: Query
   readonly nearest?: Nearest | undefined
+  readonly bodyCursor?: string | undefined
   readonly places: Places
 }
 
-async function answer({ known, sources, slots }: Services, context: Context, id: string, asked: Asked) {
+async function answer(context: Context, id: string, asked: Asked) {
+  const { datasetCache, sources, slots } = context.services
   const { parameters, query, schema } = asked
-  const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
+  const { dataset, attributes, parameters: own } = await datasetCache.get(context.scope, id)
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, schema, own))
@@ -165,11 +160,13 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
   const read = faults.attempt(() => parsePlan(query, attributes, asked.places))
   const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
   const source = await sources.open(dataset, context.tree)
+  const key = source.key ?? []
+  const page = keysetPage({ plan, key, datasetId: id }, cursorOf(asked, own))
   const timeoutMs = timeoutOf(parameters.timeout)
-  const { signal } = context
+  const { signal, request } = context
   if (parameters.explain) {
     const giveBack = await slots.take(dataset.applicationId, signal)
-    return { body: { plan: await source.explain(plan, { timeoutMs, signal }).finally(giveBack) } }
+    return { body: { plan: await source.explain(page?.plan ?? plan, { timeoutMs, signal }).finally(giveBack) } }
   }
   const shape = { geometry: formatName === 'csv' ? 'wkt' : 'geojson', srid: parameters.srid ?? 4326 } as const
   const shown = formatName === 'geojson' ? withKey(plan, dataset) : plan
@@ -179,11 +176,22 @@ async function answer({ known, sources, slots }: Services, context: Context, id:
       const end = performance.now() + timeoutMs
       const total = count && (await totalRows(source, plan, count, { timeoutMs, signal }))
       const leftMs = Math.max(1, Math.ceil(end - performance.now()))
-      const rows = await source.rows(shown, shape, { timeoutMs: leftMs, signal })
-      return total === undefined ? rows : { ...rows, headers: totalHeaders(context.request, plan, total) }
+      const rows = await source.rows(page?.widen(shown) ?? shown, shape, { timeoutMs: leftMs, signal })
+      const counted = total !== undefined && { 'x-total-count': String(total) }
+      if (!page) return { ...rows, headers: { ...counted, ...offsetLinks(request, plan, total) } }
+      const { answered, next } = await page.read(rows)
+      return { ...answered, headers: { ...counted, ...keysetHeaders(request, page, next, total) } }
     },
     format: { name: formatName, filename, dataset, plan },
   })
+}
+
+/** The cursor: a query parameter, which Link headers use, or the body's field. */
+function cursorOf({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>): GivenCursor | undefined {
+  const text = own.has('cursor') ? undefined : parameters.cursor
+  if (text !== undefined && bodyCursor !== undefined) throw invalid('body/cursor', 'must not be given twice')
+  if (bodyCursor !== undefined) return { text: bodyCursor, path: 'body/cursor' }
+  return text === undefined ? undefined : { text, path: 'query/cursor' }
 }
 
 function checkSrid(srid: number | undefined, format: string): void {
@@ -191,7 +199,7 @@ function checkSrid(srid: number | undefined, format: string): void {
   throw invalid('query/srid', 'must not be given with GeoJSON, which is always in 4326; use format=json or csv')
 }
 
-/** No path: where the file comes to lie is for the reader to say. */
+/** A name, not a path: the reader decides where the file is saved. */
 function fileNameOf(given: string | undefined): string | undefined {
   if (given === undefined) return undefined
   const name = lastSegment(given)
@@ -199,8 +207,7 @@ function fileNameOf(given: string | undefined): string | undefined {
   return name
 }
 
-/** The pages of the advanced form are asked for in its body, which no link can say. */
-function totalHeaders({ method, url }: FastifyRequest, { limit, offset }: Plan, total: number): Record<string, string> {
-  const links = method === 'POST' || limit === undefined ? {} : pageLinks(url, { limit, offset }, total)
-  return { 'x-total-count': String(total), ...links }
+/** No links for the advanced form: its pages are requested in the body. */
+function offsetLinks({ method, url }: FastifyRequest, { limit, offset }: Plan, total: number | undefined) {
+  return method === 'POST' || limit === undefined || total === undefined ? {} : pageLinks(url, { limit, offset }, total)
 }

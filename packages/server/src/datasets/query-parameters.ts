@@ -3,7 +3,7 @@ import Type from 'typebox'
 const defaultTimeoutMs = 30_000
 export const maxTimeoutMs = 300_000
 
-/** Parameters that more than one operation on the rows of a dataset takes. */
+/** Parameters shared by several operations on the rows of a dataset. */
 export const filterParameter = Type.Optional(
   Type.Object(
     {},
@@ -15,6 +15,15 @@ export const filterParameter = Type.Optional(
         '`filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}`',
     },
   ),
+)
+
+export const cursorParameter = Type.Optional(
+  Type.String({
+    description:
+      'Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. ' +
+      'Needs a dataset with a primary key and a limit of at most 1000, which is its default. ' +
+      'A dataset’s own parameter of this name comes first',
+  }),
 )
 
 export const timeoutParameter = Type.Optional(

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: items of arrays are written in memory; datasets/differential.test.ts reads arrays of both in
+// every format.
 
 /** Each a type of PostgreSQL, and values of it: an array must hold them as its items just as a column holds them. */
 const columns: Record<string, [sqlType: string, ...values: string[]]> = {

@@ -1,106 +1,128 @@
-import { type Sql, sql } from '../db/sql.ts'
+// Runs plans on databases: the pushed part in SQL, the rest in memory.
+import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
-import { jsonWriter } from '../formats/json.ts'
-import type { AttributeType } from '../query/attribute.ts'
-import type { Connection, SelectOptions } from '../query/connection.ts'
-import { explainSelect } from '../query/explain.ts'
+import type { Connection } from '../query/connection.ts'
+import type { Dialect, DialectSubject, Shape } from '../query/dialect.ts'
 import type { Column, Plan } from '../query/plan.ts'
-import { located, planSql, type Relation } from '../query/plan-sql.ts'
-import type { Answered, Shape } from './sources.ts'
+import { type SplitPlan, splitPlan } from '../query/plan-split.ts'
+import { planSql, type Relation } from '../query/plan-sql.ts'
+import type { SelectOptions } from '../query/select-options.ts'
+import type { Answered, Source } from './dataset-type.ts'
+import type { RunRest } from './remaining-plan.ts'
 
-/** Runs a plan where the data are. */
+/** Where a plan runs, and what runs the rest of it. */
+export type SqlPlace = {
+  readonly connection: Connection
+  readonly subject: Pick<DialectSubject, 'table' | 'attributes'>
+  readonly runRest: RunRest
+}
+
+/** Runs a plan in the database, and the parts its engine cannot run on the rows it returns. */
 export async function answerInSql(
-  connection: Connection,
+  place: SqlPlace,
   relation: Relation,
   plan: Plan,
   shape: Shape,
   options: SelectOptions,
 ): Promise<Answered> {
-  const statement = planSql(plan, relation, (column, value) => travelling(column, value, shape))
-  const { columns, batches, isWhole } = await connection.select(statement, { ...options, isStream: true })
-  if (columns.length !== plan.columns.length) {
-    // Nothing is let go of before it is read.
+  const dialect = await place.connection.dialect({ ...place.subject, ...options, srid: shape.srid })
+  const { pushed, condition, rest } = splitPlan(plan, dialect)
+  if (rest) return answerRest(place, relation, dialect, { pushed, condition, rest }, shape, options)
+  const render = (column: Column, value: Sql) => dialect.transferSql(column, value, shape)
+  const statement = planSql(plan, relation, dialect, render, condition)
+  const { width, batches, isWhole } = await place.connection.select(statement, { ...options, isStream: true })
+  if (width !== plan.columns.length) {
+    // Start reading and stop: an unread answer keeps its connection.
     for await (const _ of batches) break
     throw new ApiError('upstream_failed', 'The database server sent other columns than were asked for.')
   }
-  const canonical = plan.columns.map(({ type, attribute }) => canonicalOf(type, attribute?.itemType))
-  if (canonical.every((change) => change === undefined)) return { columns: plan.columns, batches, isWhole }
-  return { columns: plan.columns, batches: changed(batches, canonical), isWhole }
+  return { columns: plan.columns, batches: readCells(batches, plan.columns, dialect, shape), isWhole }
+}
+
+async function answerRest(
+  { connection, runRest }: SqlPlace,
+  relation: Relation,
+  dialect: Dialect,
+  { pushed, condition, rest }: Required<SplitPlan>,
+  shape: Shape,
+  { atMost: _, ...options }: SelectOptions,
+): Promise<Answered> {
+  // Loaded on demand: PostgreSQL leaves nothing to do in memory, and this module imports geodesy and projections.
+  const { collectRest, streamRest } = await import('./remaining-plan.ts')
+  const { plan, isStream } = rest
+  const { definitions = {} } = dialect
+  const statement = planSql(pushed, relation, dialect, asItIs, condition)
+  const { batches } = await connection.select(statement, { ...options, isStream: true })
+  const { columns } = plan
+  if (isStream) {
+    const kept = streamRest(plan, pushed, batches, definitions)
+    return { columns, batches: readCells(kept, columns, dialect, shape), isWhole: false }
+  }
+  const answer = await collectRest(pushed, batches, definitions)
+  const definition = shape.srid === 4326 ? undefined : definitions[shape.srid]
+  const job = { answer, plan, shape: { geometry: shape.geometry, ...(definition && { definition }) } }
+  const done = await runRest(job, options)
+  return { columns, ...done, batches: changed(done.batches, columns.map(shortTime)) }
+}
+
+/** Trims a time's decimals: memory writes six, an engine as many as needed. */
+function shortTime({ type, attribute }: Column): Change | undefined {
+  if (type !== 'datetime' && type !== 'time') return undefined
+  return (cell) => {
+    const short = cell.replace(/\.?0+(?=Z?$)/, (zeros) => (cell.includes('.') ? '' : zeros))
+    return attribute?.withoutZone ? short.replace(/Z$/, '') : short
+  }
 }
 
 export async function explainInSql(
-  connection: Connection,
+  { connection, subject }: SqlPlace,
   relation: Relation,
   plan: Plan,
   options: SelectOptions,
 ): Promise<unknown> {
-  return explainSelect(
-    connection,
-    planSql(plan, relation, (_, value) => value),
-    options,
+  const dialect = await connection.dialect({ ...subject, ...options, srid: 4326 })
+  const { pushed, condition } = splitPlan(plan, dialect)
+  return connection.explain(planSql(pushed, relation, dialect, asItIs, condition), options)
+}
+
+const asItIs = (_: Column, value: Sql): Sql => value
+
+/** The capabilities of a source in a database; `inSql` is for callers that write their own PostGIS SQL. */
+export function sqlAbilities(
+  { connection, subject }: SqlPlace,
+  relation: Relation,
+  isOurs: boolean,
+): Pick<Source, 'key' | 'isCountable' | 'inSql' | 'inBlocks' | 'readsBoxes'> {
+  const { key } = relation
+  const { postgres, selectBlocks } = connection
+  return {
+    key,
+    isCountable: true,
+    readsBoxes: true,
+    ...(postgres && { inSql: { connection: postgres, relation, isOurs } }),
+    ...(selectBlocks && { inBlocks: { connection: { ...connection, selectBlocks }, relation, subject } }),
+  }
+}
+
+type Change = (cell: string) => string | null
+
+function readCells(batches: AsyncIterable<Cell[][]>, columns: readonly Column[], dialect: Dialect, shape: Shape) {
+  return changed(
+    batches,
+    columns.map((column) => dialect.reading(column, shape)),
   )
 }
 
-/** Values whose text form is PostgreSQL's own alone travel in one that everybody reads. */
-function travelling({ type, attribute, aggregate }: Column, value: Sql, { geometry, srid }: Shape): Sql {
-  if (type === 'geometry' && attribute && !aggregate) {
-    const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
-    const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
-    return geometry === 'wkt'
-      ? sql`ST_AsText(${place}, 9)`
-      : sql`ST_AsGeoJSON(${attribute.ringless ? place : rightHanded(place)}, 9)`
-  }
-  if (type === 'array') return itemsSql(attribute?.itemType, value, srid)
-  if (type === 'binary') return sql`translate(encode(${value}, 'base64'), ${'\n'}, '')`
-  return value
-}
-
-/** Outer rings counter-clockwise. ST_ForcePolygonCCW would turn lines around as well. */
-const rightHanded = (place: Sql): Sql => sql`ST_Reverse(ST_ForcePolygonCW(ST_Reverse(${place})))`
-
-/** An array as JSON. Datetimes go as the text that they have outside of arrays, which JSON's own is not. */
-function itemsSql(itemType: AttributeType | undefined, value: Sql, srid: number): Sql {
-  if (itemType === 'datetime') return sql`to_json((${value})::text[])::text`
-  if (itemType !== 'geometry') return sql`to_json(${value})::text`
-  const item = sql`CASE WHEN ST_SRID(item::geometry) = 0 THEN ST_SetSRID(item::geometry, 4326) ELSE item::geometry END`
-  const place = rightHanded(sql`ST_Transform(${item}, ${srid}::int4)`)
-  const list = sql`(SELECT coalesce(json_agg(ST_AsGeoJSON(${place}, 9)::json), '[]') FROM unnest(${value}) AS item)`
-  return sql`CASE WHEN ${value} IS NOT NULL THEN ${list}::text END`
-}
-
-type Change = (cell: string) => string
-
-function canonicalOf(type: AttributeType, itemType: AttributeType | undefined): Change | undefined {
-  if (type === 'boolean') return (cell) => (cell === 't' ? 'true' : 'false')
-  if (type === 'datetime') return isoOf
-  return type === 'array' && itemType ? itemChanges[itemType] : undefined
-}
-
-/** What PostgreSQL's JSON has otherwise than a value outside of an array. */
-const itemChanges: { readonly [type in AttributeType]?: Change } = {
-  integer: exactItems(jsonWriter('integer')),
-  number: exactItems(jsonWriter('number')),
-  datetime: (cell) => cell.replace(/"([^"]+)"/g, (_, text) => `"${isoOf(text)}"`),
-  binary: (cell) => cell.replace(/"\\\\x([\da-f]*)"/g, (_, hex) => `"${Buffer.from(hex, 'hex').toString('base64')}"`),
-}
-
-/** Fewer than sixteen digits are always exact, and most lists hold no others. */
-function exactItems(write: Change): Change {
-  return (cell) => (/[\d.]{16}/.test(cell) ? cell.replace(/-?\d[\d.e+-]*/g, write) : cell)
-}
-
-/** `2026-01-31 10:00:00.5+00` → `2026-01-31T10:00:00.5Z`; infinity and years before Christ stay as they are. */
-function isoOf(cell: string): string {
-  if (!/^\d{4,}-\d\d-\d\d /.test(cell) || cell.endsWith('BC')) return cell
-  return cell.replace(' ', 'T').replace(/\+00$/, 'Z')
-}
-
-async function* changed(
-  batches: AsyncIterable<Cell[][]>,
-  changes: readonly (Change | undefined)[],
-): AsyncGenerator<Cell[][]> {
+function changed(batches: AsyncIterable<Cell[][]>, changes: readonly (Change | undefined)[]): AsyncIterable<Cell[][]> {
   const places = changes.flatMap((change, index) => (change ? [{ change, index }] : []))
+  return places.length === 0 ? batches : changeEach(batches, places)
+}
+
+async function* changeEach(
+  batches: AsyncIterable<Cell[][]>,
+  places: readonly { change: Change; index: number }[],
+): AsyncGenerator<Cell[][]> {
   for await (const batch of batches) {
     for (const cells of batch) {
       for (const { change, index } of places) {

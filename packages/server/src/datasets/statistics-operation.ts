@@ -1,18 +1,15 @@
 import Type, { type Static } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import { ApiError, FaultCollector } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { unknownName } from '../nearest-name.ts'
 import { parsePlan, queryPlaces } from '../query/plan.ts'
-import type { Recent } from '../resource/recent.ts'
-import type { Resource } from '../resource/resource.ts'
 import { attributeSchema } from './attribute-dto.ts'
 import { attributeStatistics } from './attribute-statistics.ts'
-import type { KnownDataset } from './known-dataset.ts'
+import { dataset } from './dataset.ts'
 import { filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
-import type { Sources } from './sources.ts'
-import type { StreamSlots } from './stream-slots.ts'
+import { operation, type QueryServices } from './query-services.ts'
 
 const defaultParts = 10
 const defaultBins = 20
@@ -39,7 +36,7 @@ const parameters = Type.Object({
 })
 
 const value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
-/** Of the types that have an order. */
+/** Values of types that have an order. */
 const ordered = Type.Union([Type.String(), Type.Number()])
 const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description })
@@ -72,32 +69,30 @@ const statisticsSchema = Type.Object({
   sampleSize: Type.Integer({ description: 'How many rows they are of' }),
 })
 
-type Services = { readonly known: Recent<KnownDataset>; readonly sources: Sources; readonly slots: StreamSlots }
-type Context = Parameters<Operation['handle']>[0] & { scope: Scope }
+type Context = Parameters<Operation<QueryServices>['handle']>[0] & { scope: Scope }
 
-/** What the values of an attribute are, for whoever makes classes, filters or a legend of them. */
-export function statisticsOperation(services: Services, { path }: Resource): Operation {
-  return operation({
-    id: 'datasets.statistics',
-    method: 'GET',
-    path: `${path}/{id}/attributes/{name}/statistics`,
-    summary: 'Describe the values of an attribute',
-    description:
-      'Exact up to 10 000 rows; beyond that from a sample of about as many, marked `sampled`. Of geometry, json, arrays ' +
-      'and bytes there is only how many are null. Parameters of the dataset itself are given as query parameters too.',
-    access: { class: 'datasets', level: 'execute' },
-    query: parameters,
-    ownParameters: true,
-    success: { status: 200, description: 'The statistics', schema: statisticsSchema },
-    failures: [413, 429, 502, 504],
-    handle: (context, { params: { id = '', name = '' }, query }) => answer(services, context, { id, name, query }),
-  })
-}
+/** Statistics of an attribute, for clients that build classes, filters or a legend. */
+export const statisticsOperation = operation({
+  id: 'datasets.statistics',
+  method: 'GET',
+  path: `${dataset.path}/{id}/attributes/{name}/statistics`,
+  summary: 'Describe the values of an attribute',
+  description:
+    'Exact up to 10 000 rows; beyond that from a sample of about as many, marked `sampled`. Of geometry, json, arrays ' +
+    'and bytes there is only how many are null. Parameters of the dataset itself are given as query parameters too.',
+  access: { class: 'datasets', level: 'execute' },
+  query: parameters,
+  ownParameters: true,
+  success: { status: 200, description: 'The statistics', schema: statisticsSchema },
+  failures: [413, 429, 502, 504],
+  handle: (context, { params: { id, name }, query }) => answer(context, { id, name, query }),
+})
 
 type Input = { readonly id: string; readonly name: string; readonly query: Static<typeof parameters> }
 
-async function answer({ known, sources, slots }: Services, context: Context, { id, name, query }: Input) {
-  const { dataset, attributes, parameters: own } = await known.get(context.scope, id)
+async function answer(context: Context, { id, name, query }: Input) {
+  const { datasetCache, sources, slots } = context.services
+  const { dataset, attributes, parameters: own } = await datasetCache.get(context.scope, id)
   const attribute = attributes.get(name)
   if (!attribute) throw new ApiError('not_found', unknownName('an attribute', name, attributes.keys()))
   const faults = new FaultCollector()

@@ -1,3 +1,4 @@
+// Streams rows as an HTTP answer, with back-pressure.
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
@@ -7,7 +8,8 @@ import type { Answer } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
 import type { Plan } from '../query/plan.ts'
 import { type FormatName, formatOf } from './answer-format.ts'
-import type { Answered, Dataset } from './sources.ts'
+import type { Dataset } from './dataset-record.ts'
+import type { Answered } from './dataset-type.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
 const chunkLength = 64 * 1024
@@ -15,14 +17,14 @@ const chunkLength = 64 * 1024
 const over = new Error('The answer has ended')
 
 type Begun = {
-  /** `headers`: what the answer says besides. */
+  /** `headers` are added to the answer. */
   begin(signal: AbortSignal): Promise<Answered & { headers?: Record<string, string> }>
   format: { name: FormatName; filename?: string; dataset: Dataset; plan: Plan }
 }
 
 /**
- * An answer that flows as fast as it is read. What fails before the first rows is an ordinary error; what fails later
- * ends the connection in the middle, so that half an answer never looks like a whole one.
+ * Streams an answer at the reader's speed. A failure before the first rows is an ordinary error; a later one breaks the
+ * connection, so that half an answer never looks complete.
  */
 export async function streamAnswer(
   { request, signal }: { request: FastifyRequest; signal: AbortSignal },
@@ -59,7 +61,7 @@ export async function streamAnswer(
     signal.throwIfAborted()
     stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
     body = Readable.from(resumed(begun, text), { objectMode: false, highWaterMark: chunkLength })
-    // Whoever sends it is told of an error; until somebody does, it must not end the process.
+    // Fastify handles the error once it sends the body; until then an unhandled error must not end the process.
     body.on('error', () => {}).once('close', end)
     return { headers, body }
   } catch (error) {
@@ -68,7 +70,7 @@ export async function streamAnswer(
   }
 }
 
-/** Goes on where the first results were taken already. */
+/** Continues an iterator whose first results were already taken. */
 async function* resumed<T>(begun: readonly IteratorResult<T, void>[], rest: AsyncGenerator<T>): AsyncGenerator<T> {
   for (const { value } of begun) if (value !== undefined) yield value
   yield* rest
@@ -79,29 +81,28 @@ function headersOf({ contentType }: Format, filename: string | undefined): Recor
   return { 'content-type': contentType, 'content-disposition': contentDisposition(filename) }
 }
 
+const looksAtReader = 10
+
 /**
- * A reader that takes nothing for this long is gone: its query must not hold on to the database. A slow query is not the
- * reader's fault, so only text that waits to be taken counts.
+ * Disconnects a reader that has taken nothing for this long, so that its query frees the database. Only time with text
+ * waiting counts, because a slow query is not the reader's fault. Looks are counted instead of time, because neither is a
+ * server that was blocked.
  */
 function hangUpWhenStuck(socket: Socket, stuckMs: number): () => void {
   let taken = -1
-  let takenAt = performance.now()
+  let idleLooks = 0
   const look = () => {
-    const now = performance.now()
     const nowTaken = socket.bytesWritten - socket.writableLength
-    if (socket.writableLength > 0 && nowTaken === taken) {
-      // A reset: what waits in the system's buffers would be kept for whoever never reads it.
-      if (now - takenAt >= stuckMs) socket.resetAndDestroy()
-    } else {
-      taken = nowTaken
-      takenAt = now
-    }
+    idleLooks = socket.writableLength > 0 && nowTaken === taken ? idleLooks + 1 : 0
+    taken = nowTaken
+    // A reset, because after a normal close the kernel would keep the unread buffers.
+    if (idleLooks >= looksAtReader) socket.resetAndDestroy()
   }
-  const timer = setInterval(look, Math.ceil(stuckMs / 10))
+  const timer = setInterval(look, Math.ceil(stuckMs / looksAtReader))
   return () => clearInterval(timer)
 }
 
-/** Rows as text, in pieces that are worth sending. */
+/** Joins rows to chunks that are worth sending. */
 async function* pieces(batches: AsyncIterable<Cell[][]>, format: Format): AsyncGenerator<string> {
   let text = format.begin
   let separator = ''

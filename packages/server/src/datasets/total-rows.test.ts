@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 
 let app: TestApp
 let own: Tenant

@@ -1,9 +1,10 @@
+// Total row counts of queries, exact or estimated.
 import { invalid } from '../errors.ts'
-import type { SelectOptions } from '../query/connection.ts'
 import type { Plan } from '../query/plan.ts'
-import type { Source } from './sources.ts'
+import type { SelectOptions } from '../query/select-options.ts'
+import type { Source } from './dataset-type.ts'
 
-/** How the total of a query is found: by counting, or from what the database expects. */
+/** Count the rows, or use the planner's estimate. */
 export type Count = 'exact' | 'estimated'
 
 export function readCount(text: string | undefined): Count | undefined {
@@ -11,21 +12,21 @@ export function readCount(text: string | undefined): Count | undefined {
   throw invalid('query/count', 'must be exact or estimated')
 }
 
-/** How many rows a plan has without its limit and offset. */
+/** The number of rows of a plan without its limit and offset. */
 export async function totalRows(source: Source, plan: Plan, count: Count, options: SelectOptions): Promise<number> {
   const whole: Plan = { ...plan, limit: undefined, offset: 0 }
   const expected = count === 'estimated' ? expectedRows(await source.explain(whole, options)) : undefined
   return expected ?? countRows(source, whole, options)
 }
 
-/** The estimate of PostgreSQL's planner. Nothing where there is no planner, or the caller may not see what it says. */
+/** The estimate of PostgreSQL's planner. Undefined if there is no planner, or the caller may not see its plan. */
 export function expectedRows(explained: unknown): number | undefined {
   const [first] = Array.isArray(explained) ? (explained as { Plan?: { 'Plan Rows'?: unknown } }[]) : []
   const rows = first?.Plan?.['Plan Rows']
   return typeof rows === 'number' ? rows : undefined
 }
 
-/** Groups and distinct rows are counted as they come; other rows where they are. */
+/** Groups and distinct rows are counted as they arrive; other rows by the database. */
 async function countRows(source: Source, plan: Plan, options: SelectOptions): Promise<number> {
   const isCountable = plan.group === undefined && plan.distinct.length === 0
   const counted: Plan = isCountable ? { ...plan, columns: [countColumn], group: [], order: [] } : plan

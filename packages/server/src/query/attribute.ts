@@ -1,3 +1,5 @@
+// Attributes: the named, typed things that a query may filter, sort and aggregate by.
+
 export type AttributeType =
   | 'string'
   | 'integer'
@@ -12,27 +14,35 @@ export type AttributeType =
   | 'binary'
   | 'geometry'
 
-/** The types whose values are one comparable thing. */
+/** Types whose values are scalars that can be compared. */
 export type ScalarType = Exclude<AttributeType, 'json' | 'array' | 'binary' | 'geometry'>
 
-/** Something a caller may filter by: a resource's field or a dataset's column. */
+/** A resource's field or a dataset's column, as queries see it. */
 export type Attribute = {
   readonly name: string
   readonly type: AttributeType
-  /** Of an array. Without it the items are compared as text. */
+  /** Type of an array's items. When absent, items are compared as text. */
   readonly itemType?: AttributeType
-  /** Of a datetime kept as `timestamp`: its values are UTC whatever the session's time zone is. */
+  /** The datetime column is `timestamp`: its values are read as UTC, whatever the session's time zone. */
   readonly withoutZone?: boolean
-  /** Of a geometry, 4326 unless told; 0 means that the numbers are longitudes and latitudes without a system. */
+  /** The database stores the string as `text`, so that an index on it can be used without a cast. */
+  readonly isText?: boolean
+  /** The cast of compared values, where the default one of `type` would round them or drop their zone. */
+  readonly sqlType?: 'float4' | 'timetz'
+  /** SRID of a geometry, 4326 by default; 0 means longitudes and latitudes without a reference system. */
   readonly srid?: number
-  /** Of a geometry whose column has no reference system: its numbers are in `srid`. */
+  /** The geometry column has no reference system: its numbers are read as `srid`. */
   readonly unlocated?: boolean
-  /** Of a geometry whose column lets every value have its own reference system; `srid` is one of them. */
+  /** Every value of the geometry column may have its own reference system; `srid` is one of them. */
   readonly mixed?: boolean
-  /** Of a geometry that is known to have no rings, such as a point. */
+  /** The geometries are known to have no rings, such as points. */
   readonly ringless?: boolean
   readonly geography?: boolean
+  /** The geometries are known to be points or null. */
+  readonly isPoint?: boolean
+  /** A number's SQL type, such as `DECIMAL(18,3)`, for an engine that compares only decimals of the same scale. */
+  readonly decimal?: string
 }
 
-/** What a caller may name. A field that it may not name is absent, just like one that does not exist. */
+/** The attributes a caller may name. A hidden field is absent, exactly like one that does not exist. */
 export type Attributes = ReadonlyMap<string, Attribute>

@@ -1,3 +1,4 @@
+// Reads attributes of JSON rows as cells (formats/cell.ts) and as grouping keys.
 import type { Attribute } from './attribute.ts'
 import { type GeometryNotation, geometryText } from './geometry-text.ts'
 import type { Projection } from './projection.ts'
@@ -5,7 +6,7 @@ import { canonicalText, isScalarType } from './value.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** Attribute → how its value in a row of JSON values is written as a cell (see formats/cell.ts). */
+/** A function that writes an attribute of a JSON row as a cell (see formats/cell.ts). */
 export function cellReader(
   { name, type }: Attribute,
   notation: GeometryNotation,
@@ -35,7 +36,7 @@ export function cellReader(
   }
 }
 
-/** Attribute → a text that two rows share just when SQL calls their values equal. */
+/** A function that gives two rows the same text exactly when SQL treats their values as equal. */
 export function keyReader(attribute: Attribute): (row: Row) => string | null {
   if (attribute.type === 'json' || attribute.type === 'array') {
     const read = rawReader(attribute.name)
@@ -52,19 +53,19 @@ export function keyReader(attribute: Attribute): (row: Row) => string | null {
   }
 }
 
-/** Only the row's own members: an attribute may be called like something every object inherits. */
+/** Own properties only: an attribute may have the name of an inherited one, such as `constructor`. */
 export const rawReader =
   (name: string) =>
   (row: Row): unknown =>
     Object.hasOwn(row, name) ? (row[name] ?? null) : null
 
-/** Objects are equal whatever the order of their members. */
+/** JSON.stringify replacer that sorts object keys, because objects are equal in any key order. */
 function sorted(_key: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** A number as JSON spells it: text from a source may also be `+1`, `.5`, `5.` or `007`. */
+/** Normalizes a number to JSON's spelling: sources may also send `+1`, `.5`, `5.` or `007`. */
 function plainNumber(text: string | undefined): string | null {
   if (text === undefined) return null
   const [, sign = '', whole = '', fraction = '', exponent = ''] =

@@ -1,48 +1,66 @@
+// The connection interface that every database driver implements: run SELECTs, explain them, introspect tables.
 import type { GuardedRows } from '../db/guarded.ts'
 import type { Server } from '../db/postgres-client.ts'
 import type { Sql } from '../db/sql.ts'
+import type { Cell } from '../db/values.ts'
 import { ApiError } from '../errors.ts'
+import type { Dialect, DialectSubject } from './dialect.ts'
+import type { Introspection } from './introspection.ts'
+import type { SelectOptions } from './select-options.ts'
 
-/** A place where data are: all that is known of it is that it answers PostgreSQL's SELECT. */
-export type Connection = {
-  /** Begins somebody's SELECT, with the rights of the application. Its rows must be read. */
-  select(statement: Sql, options: SelectOptions): Promise<GuardedRows>
-  /** Where names without a schema are. */
-  readonly schema: string
+/** An open connection to a tenant's database of any engine, made by a driver in databases/. */
+export type Connection = Introspection & {
   /**
-   * Only in the platform's own database: asks its catalogs with the platform's rights, because those of the application see
-   * none. For statements that are ours alone and answer only what the role called `schema` may know.
+   * Starts a SELECT in the engine's own dialect, with the application's privileges. The caller must consume the rows.
    */
-  readonly catalog?: Connection['select']
-  /** Only where it is a server of its own: how another thread can connect to it, and what it then says first. */
-  readonly server?: Server
-  readonly settings?: string
-  /** A server that somebody else runs, who may be hostile. */
+  select(statement: Sql, options: SelectOptions): Promise<SelectedRows>
+  /**
+   * Only for engines that send geometry as WKB: rows as byte blocks that can go to another thread unparsed. Each cell
+   * is its length as a big-endian int32 (-1 for null) followed by its bytes: WKB, 1 or 0 for a boolean, text for
+   * anything else.
+   */
+  selectBlocks?(statement: Sql, options: SelectOptions): Promise<AsyncIterable<Uint8Array>>
+  /** The query plan in the engine's own JSON. The statement is not run. */
+  explain(statement: Sql, options: SelectOptions): Promise<unknown>
+  /** The SQL dialect for plans on this subject. */
+  dialect(subject: DialectSubject): Promise<Dialect>
+  /** The schema of unqualified names. */
+  readonly schema: string
+  /** The server is run by a third party and may be hostile. */
   readonly isForeign?: boolean
-  /** Makes a table of lines in COPY's text format: all of them, or no table. Answers how many rows it has. */
-  load(table: NewTable, lines: AsyncIterable<string>): Promise<number>
+  /** Only for PostgreSQL with PostGIS: for callers that write their own SQL, such as tiles. */
+  readonly postgres?: PostgresConnection
 }
 
-/** An error that nobody foresaw comes from what a foreign server said: that one is to blame, not this service. */
+/** A started answer. The query ends when the caller stops reading or aborts. */
+export type SelectedRows = {
+  /** The number of columns. */
+  readonly width: number
+  readonly batches: AsyncIterable<Cell[][]>
+  /** The first batch holds all rows. */
+  readonly isWhole: boolean
+}
+
+/** What only PostgreSQL offers. */
+export type PostgresConnection = {
+  select(statement: Sql, options: SelectOptions): Promise<GuardedRows>
+  /** In the platform's own database also the name of the application's role. */
+  readonly schema: string
+  readonly isForeign?: boolean
+  /**
+   * Only in the platform's own database: queries the catalogs with the platform's privileges, because the application's
+   * role cannot see them. Use it only for statements we wrote that return only what the role called `schema` may know.
+   */
+  readonly catalog?: PostgresConnection['select']
+  /** Only for a separate server: how another thread connects to it, and the statements it sends first. */
+  readonly server?: Server
+  readonly settings?: string
+}
+
+/** Turns an unexpected error into one that blames the foreign server, if there is one, and not this service. */
 export function blame({ isForeign }: Pick<Connection, 'isForeign'>): (error: unknown) => never {
   return (error) => {
     if (error instanceof ApiError || !isForeign) throw error
     throw new ApiError('upstream_failed', 'The database server sent an answer that is not valid.', { cause: error })
   }
-}
-
-export type NewTable = {
-  readonly name: string
-  readonly columns: readonly { readonly name: string; readonly type: string }[]
-}
-
-export type SelectOptions = {
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal
-  /** The answer is known to have no more rows than this. */
-  readonly atMost?: number
-  /** No word of the statement is somebody else's. */
-  readonly isOurs?: boolean
-  /** The rows go to a client as they come, so there may be any number of them. */
-  readonly isStream?: boolean
 }

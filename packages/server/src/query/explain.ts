@@ -1,16 +1,18 @@
+// EXPLAIN for tenants, with plans redacted where they would reveal what the reader may not see.
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import type { Connection, SelectOptions } from './connection.ts'
+import type { PostgresConnection } from './connection.ts'
+import type { SelectOptions } from './select-options.ts'
 
 type PlanNode = { readonly [field: string]: unknown; readonly Plans?: readonly PlanNode[] }
 type Explained = readonly { readonly Plan: PlanNode }[]
 
 /**
- * How a statement would be carried out, without doing it: PostgreSQL's own JSON. A view may read what its reader may not: in the
- * platform's database a plan that does so shows the kinds of its nodes and nothing else, for names and estimates are of others.
+ * PostgreSQL's JSON plan of a statement, which is not run. A view may read tables that its reader may not: in the
+ * platform's database such a plan shows only its node types, because names and estimates belong to others.
  */
 export async function explainSelect(
-  connection: Pick<Connection, 'select' | 'schema' | 'catalog'>,
+  connection: Pick<PostgresConnection, 'select' | 'schema' | 'catalog'>,
   statement: Sql,
   options: SelectOptions,
 ): Promise<unknown> {
@@ -24,9 +26,9 @@ export async function explainSelect(
   return explained.map((each) => ({ ...(show === withoutSchemas && each), Plan: show(each.Plan) }))
 }
 
-/** Only VERBOSE tells the schemas of tables. */
+/** VERBOSE is needed because only it tells the schemas of tables. */
 const verbosePlan = (
-  connection: Pick<Connection, 'select'>,
+  connection: Pick<PostgresConnection, 'select'>,
   statement: Sql,
   options: SelectOptions,
 ): Promise<Explained> => run(connection, sql`EXPLAIN (VERBOSE, FORMAT JSON) ${statement}`, options)
@@ -34,7 +36,7 @@ const verbosePlan = (
 const tablesOf = (explained: Explained): PlanNode[] =>
   explained.flatMap(({ Plan }) => nodesOf(Plan)).filter((node) => node['Relation Name'] !== undefined)
 
-/** Of these tables those that a role may read: `n`, their schemas, and `c`, themselves. */
+/** The tables among these that a role may read, joined as `n` (pg_namespace) and `c` (pg_class). */
 function readableTables(tables: readonly PlanNode[], role: Sql): Sql {
   const schemas = tables.map((node) => String(node.Schema))
   const names = tables.map((node) => String(node['Relation Name']))
@@ -45,11 +47,11 @@ function readableTables(tables: readonly PlanNode[], role: Sql): Sql {
 }
 
 /**
- * The tables that a statement reads and that have the column, or any geometry where none is called so, without a spatial index
- * on it. The catalog is asked, not the plan: a planner that takes another way has no index to choose all the same.
+ * The tables a statement reads that have the column (or, if no column is named, any geometry) but no spatial index on
+ * it. It asks the catalog and not the plan, because a plan that uses no index does not show whether one exists.
  */
 export async function tablesWithoutSpatialIndex(
-  connection: Pick<Connection, 'select' | 'schema' | 'catalog'>,
+  connection: Pick<PostgresConnection, 'select' | 'schema' | 'catalog'>,
   statement: Sql,
   column: string,
   options: SelectOptions,
@@ -75,14 +77,18 @@ export async function tablesWithoutSpatialIndex(
   return (await Array.fromAsync(batches)).flat().map(([table, name]) => ({ table: table ?? '', column: name ?? '' }))
 }
 
-/** The plan as it is, with whatever it names: for decisions of ours, not to be shown. */
+/** The full plan, including names: for internal decisions only, never to be shown. */
 export const planSelect = (
-  connection: Pick<Connection, 'select'>,
+  connection: Pick<PostgresConnection, 'select'>,
   statement: Sql,
   options: SelectOptions,
 ): Promise<Explained> => run(connection, sql`EXPLAIN (FORMAT JSON) ${statement}`, options)
 
-async function run(connection: Pick<Connection, 'select'>, statement: Sql, options: SelectOptions): Promise<Explained> {
+async function run(
+  connection: Pick<PostgresConnection, 'select'>,
+  statement: Sql,
+  options: SelectOptions,
+): Promise<Explained> {
   const { batches } = await connection.select(statement, options)
   const text = (await Array.fromAsync(batches)).flat(2).join('')
   try {
@@ -94,7 +100,7 @@ async function run(connection: Pick<Connection, 'select'>, statement: Sql, optio
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
 
-/** What VERBOSE adds is long, and nobody asked for it. */
+/** Removes what VERBOSE adds, because it is long and not part of the promised answer. */
 function withoutSchemas({ Schema: _, Output: __, Plans, ...rest }: PlanNode): PlanNode {
   return { ...rest, ...(Plans && { Plans: Plans.map(withoutSchemas) }) }
 }

@@ -1,13 +1,14 @@
+// Errors of refused filters and queries.
 import { type ApiError, faulty } from '../errors.ts'
 
-/** A refused filter: where, what (for programs), and what (for people). */
+/** A 400 for a filter: the path, a code for programs and a message for people. */
 export function fault(path: string, code: string, message: string): ApiError {
   return faulty([{ path, code, message }], 'invalid_filter')
 }
 
 const shownLength = 60
 
-/** A value as a message shows it: short, and never the inside of a large operand. */
+/** A value as messages quote it: shortened, so that a large operand is never echoed. */
 export function show(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
@@ -15,7 +16,7 @@ export function show(value: unknown): string {
   return text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`
 }
 
-/** The path of a key inside `path`. A key is the client's own text, so that it is cut before it is sent back. */
+/** Appends a key to a path. The key is client input, so it is shortened before it is echoed. */
 export function below(path: string, key: string | number): string {
   const text = String(key)
   return `${path}/${text.length <= shownLength ? text : `${text.slice(0, shownLength)}…`}`

@@ -1,7 +1,8 @@
+// Case folding of filters.
 import type { Attribute } from './attribute.ts'
 import type { Filter } from './filter-tree.ts'
 
-/** The filter with the values of these attributes in lower case, to be compared with columns that hold lower case. */
+/** Lower-cases the filter's values for these attributes, whose columns hold lower case. */
 export function foldCase(filter: Filter, isFolded: (attribute: Attribute) => boolean): Filter {
   if (filter.kind === 'not') return { ...filter, filter: foldCase(filter.filter, isFolded) }
   if ('filters' in filter) {
@@ -13,5 +14,5 @@ export function foldCase(filter: Filter, isFolded: (attribute: Attribute) => boo
   return filter.kind === 'like' ? { ...filter, pattern: asciiLower(filter.pattern) } : filter
 }
 
-/** As `lower(… COLLATE "C")` does: two texts that merely look alike stay two. */
+/** ASCII only, like `lower(… COLLATE "C")`: other letters stay distinct. */
 const asciiLower = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())

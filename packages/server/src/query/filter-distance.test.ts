@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc, { type Arbitrary } from 'fast-check'
-import type { Db } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
-import { testDatabase } from '../testing/database.ts'
-import { distanceFrom } from './distance.ts'
-import { parseFilter } from './filter.ts'
-import { filterPredicate } from './filter-predicate.ts'
-import { extentOf, type Geometry, type Position, positionsOf } from './geojson.ts'
+import { testDatabase } from '../../testing/database.ts'
 import {
   answersFor,
   createPlaces,
@@ -18,7 +12,16 @@ import {
   spatialAttributes,
   spatialColumns,
   storePlaces,
-} from './spatial-places.ts'
+} from '../../testing/spatial-places.ts'
+import type { Db } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { distanceFrom } from '../geometry/distance.ts'
+import { extentOf, type Geometry, type Position, positionsOf } from '../geometry/geojson.ts'
+import { parseFilter } from './filter.ts'
+import { filterPredicate } from './filter-predicate.ts'
+
+// One database is enough: distances are compared with those of PostGIS, which the embedded database has too;
+// datasets/differential.test.ts asks both for what is near.
 
 let db: Db
 let close: () => Promise<void>

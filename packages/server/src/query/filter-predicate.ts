@@ -1,17 +1,18 @@
+// Filter interpreter in memory; filter-sql.ts is the other interpreter of the same tree.
+import { containmentTest } from '../geometry/containment.ts'
+import { nearnessTest } from '../geometry/distance.ts'
+import type { Geometry } from '../geometry/geojson.ts'
+import { intersectionTest } from '../geometry/intersection.ts'
 import type { Attribute, ScalarType } from './attribute.ts'
-import { containmentTest } from './containment.ts'
-import { nearnessTest } from './distance.ts'
 import type { Comparison, Filter } from './filter-tree.ts'
-import type { Geometry } from './geojson.ts'
 import { geometryOf } from './geometry-text.ts'
-import { intersectionTest } from './intersection.ts'
 import { jsonContains, jsonEquals } from './json-relation.ts'
 import { likeMatcher } from './like.ts'
 import { canonicalText, compareValues, decodeValue, type Value } from './value.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** True, false, or null where SQL says unknown. */
+/** Three-valued logic: null stands for SQL's unknown. */
 type Predicate = (row: Row) => boolean | null
 
 const comparisons: { readonly [comparison in Comparison]: (order: number) => boolean } = {
@@ -23,8 +24,8 @@ const comparisons: { readonly [comparison in Comparison]: (order: number) => boo
 }
 
 /**
- * The filter for rows of JSON values, from sources without SQL; geometry is GeoJSON in 4326. It answers exactly as
- * filter-sql.ts does on the same rows. A value that is not of its attribute's type is null.
+ * Compiles a filter to a predicate on JSON rows, for sources without SQL. Geometry is GeoJSON in 4326. The result is
+ * the same as that of filter-sql.ts on the same rows. A value that does not fit its attribute's type counts as null.
  */
 export function filterPredicate(filter: Filter): Predicate {
   switch (filter.kind) {
@@ -89,7 +90,7 @@ function comparePredicate({ attribute, comparison, value }: Filter & { kind: 'co
   }
 }
 
-/** An empty list holds nothing, not even the unknown: `NULL = ANY ('{}')` is false. */
+/** An empty list is never unknown: `NULL = ANY ('{}')` is false. */
 function inPredicate({ attribute, values }: Filter & { kind: 'in' }): Predicate {
   const read = scalarReader(attribute, attribute.type)
   const wanted = new Set(values.map((value) => decodeValue(attribute.type, value)))
@@ -108,7 +109,7 @@ function likePredicate({ attribute, pattern, ignoreCase }: Filter & { kind: 'lik
   }
 }
 
-/** PostgreSQL looks for items at any depth of a nested array; null is never found, and equals nothing. */
+/** PostgreSQL's array operators search nested arrays at any depth; null is never found and equals nothing. */
 function itemsPredicate({ attribute, itemType, relation, values }: Filter & { kind: 'items' }): Predicate {
   const wanted = values.map((value) => decodeValue(itemType, value))
   return (row) => {
@@ -140,7 +141,7 @@ function spatialPredicate({ name }: Attribute, holds: (geometry: Geometry) => bo
   }
 }
 
-/** What a null test sees. */
+/** The value that null tests look at. */
 function reader(attribute: Attribute): (row: Row) => unknown {
   switch (attribute.type) {
     case 'json':
@@ -163,5 +164,5 @@ function readScalar(type: ScalarType, raw: unknown): Value | null {
   return text === undefined ? null : decodeValue(type, text)
 }
 
-/** Only the row's own members: an attribute may be called like something every object inherits. */
+/** Own properties only: an attribute may have the name of an inherited one, such as `constructor`. */
 const own = (row: Row, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)

@@ -1,16 +1,17 @@
+// Filter interpreter for PostgreSQL; filter-predicate.ts is the in-memory interpreter of the same tree.
 import { and, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import type { Attribute, ScalarType } from './attribute.ts'
 import type { Comparison, Filter, ScalarAttribute } from './filter-tree.ts'
 import { dwithinSql, intersectsSql, withinSql } from './spatial-sql.ts'
 
-/** What an attribute is in the query at hand: a column or any other expression. */
+/** The SQL expression of an attribute in the current query. */
 type Column = (attribute: Attribute) => Sql
 
 /**
- * What a value is cast to. A number is numeric because PostgreSQL then compares it exactly with a numeric column and,
- * rounded once, with a double column; the other way round a numeric column would be rounded row by row.
+ * The cast of a parameter. Numbers are numeric: PostgreSQL then compares them exactly with a numeric column, and with a
+ * double column after one rounding. A double parameter would round a numeric column row by row.
  */
-const sqlTypes: { readonly [type in ScalarType]: string } = {
+export const sqlTypes: { readonly [type in ScalarType]: string } = {
   string: 'text',
   integer: 'int8',
   number: 'numeric',
@@ -32,8 +33,8 @@ const comparisons: { readonly [comparison in Comparison]: Sql } = {
 const itemRelations = { eq: raw('='), contains: raw('@>'), overlap: raw('&&') }
 
 /**
- * The filter as a boolean expression of PostgreSQL, in parentheses: true, false or null. Every value is a parameter
- * with a cast, so that neither the server nor a driver has to guess its type.
+ * The filter as a PostgreSQL boolean expression in parentheses: true, false or null. Every value is a parameter with a
+ * cast, so that neither the server nor the driver guesses its type.
  */
 export function filterSql(filter: Filter, column: Column): Sql {
   return sql`(${expression(filter, column)})`
@@ -74,7 +75,10 @@ function or(conditions: readonly Sql[]): Sql {
   return joinSql(grouped, ' OR ')
 }
 
-/** Text has one order on every server, whatever its locale. Equality needs no collation and keeps its index. */
+/**
+ * Order comparisons use COLLATE "C", so that text sorts the same on every server. Equality needs no collation and keeps
+ * its index.
+ */
 function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: Column): Sql {
   const collation = attribute.type === 'string' && comparison !== 'eq' ? raw(' COLLATE "C"') : raw('')
   const type = raw(sqlType(attribute))
@@ -86,10 +90,12 @@ function likeSql(filter: Filter & { kind: 'like' }, column: Column): Sql {
   return sql`(${column(filter.attribute)})::text ${operator} ${filter.pattern}::text`
 }
 
-/** Array operators want the same type on both sides: the column is cast, which costs nothing where it has it already. */
+/**
+ * Array operators need the same type on both sides, so the column is cast. The cast is free when the type is the same.
+ */
 function itemsSql(filter: Filter & { kind: 'items' }, column: Column): Sql {
   const { attribute, itemType, relation, values } = filter
-  // Doubles, because a cast from double to numeric would drop digits.
+  // float8, because a cast from double to numeric would drop digits.
   const type = itemType === 'number' ? 'float8' : sqlType({ ...attribute, type: itemType })
   return sql`(${column(attribute)})::${raw(type)}[] ${itemRelations[relation]} ${list(values, type)}`
 }
@@ -99,7 +105,10 @@ function jsonSql(filter: Filter & { kind: 'json' }, column: Column): Sql {
   return sql`(${column(filter.attribute)})::jsonb ${operator} ${filter.value}::jsonb`
 }
 
-/** Enumerations, addresses and the like are strings to us: as text they compare, and text itself is left alone. */
+/**
+ * Enumerations, addresses and other string-like types are compared as text. Text columns are not cast, to keep their
+ * index.
+ */
 function scalar(attribute: ScalarAttribute, column: Column): Sql {
   const cast = attribute.type === 'string' ? raw('::text') : raw('')
   return sql`(${column(attribute)})${cast}`
@@ -107,6 +116,6 @@ function scalar(attribute: ScalarAttribute, column: Column): Sql {
 
 const list = (values: readonly string[], type: string): Sql => sql`${values}::${raw(type)}[]`
 
-function sqlType({ type, withoutZone }: ScalarAttribute): string {
+export function sqlType({ type, withoutZone }: ScalarAttribute): string {
   return type === 'datetime' && withoutZone ? 'timestamp' : sqlTypes[type]
 }

@@ -1,12 +1,12 @@
+// The filter's syntax tree (AST), after validation.
+import type { Geometry } from '../geometry/geojson.ts'
 import type { Attribute, ScalarType } from './attribute.ts'
-import type { Geometry } from './geojson.ts'
 
 export type ScalarAttribute = Attribute & { readonly type: ScalarType }
 
 /**
- * A filter that has been checked: what filter-sql.ts and filter-predicate.ts interpret.
- * Every value is the canonical text of its attribute's type (see value.ts), so that nothing is lost on the way: an
- * integer of 64 bits and a decimal of 30 digits arrive as they were sent.
+ * A validated filter, interpreted by filter-sql.ts and filter-predicate.ts. Every value is the canonical text of its
+ * attribute's type (see value.ts), so that 64-bit integers and decimals of 30 digits lose nothing.
  */
 export type Filter =
   | { readonly kind: 'and' | 'or'; readonly filters: readonly Filter[] }
@@ -43,12 +43,12 @@ export type Filter =
 
 export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte'
 
-/** All hold; none at all matches every row. */
+/** Conjunction; an empty list matches every row. */
 export function allOf(filters: readonly Filter[]): Filter {
   return filters.length === 1 && filters[0] ? filters[0] : { kind: 'and', filters }
 }
 
-/** One holds; none at all matches no row. */
+/** Disjunction; an empty list matches no row. */
 export function anyOf(filters: readonly Filter[]): Filter {
   return filters.length === 1 && filters[0] ? filters[0] : { kind: 'or', filters }
 }

@@ -64,13 +64,13 @@ function refused(input: unknown, path: string, message?: string | RegExp, code?:
   )
 }
 
-describe('shape', () => {
-  test('nothing matches every row', () => {
+describe('a filter', () => {
+  test('that is empty matches every row', () => {
     for (const input of [undefined, null, '', {}, '{}', 'null'])
       assert.deepEqual(parse(input), { kind: 'and', filters: [] })
   })
 
-  test('a value is equality, a list is membership, null is absence, several keys are all', () => {
+  test('reads a value as equality, a list as membership, null as absence, and several keys as all of them', () => {
     assert.deepEqual(parse({ integer: 1 }), compare('integer', 'eq', '1'))
     assert.deepEqual(parse({ integer: [1, '2'] }), { kind: 'in', attribute: attribute('integer'), values: ['1', '2'] })
     assert.deepEqual(parse({ integer: null }), isNull('integer'))
@@ -105,7 +105,7 @@ describe('shape', () => {
     same({ integer: { $not: [1, 2] } }, { integer: { $notIn: [1, 2] } })
   })
 
-  test('query-string and JSON-text forms say the same', () => {
+  test('means the same as deep-object query string and as JSON text', () => {
     same({ integer: { $gte: '10' } }, { integer: { $gte: 10 } })
     same({ integer: { $in: '1,2' } }, { integer: { $in: [1, 2] } })
     same({ integer: { $in: { 0: '1', 1: '2' } } }, { integer: { $in: [1, 2] } })
@@ -122,8 +122,8 @@ describe('shape', () => {
   })
 })
 
-describe('operators', () => {
-  test('comparisons', () => {
+describe('the operators of a filter', () => {
+  test('compare by =, <, > and their like', () => {
     assert.deepEqual(parse({ integer: { $eq: 1 } }), compare('integer', 'eq', '1'))
     assert.deepEqual(parse({ integer: { $ne: 1 } }), not(compare('integer', 'eq', '1')))
     for (const comparison of ['gt', 'gte', 'lt', 'lte']) {
@@ -134,7 +134,7 @@ describe('operators', () => {
     assert.deepEqual(parse({ integer: { $notBetween: [1, 9] } }), not(range))
   })
 
-  test('membership, also in an empty list', () => {
+  test('test membership in a list, also in an empty one', () => {
     const list = (values: string[]) => ({ kind: 'in', attribute: attribute('integer'), values })
     assert.deepEqual(parse({ integer: { $in: [1, 2] } }), list(['1', '2']))
     assert.deepEqual(parse({ integer: { $notIn: [1, 2] } }), not(list(['1', '2'])))
@@ -142,7 +142,7 @@ describe('operators', () => {
     assert.deepEqual(parse({ integer: { $notIn: [] } }), not(list([])))
   })
 
-  test('patterns; the text operators escape what is special in a pattern', () => {
+  test('match patterns; the text operators escape what is special in a pattern', () => {
     assert.deepEqual(parse({ string: { $like: 'a%' } }), like('a%'))
     assert.deepEqual(parse({ string: { $notLike: 'a%' } }), not(like('a%')))
     assert.deepEqual(parse({ string: { $iLike: 'a%' } }), like('a%', true))
@@ -152,7 +152,7 @@ describe('operators', () => {
     assert.deepEqual(parse({ string: { $substring: '' } }), like('%%'))
   })
 
-  test('null tests apply to every type', () => {
+  test('test any type for null', () => {
     for (const name of [...types, 'strings', 'documents']) {
       for (const input of [null, { $eq: null }, { $is: null }, { $is: 'null' }]) {
         assert.deepEqual(parse({ [name]: input }), isNull(name))
@@ -204,8 +204,8 @@ describe('operators', () => {
   })
 })
 
-describe('refusals', () => {
-  test('an unknown attribute, whatever it is called', () => {
+describe('the faults of a filter', () => {
+  test('name an unknown attribute, also one called like a property of Object', () => {
     for (const name of ['secret', 'toString', '__proto__', 'constructor', 'hasOwnProperty', '', '0']) {
       const input = JSON.parse(`{"${name}":{"$eq":1}}`)
       refused(input, `query/filter/${name}`, / is not an attribute\. .*Allowed: string, /, 'unknown_attribute')
@@ -218,7 +218,7 @@ describe('refusals', () => {
     }
   })
 
-  test('an unknown operator, whatever it is called', () => {
+  test('name an unknown operator, also one called like a property of Object', () => {
     for (const operator of ['$regexp', '$GT', 'gt', '__proto__', 'toString', '$where']) {
       refused(
         { integer: JSON.parse(`{"${operator}":1}`) },
@@ -235,7 +235,7 @@ describe('refusals', () => {
     refused({ integer: {} }, 'query/filter/integer', 'must hold an operator such as $eq')
   })
 
-  test('what is no filter', () => {
+  test('name a value that is not a filter', () => {
     refused('{', 'query/filter', /must be JSON/, 'invalid_json')
     refused('5', 'query/filter', 'must be an object, not 5')
     refused([{ integer: 1 }], 'query/filter', 'must be an object, not a list')
@@ -247,7 +247,7 @@ describe('refusals', () => {
     assert.throws(() => parseFilter({ x: 1 }, attributes, 'body/where'), /^ApiError: body\/where\/x: "x" is not/)
   })
 
-  test('a misspelt name is answered with the nearest, and all faults are named together', () => {
+  test('suggest the nearest name for a misspelt one, and list all faults together', () => {
     refused({ Strings: 'x' }, 'query/filter/Strings', /Did you mean "strings"\?/)
     refused({ integer: { gte: 1 } }, 'query/filter/integer/gte', /Did you mean "\$gte"\?/)
     refused({ string: { $ilike: 'a' } }, 'query/filter/string/$ilike', /Did you mean "\$iLike"\?/)
@@ -268,7 +268,7 @@ describe('refusals', () => {
     )
   })
 
-  test('an operator that does not apply to the type', () => {
+  test('name an operator that does not apply to the type of its attribute', () => {
     const inapplicable: Record<string, AttributeType[]> = {
       $eq: ['binary', 'geometry'],
       $gt: ['boolean', 'json', 'binary', 'geometry'],
@@ -297,7 +297,7 @@ describe('refusals', () => {
     refused({ documents: { $contains: [{}] } }, 'query/filter/documents/$contains', /only be compared with null/)
   })
 
-  test('a value of another type names the path', () => {
+  test('name the path of a value of the wrong type', () => {
     refused({ integer: { $gte: 'abc' } }, 'query/filter/integer/$gte', 'must be an integer, not "abc"', 'invalid_value')
     refused({ integer: { $in: '1,x' } }, 'query/filter/integer/$in', 'must be an integer, not "x"')
     refused({ integer: { $in: [1, 'x'] } }, 'query/filter/integer/$in/1', 'must be an integer, not "x"')

@@ -1,3 +1,4 @@
+// Filter parser: MongoDB-like JSON to the tree of filter-tree.ts.
 import { FaultCollector } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes } from './attribute.ts'
@@ -10,13 +11,14 @@ const bounds = { depth: 10, nodes: 200 }
 
 type Parse = { readonly attributes: Attributes; readonly faults: FaultCollector; nodes: number }
 
-/** A place in the input: how it is called in messages and how many objects are around it. */
+/** A position in the input: its path in messages and its nesting depth. */
 type Place = { readonly path: string; readonly depth: number }
 
 /**
- * The one filter grammar: lists, dataset queries and tiles. Takes an object from JSON or from a deep-object query
- * string, or its JSON text; nothing at all matches every row. Whatever is not understood is refused, because a filter
- * that is ignored returns more rows than were asked for, and all faults are named together. `root` begins their paths.
+ * Parses the one filter grammar of lists, dataset queries and tiles. The input is an object from JSON or from a
+ * deep-object query string, or JSON text; undefined matches every row. Anything unknown is refused, because an ignored
+ * filter returns more rows than the caller asked for. All faults are reported together; `root` is the prefix of their
+ * paths.
  */
 export function parseFilter(input: unknown, attributes: Attributes, root = 'query/filter'): Filter {
   const place = { path: root, depth: 1 }
@@ -28,7 +30,10 @@ export function parseFilter(input: unknown, attributes: Attributes, root = 'quer
   return filter
 }
 
-/** Goes on after a fault, but not with a filter that is too large: every node beyond the limit would be a fault. */
+/**
+ * Collects a fault and continues, but stops when the filter is too large: every node beyond the limit would be another
+ * fault.
+ */
 function attempt(parse: Parse, work: () => Filter): Filter {
   if (parse.nodes > bounds.nodes) return allOf([])
   return parse.faults.attempt(work) ?? allOf([])
@@ -42,14 +47,14 @@ function parseText(text: string, { path }: Place): unknown {
   }
 }
 
-/** `{ name: condition, $or: […], … }`: all of it holds. */
+/** `{ name: condition, $or: […], … }`: a conjunction. */
 function parseGroup(parse: Parse, value: unknown, place: Place): Filter {
   return allOf(parseEntries(parse, value, place))
 }
 
 function parseEntries(parse: Parse, value: unknown, place: Place): readonly Filter[] {
   const entries = objectEntries(value, place)
-  // An empty object is no node, but a list of them still takes its time.
+  // An empty object is no filter node, but a long list of them still costs time, so it counts.
   if (entries.length === 0) countNode(parse, place)
   return entries.map(([key, item]) => attempt(parse, () => parseEntry(parse, key, item, inside(place, key))))
 }
@@ -81,7 +86,7 @@ const misplaced = (operator: string): string =>
 
 const unknownLogic = (operator: string): string => unknownName('$and, $or or $not', operator, ['$and', '$or', '$not'])
 
-/** What one attribute has to meet: a value, a list, null, or an object of operators. */
+/** Parses the condition on one attribute: a value, a list, null, or an object of operators. */
 function parseCondition(parse: Parse, attribute: Attribute, value: unknown, place: Place): Filter {
   if (asList(value)) return parseOperator(parse, '$in', attribute, value, place)
   if (!asObject(value)) return parseOperator(parse, '$eq', attribute, value, place)
@@ -114,7 +119,7 @@ function parseOperator(parse: Parse, operator: string, attribute: Attribute, val
   return applyOperator('$ne', use)
 }
 
-/** Open to every type. The other operators say themselves that null is no value for them. */
+/** $is and $not accept null for every type. The other operators refuse null themselves. */
 function compareWithNull(operator: string, use: Use): Filter {
   const isNull: Filter = { kind: 'is', attribute: use.attribute, value: null }
   if (operator === '$eq' || operator === '$is') return isNull
@@ -122,15 +127,15 @@ function compareWithNull(operator: string, use: Use): Filter {
 }
 
 /**
- * A query string can only say null as text. For $is and its opposite $not that text is null; elsewhere it is null
- * unless the attribute is a string, which can hold those four letters.
+ * A query string can write null only as text. For $is and $not the text `null` means null; for other operators it does
+ * so unless the attribute is a string.
  */
 function isNullOperand(operator: string, attribute: Attribute, value: unknown): boolean {
   const isText = attribute.type === 'string' && operator !== '$is' && operator !== '$not'
   return value === null || (value === 'null' && !isText)
 }
 
-/** Own keys only, as a list: no key of the input ever reaches a prototype. */
+/** Entries of own keys only, so that no input key reaches a prototype. */
 function objectEntries(value: unknown, { path, depth }: Place): readonly (readonly [string, unknown])[] {
   if (depth > bounds.depth) throw fault(path, 'too_deep', `must not nest deeper than ${bounds.depth} levels`)
   if (!asObject(value)) throw fault(path, 'invalid_value', `must be an object, not ${show(value)}`)

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { testDatabase } from '../../testing/database.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { testDatabase } from '../testing/database.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import { parsePlan } from './plan.ts'
 import { planBatches } from './plan-rows.ts'
 import { planSql } from './plan-sql.ts'
+import { postgresSql } from './postgres-sql.ts'
+
+// One database is enough: sizes in memory are compared with those of PostGIS; datasets/differential.test.ts asks both
+// for sizes.
 
 let db: Db
 let close: () => Promise<void>
@@ -62,7 +66,7 @@ async function bySql(geometries: readonly (object | null)[]): Promise<(number | 
     SELECT g AS geom, g::geography AS round, ST_SetSRID(g, 0) AS bare
     FROM unnest(${geometries.map((one) => one && JSON.stringify(one))}::text[]) AS text, ST_GeomFromGeoJSON(text) AS g)`
   const plan = parsePlan(query, attributes)
-  const [row = {}] = await db.query(planSql(plan, { from, isTable: false, key: [] }, (_, value) => value))
+  const [row = {}] = await db.query(planSql(plan, { from, isTable: false, key: [] }, postgresSql, (_, value) => value))
   return plan.columns.map(({ name }) => row[name] as number | null)
 }
 

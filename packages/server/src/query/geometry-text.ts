@@ -1,10 +1,12 @@
+// GeoJSON geometries as normalized GeoJSON or WKT text.
 import { ApiError } from '../errors.ts'
-import { type Geometry, readGeometry } from './geojson.ts'
+import type { Geometry } from '../geometry/geojson.ts'
 import type { Projection } from './projection.ts'
+import { readGeometry } from './read-geometry.ts'
 
 export type GeometryNotation = 'geojson' | 'wkt'
 
-/** The geometry that a row holds; null where it holds none or something that is none. */
+/** The row's value as a geometry, or null if it is missing or malformed. */
 export function geometryOf(value: unknown): Geometry | null {
   try {
     return value === null ? null : readGeometry(value, '')
@@ -15,25 +17,33 @@ export function geometryOf(value: unknown): Geometry | null {
 }
 
 /**
- * A GeoJSON geometry as text, heights included, foreign members not: as RFC 7946 wants it, with outer rings
- * anticlockwise, or as WKT in the spelling of PostGIS. Null where `value` is no geometry.
+ * Writes a GeoJSON geometry as text. Heights are kept, foreign members dropped. GeoJSON follows RFC 7946 (outer rings
+ * anticlockwise), WKT is spelt like PostGIS. Null if `value` is no geometry.
  */
 export function geometryText(value: unknown, notation: GeometryNotation, projection?: Projection): string | null {
-  // Checked without its heights, which the text keeps.
+  // The check ignores heights; the text keeps them.
   if (!geometryOf(value)) return null
   const raw = projection ? projected(value as RawGeometry, projection) : (value as RawGeometry)
   return notation === 'wkt' ? wktText(raw) : JSON.stringify(oriented(raw))
 }
 
+/** Reprojects a GeoJSON geometry and keeps its heights. Null if `value` is no geometry. */
+export function projectedGeometry(value: unknown, projection: Projection): object | null {
+  return geometryOf(value ?? null) && projected(value as RawGeometry, projection)
+}
+
 type Nested = readonly (number | Nested)[]
 type Ring = readonly (readonly number[])[]
-type RawGeometry = { type: Geometry['type']; coordinates: Nested; geometries: readonly RawGeometry[] }
+/** A GeoJSON geometry with a checked structure. Positions keep as many numbers as the source sent. */
+type RawGeometry =
+  | { type: 'GeometryCollection'; geometries: readonly RawGeometry[] }
+  | { type: Exclude<Geometry['type'], 'GeometryCollection'>; coordinates: Nested }
 
-function projected({ type, coordinates, geometries }: RawGeometry, projection: Projection): RawGeometry {
-  if (type === 'GeometryCollection') {
-    return { type, coordinates, geometries: geometries.map((part) => projected(part, projection)) }
+function projected(geometry: RawGeometry, projection: Projection): RawGeometry {
+  if (geometry.type === 'GeometryCollection') {
+    return { type: geometry.type, geometries: geometry.geometries.map((part) => projected(part, projection)) }
   }
-  return { type, geometries, coordinates: projectedAll(coordinates, projection) }
+  return { type: geometry.type, coordinates: projectedAll(geometry.coordinates, projection) }
 }
 
 function projectedAll(value: Nested, projection: Projection): Nested {
@@ -41,10 +51,12 @@ function projectedAll(value: Nested, projection: Projection): Nested {
   return (value as readonly Nested[]).map((item) => projectedAll(item, projection))
 }
 
-function oriented({ type, coordinates, geometries }: RawGeometry): object {
+function oriented(geometry: RawGeometry): object {
+  if (geometry.type === 'GeometryCollection') {
+    return { type: geometry.type, geometries: geometry.geometries.map(oriented) }
+  }
+  const { type, coordinates } = geometry
   switch (type) {
-    case 'GeometryCollection':
-      return { type, geometries: geometries.map(oriented) }
     case 'Polygon':
       return { type, coordinates: orientedPolygon(coordinates as readonly Ring[]) }
     case 'MultiPolygon':
@@ -75,12 +87,13 @@ function wktText(geometry: RawGeometry): string {
   return `${type.toUpperCase()}${dimension}${wktBody(geometry)}`
 }
 
-function wktBody({ type, coordinates, geometries }: RawGeometry): string {
-  const isCollection = type === 'GeometryCollection'
-  const items = isCollection ? geometries : coordinates
+function wktBody(geometry: RawGeometry): string {
+  const isCollection = geometry.type === 'GeometryCollection'
+  const items = isCollection ? geometry.geometries : geometry.coordinates
   if (items.length === 0) return ' EMPTY'
-  if (isCollection) return `(${geometries.map(wktText).join(',')})`
-  // PostGIS puts the points of a MULTIPOINT in parentheses, those of a line not.
+  if (isCollection) return `(${geometry.geometries.map(wktText).join(',')})`
+  const { type, coordinates } = geometry
+  // PostGIS puts the points of a MULTIPOINT in parentheses, but not those of a line.
   if (type === 'MultiPoint') return `(${(coordinates as readonly Nested[]).map((point) => nested(point)).join(',')})`
   return nested(coordinates)
 }
@@ -93,7 +106,7 @@ function nested(value: Nested): string {
   return `(${items.map((item) => (isLine ? item.join(' ') : nested(item))).join(',')})`
 }
 
-/** How many numbers a position has. */
+/** The number of coordinates of a position. */
 function depthOf(value: Nested): number {
   let inner: Nested = value
   while (Array.isArray(inner[0])) inner = inner[0]

@@ -1,4 +1,6 @@
-/** Equality of two JSON values as jsonb has it: the order of an object's keys means nothing. */
+// jsonb's equality and containment (`@>`) for JSON values in memory.
+
+/** jsonb equality: the order of an object's keys does not matter. */
 export function jsonEquals(a: unknown, b: unknown): boolean {
   if (!isContainer(a) || !isContainer(b)) return a === b
   const [keysOfA, keysOfB] = [Object.keys(a), Object.keys(b)]
@@ -6,7 +8,7 @@ export function jsonEquals(a: unknown, b: unknown): boolean {
   return keysOfA.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key], b[key]))
 }
 
-/** jsonb's `@>`: a list contains a scalar that is one of its items, but only on the outermost level. */
+/** jsonb's `@>`: an array contains a scalar that is one of its items, but only at the top level. */
 export function jsonContains(whole: unknown, part: unknown): boolean {
   if (Array.isArray(whole) && !isContainer(part)) return whole.some((item) => item === part)
   return containsDeep(whole, part)

@@ -1,20 +1,22 @@
+// LIKE and ILIKE matching in memory.
+
 const anyChar = -1
 const anyText = -2
 
-/** The text as a LIKE pattern that matches only itself. */
+/** Escapes text so that as a LIKE pattern it matches only itself. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-/** PostgreSQL refuses a pattern whose last backslash escapes nothing, but only when a row makes it read that far. */
+/** Detects a trailing backslash up front: PostgreSQL refuses such a pattern only when a row makes it read that far. */
 export function endsInsideEscape(pattern: string): boolean {
   const backslashes = /\\*$/.exec(pattern)?.[0].length ?? 0
   return backslashes % 2 === 1
 }
 
 /**
- * SQL's LIKE. No regular expression is made from the pattern: this never takes longer than pattern × text.
+ * SQL's LIKE without regular expressions, so that the time is bounded by pattern × text.
  *
- * ILIKE folds case by the database's locale. What we promise, and test, is ASCII on every server; beyond it this
- * folds one code point to one, as PostgreSQL does under any UTF-8 locale (and not under the locale C).
+ * ILIKE folds case by the database's locale. We promise and test ASCII only, which is the same on every server; beyond
+ * ASCII this folds code point by code point, as PostgreSQL does under a UTF-8 locale (but not under the locale C).
  */
 export function likeMatcher(pattern: string, ignoreCase: boolean): (text: string) => boolean {
   const tokens = tokenize(ignoreCase ? foldCase(pattern) : pattern)
@@ -51,7 +53,7 @@ function matches(tokens: readonly number[], text: string): boolean {
       token += 1
       at += width(char)
     } else if (retryToken >= 0) {
-      // Only the last % ever needs another try: an earlier one has already found its shortest match.
+      // Backtrack only to the last %: an earlier one has already found its shortest match.
       retryAt += width(codePoint(text, retryAt))
       at = retryAt
       token = retryToken

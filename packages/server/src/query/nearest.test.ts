@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { testDatabase } from '../../testing/database.ts'
 import type { Db } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { testDatabase } from '../testing/database.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import { type Nearest, nearestFirst } from './nearest.ts'
 import { type Column, parsePlan, type Query } from './plan.ts'
 import { planBatches } from './plan-rows.ts'
 import { planSql } from './plan-sql.ts'
+import { postgresSql } from './postgres-sql.ts'
+
+// One database is enough: the order in memory is compared with that of PostGIS; datasets/differential.test.ts asks
+// both for what is nearest.
 
 let db: Db
 let close: () => Promise<void>
@@ -57,7 +61,7 @@ async function bothWays(query: Query, nearest: Nearest) {
     FROM jsonb_array_elements(${JSON.stringify(rows)}::jsonb))`
   const asText = (_: Column, value: Sql) => sql`(${value})::text`
   const relation = { from, isTable: false, key: [...attributes.values()].slice(0, 1) }
-  const found = await db.query<Record<string, string | null>>(planSql(plan, relation, asText))
+  const found = await db.query<Record<string, string | null>>(planSql(plan, relation, postgresSql, asText))
   const inMemory = [...planBatches(plan, rows, { geometry: 'geojson' })].flat()
   return { inSql: found.map((row) => plan.columns.map(({ name }) => row[name] ?? null)), inMemory }
 }

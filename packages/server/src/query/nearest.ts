@@ -1,17 +1,18 @@
+// Nearest-neighbour queries (k-NN): sort rows by distance.
 import { type ApiError, invalid } from '../errors.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import type { Column, Plan } from './plan.ts'
 import { geometryOperand } from './spatial-operand.ts'
 
-/** What the rows are wanted nearest to, as it arrives. */
+/** The unvalidated `nearest` parameter. */
 export type Nearest = { attribute?: string; point?: unknown; geometry?: unknown; as?: string }
 
 const defaultName = 'distance'
 const maxNameBytes = 63
 
 /**
- * The plan with the nearest rows first, and with a column that says how near they are: in metres along the ellipsoid.
- * What else the plan sorts by decides among equals.
+ * Sorts a plan by distance and adds a column with the distance in metres along the ellipsoid. The plan's own order
+ * breaks ties.
  */
 export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attributes: Attributes, path: string): Plan {
   if (!nearest) return plan
@@ -37,7 +38,7 @@ function placeOf({ point, geometry }: Nearest, path: string) {
   return geometryOperand({ type: 'Point', coordinates: point }, `${path}/point`)
 }
 
-/** The one that is named, or the first. */
+/** The named geometry, or the first one. */
 function geometryNamed(attributes: Attributes, name: string | undefined, path: string): Attribute {
   const geometries = [...attributes.values()].filter(({ type }) => type === 'geometry')
   const found = name === undefined ? geometries[0] : geometries.find((attribute) => attribute.name === name)

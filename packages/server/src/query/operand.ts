@@ -1,3 +1,4 @@
+// Operands of filter operators: scalars, lists and JSON, from JSON bodies or query strings.
 import type { ScalarType } from './attribute.ts'
 import { below, fault, show } from './fault.ts'
 import { canonicalText } from './value.ts'
@@ -15,7 +16,7 @@ const nouns: { readonly [type in ScalarType]: string } = {
   uuid: 'a UUID',
 }
 
-/** The list that `value` is: an array, or the object with keys 0, 1, … that an indexed query string gives. */
+/** Reads a list: an array, or the object with keys 0, 1, … of an indexed query string. */
 export function asList(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value
   if (!asObject(value)) return undefined
@@ -43,7 +44,7 @@ export function scalarOperand(type: ScalarType, value: unknown, path: string): s
   throw fault(path, 'invalid_value', `must be ${noun}, not ${show(value)}`)
 }
 
-/** A list operand: a list, one value, or text with commas. Items that hold a comma need a real list. */
+/** A list operand: a list, a single value, or comma-separated text. Items that contain a comma need a real list. */
 export function listOperand(type: ScalarType, value: unknown, path: string): readonly string[] {
   const isList = asList(value) !== undefined
   return rawList(value, path).map((item, index) => scalarOperand(type, item, isList ? below(path, index) : path))
@@ -57,7 +58,7 @@ export function rawList(value: unknown, path: string): readonly unknown[] {
   return list
 }
 
-/** The text of a JSON operand. Text that is JSON is read as JSON; other text is a JSON string. */
+/** The text of a JSON operand. Text that parses as JSON is JSON; other text is a JSON string. */
 export function jsonOperand(value: unknown, path: string): string {
   const json = typeof value === 'string' ? readJsonText(value) : value
   checkJson(json, path, 1)
@@ -68,7 +69,7 @@ export function jsonOperand(value: unknown, path: string): string {
   return text
 }
 
-/** What PostgreSQL cannot store it cannot compare either: NUL and half a surrogate pair. */
+/** Refuses text that PostgreSQL can neither store nor compare: NUL and lone surrogates. */
 export function checkText(text: string, path: string): void {
   if (text.length > bounds.stringLength) {
     throw fault(path, 'too_long', `must not be longer than ${bounds.stringLength} characters`)

@@ -1,3 +1,4 @@
+// The filter's operators, and the types each one applies to.
 import { shortList, unknownName } from '../nearest-name.ts'
 import type { Attribute, AttributeType, ScalarType } from './attribute.ts'
 import { fault, show } from './fault.ts'
@@ -7,7 +8,7 @@ import { checkText, jsonOperand, listOperand, rawList, scalarOperand } from './o
 import { bboxOperand, boxOperand, distanceOperand, geometryOperand, isBox } from './spatial-operand.ts'
 import { isScalarType } from './value.ts'
 
-/** One operator's use: `attribute operator value`, found at `path`. */
+/** One use of an operator: `attribute operator value`, found at `path`. */
 export type Use = { readonly attribute: Attribute; readonly value: unknown; readonly path: string }
 
 type Operator = { readonly types: readonly AttributeType[]; readonly build: (use: Use) => Filter }
@@ -18,10 +19,7 @@ const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date'
 const scalar: readonly AttributeType[] = [...ordered, 'boolean']
 const equatable: readonly AttributeType[] = [...scalar, 'json', 'array']
 
-/**
- * Which operator applies to which type. `$and`, `$or` and `$not` nest, so that filter.ts has them; so has it
- * comparison with null, which is open to every type.
- */
+/** `$and`, `$or`, `$not` and comparison with null are in filter.ts, because they nest or apply to every type. */
 const operators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
   ['$eq', { types: equatable, build: equal }],
   ['$ne', { types: equatable, build: (use) => not(equal(use)) }],
@@ -61,7 +59,7 @@ export function applyOperator(name: string, use: Use): Filter {
 
 export const isOperator = (name: string): boolean => operators.has(name)
 
-/** `$is` and `$not` with null are open to every type. */
+/** `$is` and `$not` with null apply to every type. */
 const operatorsOf = (type: AttributeType): string[] => [
   ...[...operators].flatMap(([name, { types }]) => (types.includes(type) ? [name] : [])),
   ...['$is', '$not', '$and', '$or'].filter((name) => !operators.get(name)?.types.includes(type)),
@@ -137,7 +135,7 @@ function bbox({ attribute, value, path }: Use): Filter {
   return anyOf(parts.map((geometry) => ({ kind: 'intersects', attribute, geometry })))
 }
 
-/** A geometry or a box. */
+/** The operand is a geometry or a box. */
 function spatial(use: Use, kind: 'intersects' | 'within'): Filter {
   const { attribute, value, path } = use
   if (!isBox(value)) return { kind, attribute, geometry: geometryOperand(value, path) }

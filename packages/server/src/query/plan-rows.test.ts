@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { testDatabase } from '../../testing/database.ts'
 import type { Db } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { testDatabase } from '../testing/database.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import type { Row } from './cell-reader.ts'
 import { type Column, parsePlan, type Query } from './plan.ts'
 import { maxRows, planBatches } from './plan-rows.ts'
 import { planSql } from './plan-sql.ts'
+import { postgresSql } from './postgres-sql.ts'
+
+// One database is enough: plans in memory are compared with their SQL; datasets/differential.test.ts sends plans to both.
 
 const list: readonly Attribute[] = [
   { name: 'id', type: 'integer' },
@@ -261,7 +264,7 @@ test('SQL and memory answer the same plan alike', async () => {
         r (id int8, name text, kind text, pop int8, area float8, open boolean, at timestamptz, geometry jsonb)`)
       for (const query of queries) {
         const plan = parsePlan(query, attributes)
-        const expected = await db.query<Record<string, string | null>>(planSql(plan, relation, render))
+        const expected = await db.query<Record<string, string | null>>(planSql(plan, relation, postgresSql, render))
         const texts = expected.map((row) => plan.columns.map(({ name }) => row[name] ?? null))
         const isTidy = (cells: (string | null)[]) =>
           cells.map((cell) => (cell === '[null,null,null,null]' ? null : cell))

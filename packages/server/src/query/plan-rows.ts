@@ -1,29 +1,30 @@
+// Plan interpreter in memory: filter, sample, group, sort and page JSON rows; plan-sql.ts is its counterpart in SQL.
 import { ApiError } from '../errors.ts'
+import { distanceFrom } from '../geometry/distance.ts'
+import { geodesicArea, geodesicLength } from '../geometry/geodesic-size.ts'
+import { extentOf, type Geometry, positionsOf } from '../geometry/geojson.ts'
 import type { Attribute } from './attribute.ts'
 import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
-import { distanceFrom } from './distance.ts'
 import { filterPredicate } from './filter-predicate.ts'
-import { geodesicArea, geodesicLength } from './geodesic-size.ts'
-import { extentOf, type Geometry, positionsOf } from './geojson.ts'
 import { type GeometryNotation, geometryOf } from './geometry-text.ts'
 import type { Column, Order, Plan, Sample } from './plan.ts'
 import { projectionOf } from './projection.ts'
 import { compareValues, decodeValue, isScalarType, type Value } from './value.ts'
 
-/** What the sources without SQL may hold: everything is in memory at once. */
+/** The row limit of sources without SQL, because all rows are in memory at once. */
 export const maxRows = 100_000
 
-/** A row of the answer to be: its cells by column, and what else the order needs. */
+/** A row of the answer: its cells by column, and the values the order needs. */
 type Item = { cellOf(column: Column): string | null; keyOf(attribute: Attribute): string | null }
 
-/** How geometries are written: in what notation, and in what system (see projection.ts) unless it is 4326. */
+/** Notation of geometries, and their projection (see projection.ts) if it is not 4326. */
 export type RowShape = { readonly geometry: GeometryNotation; readonly definition?: string }
 
 const batchSize = 1_000
 
 /**
- * The plan on rows of JSON values, as plan-sql.ts has it on a table: cells in the order of `plan.columns`. Geometry is
- * GeoJSON in 4326. A value that is not of its attribute's type is null.
+ * Runs a plan on JSON rows, with the same result as plan-sql.ts on a table: cells in the order of `plan.columns`.
+ * Geometry is GeoJSON in 4326. A value that does not fit its attribute's type counts as null.
  */
 export function* planBatches(plan: Plan, rows: Iterable<Row>, shape: RowShape): Generator<Cells[]> {
   const readers = createReaders(shape)
@@ -49,7 +50,7 @@ function createReaders({ geometry, definition }: RowShape) {
   }
 }
 
-/** What a column measures from is prepared once, not for every row. */
+/** Prepares the geometry to measure from once, not for every row. */
 function distanceReader() {
   const made = new Map<Geometry, (other: Geometry) => number>()
   return ({ attribute, distanceTo }: Column, row: Row): string | null => {
@@ -61,7 +62,7 @@ function distanceReader() {
   }
 }
 
-/** Each attribute's reader is made once, not for every row. */
+/** Makes each attribute's reader once, not for every row. */
 function perAttribute(make: (attribute: Attribute) => (row: Row) => string | null) {
   const made = new Map<Attribute, (row: Row) => string | null>()
   return (attribute: Attribute, row: Row): string | null => {
@@ -81,19 +82,19 @@ function selectRows({ where, sample }: Plan, rows: Iterable<Row>): Row[] {
     if (count > maxRows) {
       throw new ApiError('too_many_rows', `The source has more than ${maxRows} rows, the limit for queries.`)
     }
-    // Drawn before the filter, so that which rows are drawn does not depend on it.
+    // Sample before filtering, so that the sampled rows do not depend on the filter.
     if (isDrawn() && holds(row) === true) kept.push(row)
   }
   return kept
 }
 
-/** There are no pages here that SYSTEM could draw: both methods draw single rows. */
+/** Without pages there is nothing for SYSTEM to sample: both methods sample single rows. */
 function sampler({ percentage, seed }: Sample): () => boolean {
   const random = seed === undefined ? Math.random : mulberry32(Math.trunc(seed))
   return () => random() * 100 < percentage
 }
 
-/** A small generator that is the same everywhere; https://github.com/bryc/code/blob/master/jshash/PRNGs.md */
+/** mulberry32, a small seeded random generator; https://github.com/bryc/code/blob/master/jshash/PRNGs.md */
 function mulberry32(seed: number): () => number {
   let state = seed | 0
   return () => {
@@ -116,7 +117,7 @@ function rowItem(row: Row, readers: Readers): Item {
 
 function groupRows(plan: Plan, group: readonly Attribute[], rows: readonly Row[], readers: Readers): Item[] {
   const groups = new Map<string, Row[]>()
-  // Aggregates of no rows at all are one row; groups of no rows are none.
+  // As in SQL: aggregates of no rows give one row, groups of no rows give none.
   if (group.length === 0) groups.set('[]', [])
   for (const row of rows) {
     const key = JSON.stringify(group.map((attribute) => readers.key(attribute, row)))
@@ -193,7 +194,7 @@ function sizeCell({ name }: Attribute, rows: readonly Row[], sizeOf: (geometry: 
   return sizes.length > 0 ? String(sizes.reduce((total, size) => total + size)) : null
 }
 
-/** Like SQL, groups are told apart by the whole group when only a part of them is wanted. */
+/** A page of groups needs a total order, so the whole group breaks ties, as in plan-sql.ts. */
 function completeOrder({ order, group = [], limit, offset }: Plan): readonly Order[] {
   if (order.length === 0 && limit === undefined && offset === 0) return order
   const known = new Set(order.filter(({ by }) => !by.aggregate).map(({ by }) => by.attribute))
@@ -202,10 +203,10 @@ function completeOrder({ order, group = [], limit, offset }: Plan): readonly Ord
   return [...order, ...columns.map((by) => ({ by, isDescending: false }))]
 }
 
-/** Text as bytes of UTF-8, whose order is the order of code points: made once, not at every comparison. */
+/** Text as UTF-8 bytes, which sort by code point. Encoded once, not at every comparison. */
 type SortKey = Exclude<Value, string> | Buffer | null
 
-/** Nulls come last in both directions. Equal rows stay as the source had them. */
+/** Nulls last in both directions. The sort is stable. */
 function sortItems(items: Item[], order: readonly Order[]): Item[] {
   if (order.length === 0) return items
   const keyed = items.map((item) => ({ item, keys: order.map(({ by }) => sortKey(by, item.cellOf(by))) }))
@@ -221,7 +222,7 @@ function sortItems(items: Item[], order: readonly Order[]): Item[] {
 
 function sortKey({ type }: Column, cell: string | null): SortKey {
   if (cell === null || !isScalarType(type)) return null
-  // The sum of whole numbers has more digits than a double.
+  // BigInt, because a sum of integers can exceed the digits of a double.
   const isWhole = type === 'number' && /^-?\d+$/.test(cell)
   const value = decodeValue(isWhole ? 'integer' : type, cell)
   return typeof value === 'string' ? Buffer.from(value) : value

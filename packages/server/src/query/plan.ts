@@ -1,25 +1,30 @@
+// Query plans: the validated form of a dataset query, and the parser for it.
 import { type ApiError, FaultCollector, invalid } from '../errors.ts'
+import type { Geometry } from '../geometry/geojson.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes, AttributeType } from './attribute.ts'
 import { parseFilter } from './filter.ts'
 import { allOf, type Filter } from './filter-tree.ts'
-import type { Geometry } from './geojson.ts'
 
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
 export type Aggregate = (typeof aggregates)[number]
 
-/** One column of the answer: an attribute as it is, or something computed from the rows of a group. */
+/** One output column: an attribute, or an aggregate over a group. */
 export type Column = {
   readonly name: string
   readonly attribute?: Attribute
   readonly aggregate?: Aggregate
   readonly isDistinct?: boolean
-  /** How far the attribute is from there, in metres, instead of the attribute itself. */
+  /** Select the attribute's distance to this geometry, in metres, instead of the attribute. */
   readonly distanceTo?: Geometry
+  /** Select the attribute's sort key, which may differ from its displayed value. */
+  readonly isSortKey?: boolean
+  /** Added only to break ties: any stable order will do. */
+  readonly isTieBreaker?: boolean
   readonly type: AttributeType
 }
 
-/** By an attribute, or by a column of the answer. */
+/** Sort by an attribute or by an output column. */
 export type Order = { readonly by: Column; readonly isDescending: boolean }
 
 export type Sample = {
@@ -28,7 +33,13 @@ export type Sample = {
   readonly seed: number | undefined
 }
 
-/** A query on a dataset, checked: every name in it is an attribute's. SQL and memory interpret it alike. */
+/** A row's sort values in PostgreSQL's text format, one for each term of the complete order. */
+export type Position = readonly (string | null)[]
+
+/**
+ * A validated query on a dataset: every name is a known attribute. plan-sql.ts and plan-rows.ts interpret it with the
+ * same result.
+ */
 export type Plan = {
   readonly columns: readonly Column[]
   readonly where: Filter
@@ -38,9 +49,11 @@ export type Plan = {
   readonly sample: Sample | undefined
   readonly limit: number | undefined
   readonly offset: number
+  /** Keyset position: only the rows behind it (see keyset.ts). */
+  readonly after?: Position
 }
 
-/** A query as it arrives, in the words of the advanced form. */
+/** An unvalidated query, with the field names of the advanced form. */
 export type Query = {
   attributes?: readonly string[]
   where?: unknown
@@ -54,7 +67,7 @@ export type Query = {
 
 type List = 'attributes' | 'order' | 'group' | 'distinct'
 
-/** Where the parts of a query stand in a request. */
+/** The paths of a query's parts in the request, for messages. */
 export type Places = { readonly where: string; readonly sample: string; of(list: List, index: number): string }
 
 export const bodyPlaces: Places = {
@@ -63,14 +76,14 @@ export const bodyPlaces: Places = {
   of: (list, index) => `body/${list}/${index}`,
 }
 
-/** In an address a list is one parameter. */
+/** In a URL a list is a single parameter. */
 export const queryPlaces: Places = {
   where: 'query/filter',
   sample: 'query/sample',
   of: (list) => `query/${list === 'order' ? 'sort' : list}`,
 }
 
-/** All faults are named together. */
+/** Parses a query and reports all faults together. */
 export function parsePlan(query: Query, attributes: Attributes, places = bodyPlaces): Plan {
   const faults = new FaultCollector()
   const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
@@ -107,7 +120,10 @@ function allColumns(attributes: Attributes, group: readonly Attribute[] | undefi
   return (group ?? [...attributes.values()]).map((attribute) => plain(attribute))
 }
 
-/** `name`, `name as alias`, `sum(name)`, `count(*)`, `count(distinct name) as alias`. An attribute's own name comes first. */
+/**
+ * `name`, `name as alias`, `sum(name)`, `count(*)`, `count(distinct name) as alias`. An attribute with exactly this
+ * name takes precedence.
+ */
 function parseColumn(attributes: Attributes, text: string, path: string): Column {
   const whole = attributes.get(text)
   if (whole) return plain(whole)
@@ -142,7 +158,7 @@ function parseAggregate(
 
 const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
 
-/** What an aggregate of this attribute is; nothing where there is none. */
+/** The type of an aggregate of this attribute; undefined if the aggregate does not apply. */
 function aggregateType(aggregate: Aggregate, { type }: Attribute): AttributeType | undefined {
   if (aggregate === 'count') return 'integer'
   if (aggregate === 'extent') return type === 'geometry' ? 'json' : undefined
@@ -211,7 +227,7 @@ function sortable(column: Column, path: string): Column {
   return column
 }
 
-/** DISTINCT ON keeps the first of each, so what it tells apart must be sorted by first. */
+/** DISTINCT ON keeps the first row of each group, so its columns must come first in the order. */
 function distinctFirst(distinct: readonly Attribute[], order: readonly Order[]): Order[] {
   const isDistinct = ({ by }: Order) => by.attribute !== undefined && distinct.includes(by.attribute)
   const leading = distinct.map(

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { testDatabase } from '../../testing/database.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { testDatabase } from '../testing/database.ts'
 import { projectionOf } from './projection.ts'
+
+// One database is enough: PostGIS is only asked where places are.
 
 let db: Db
 let close: () => Promise<void>

@@ -1,13 +1,17 @@
+// Map projections with proj4, from 4326 to another reference system.
 import proj4 from 'proj4'
 import { invalid } from '../errors.ts'
 
-/** A position in 4326 → the same place in another system, its heights as they are. */
+/** Projects a position from 4326; heights stay unchanged. */
 export type Projection = (position: readonly number[]) => number[]
 
-/** As many as spatial answers of SQL have. */
+/** SRID → PROJ definition. */
+export type Definitions = Readonly<Record<number, string>>
+
+/** The same precision as spatial answers from SQL. */
 const decimals = 9
 
-/** `definition` is what PostGIS has in `spatial_ref_sys.proj4text`. */
+/** `definition` is a PROJ text, as in PostGIS's `spatial_ref_sys.proj4text`. */
 export function projectionOf(definition: string): Projection {
   const forward = converter(definition)
   return ([x = 0, y = 0, ...heights]) => {
@@ -22,11 +26,11 @@ export function projectionOf(definition: string): Projection {
 const rounded = (value: number): number => Number(value.toFixed(decimals))
 
 function converter(definition: string): (position: [number, number]) => readonly number[] | undefined {
-  // Anything else could be a name that the library looks up.
+  // proj4 would look up anything else as a name.
   if (!/^\s*\+proj=/.test(definition)) throw unsupported()
   try {
     const { forward } = proj4('EPSG:4326', definition)
-    // Some systems fail only when they are used, such as those that need a grid.
+    // Try it once: some systems fail only when used, such as those that need a grid file.
     forward([0, 0])
     return (position) => attempt(() => forward(position))
   } catch (error) {

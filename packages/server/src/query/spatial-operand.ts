@@ -1,12 +1,14 @@
+// Operands of spatial operators: geometries, boxes and distances.
+import { type Geometry, positionsOf } from '../geometry/geojson.ts'
 import { unknownName } from '../nearest-name.ts'
 import { below, fault, show } from './fault.ts'
-import { type Geometry, positionsOf, readGeometry } from './geojson.ts'
 import { asList, asObject, rawList, scalarOperand } from './operand.ts'
+import { readGeometry } from './read-geometry.ts'
 
 const vertexLimit = 100_000
 const worldWidth = 360
 
-/** A GeoJSON geometry in 4326, as an object or as its JSON text. */
+/** A GeoJSON geometry in 4326, as an object or as JSON text. */
 export function geometryOperand(value: unknown, path: string): Geometry {
   const geometry = readGeometry(typeof value === 'string' ? parseText(value, path) : value, path)
   const positions = positionsOf(geometry)
@@ -24,7 +26,7 @@ export function geometryOperand(value: unknown, path: string): Geometry {
   return geometry
 }
 
-/** The areas of a box [west, south, east, north]: two where it crosses the antimeridian. */
+/** The polygons of a box [west, south, east, north]: two if it crosses the antimeridian. */
 export function bboxOperand(value: unknown, path: string): readonly [Geometry, Geometry?] {
   const list = readNumbers(value, path)
   const [west, south, east, north] = list
@@ -39,11 +41,11 @@ export function bboxOperand(value: unknown, path: string): readonly [Geometry, G
   return [box(left, south, 180, north), box(-180, south, right, north)]
 }
 
-/** Whether an operand that may be a geometry or a box is meant as a box. */
+/** Whether an operand that may be a geometry or a box is a box. */
 export const isBox = (value: unknown): boolean =>
   asList(value) !== undefined || (typeof value === 'string' && /^\s*[[\d.+-]/.test(value))
 
-/** A box as one geometry, so that what lies on both sides of the antimeridian can lie within it. */
+/** A box as a single geometry, so that a row on both sides of the antimeridian can be within it. */
 export function boxOperand(value: unknown, path: string): Geometry {
   const [first, second] = bboxOperand(value, path)
   if (!second) return first
@@ -53,7 +55,7 @@ export function boxOperand(value: unknown, path: string): Geometry {
   if (first.type === 'LineString' && second.type === 'LineString') {
     return { type: 'MultiLineString', coordinates: [first.coordinates, second.coordinates] }
   }
-  // The part that is a line or a point on the antimeridian is the edge of the other one.
+  // The part that is only a line or a point on the antimeridian is already the edge of the other part.
   return first.type === 'Polygon' || second.type === 'Point' ? first : second
 }
 
@@ -96,12 +98,12 @@ function parseText(text: string, path: string): unknown {
   }
 }
 
-/** Maps that scroll round the world ask for longitudes beyond 180. */
+/** Maps that scroll around the world send longitudes beyond 180. */
 function wrapLongitude(lon: number): number {
   return Math.abs(lon) <= 180 ? lon : lon - worldWidth * Math.round(lon / worldWidth)
 }
 
-/** A box without width or height is a point or a line: an area of no size would intersect nothing. */
+/** A box without width or height becomes a point or a line, because an empty area would intersect nothing. */
 function box(west: number, south: number, east: number, north: number): Geometry {
   if (west === east && south === north) return { type: 'Point', coordinates: [west, south] }
   if (west === east || south === north) {

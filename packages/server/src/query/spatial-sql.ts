@@ -1,25 +1,26 @@
+// Spatial predicates and distances in PostGIS.
 import { joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import { boxesAround } from '../geometry/bounding-box.ts'
+import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geometry/geojson.ts'
 import type { Attribute } from './attribute.ts'
-import { boxesAround } from './bounding-box.ts'
-import { type Extent, extentOf, type Geometry, isBox, positionsOf } from './geojson.ts'
 
 const wgs84 = 4326
 const webMercator = 3857
 
 /**
- * What can be transformed into a projected system as a whole: further away from where the system is meant for,
- * PostGIS raises errors or folds the shape.
+ * The largest operand that is transformed into a projected system as a whole. Further from the area a system is made
+ * for, PostGIS raises errors or folds the shape.
  */
 const local = { degrees: 30, latitude: 89 }
 
-/** An edge that is straight in degrees bends when it is projected; this many pieces follow it. */
+/** An edge that is straight in degrees becomes a curve when projected; it is split into this many pieces. */
 const pieces = 256
 
 const mayBeBroken: ReadonlySet<Geometry['type']> = new Set(['Polygon', 'MultiPolygon', 'GeometryCollection'])
 
 type Comparison = { readonly subject: Sql; readonly operand: Sql; readonly srid: number }
 
-/** With a box, which is what maps ask for, PostGIS neither fails on broken rows nor needs to be told of the index. */
+/** For a box, which is what maps ask for, PostGIS neither fails on invalid rows nor needs an extra index condition. */
 export function intersectsSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
   const compared = inOneSystem(attribute, column, geometry)
   const staysBox = isBox(geometry) && isCylindrical(compared.srid)
@@ -33,8 +34,8 @@ export function withinSql(attribute: Attribute, column: Sql, geometry: Geometry)
 }
 
 /**
- * Distance along the ellipsoid, in metres. The boxes let an index on a geometry column skip what is far away; they are
- * wide enough for rows whose edges span up to five degrees, between which PostGIS follows great circles.
+ * Distance along the ellipsoid, in metres. The boxes let an index on a geometry column skip far rows. They are wide
+ * enough for rows whose edges span up to five degrees, because PostGIS follows great circles between points.
  */
 export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry, distanceMetres: number): Sql {
   const extent = extentOf(positionsOf(geometry))
@@ -44,16 +45,16 @@ export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry
   return near ? sql`(${near}) AND ${distance}` : distance
 }
 
-/** In metres along the ellipsoid; null where there is no geometry, or an empty one. */
+/** Distance in metres along the ellipsoid; null for a null or empty geometry. */
 export function distanceSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
   return sql`ST_Distance(${asGeography(attribute, column)}, ${onEarth(geometry, extentOf(positionsOf(geometry)))})`
 }
 
-const onEarth = (geometry: Geometry, extent: Extent): Sql => sql`${segmented(fromGeoJson(geometry), extent)}::geography`
+const onEarth = (geometry: Geometry, extent: Box): Sql => sql`${segmented(fromGeoJson(geometry), extent)}::geography`
 
 /**
- * Both sides are mended first: for a polygon that crosses itself, or parts that overlap, PostGIS gives an error and not
- * an answer, and one such row would fail the whole query. `&&` is for the index, which the mended column has not.
+ * Makes both sides valid first: PostGIS raises an error for a self-intersecting polygon or overlapping parts, and one
+ * such row would fail the whole query. `&&` is for the index, which the repaired column does not have.
  */
 function mendedSql(relation: string, { subject, operand }: Comparison, geometry: Geometry): Sql {
   const isSound = sql`ST_IsValid(${subject}) AND GeometryType(${subject}) <> 'GEOMETRYCOLLECTION'`
@@ -62,12 +63,12 @@ function mendedSql(relation: string, { subject, operand }: Comparison, geometry:
   return sql`${subject} && ${operand} AND ${raw(relation)}(${row}, ${sound})`
 }
 
-/** Part by part: mended as one, overlapping parts would cancel each other out. */
+/** Part by part: repaired as one, overlapping parts would cancel each other out. */
 const mended = (geometry: Sql): Sql => sql`(SELECT ST_Union(ST_MakeValid(part.geom)) FROM ST_Dump(${geometry}) AS part)`
 
 /**
- * The column and the operand in one reference system: the column's, so that its index can be used; or 4326, where the
- * operand is too large for that. Geography is compared as geometry: on the plane of degrees, like a 4326 column.
+ * Brings column and operand into one reference system: the column's, so that its index is used, or 4326 if the operand
+ * is too large for that. Geography is compared as geometry, on the plane of degrees, like a 4326 column.
  */
 function inOneSystem({ srid = wgs84, geography }: Attribute, column: Sql, geometry: Geometry): Comparison {
   const operand = fromGeoJson(geometry)
@@ -78,10 +79,10 @@ function inOneSystem({ srid = wgs84, geography }: Attribute, column: Sql, geomet
   return { subject: sql`(${column})`, operand: inSystem(srid, operand, bending), srid }
 }
 
-/** Where meridians and parallels are straight and at right angles. */
+/** Systems in which meridians and parallels are straight and at right angles. */
 const isCylindrical = (srid: number): boolean => srid === wgs84 || srid === webMercator || srid === 0
 
-function isLocal(srid: number, { west, south, east, north }: Extent): boolean {
+function isLocal(srid: number, { west, south, east, north }: Box): boolean {
   if (isCylindrical(srid)) return true
   const isSmall = east - west <= local.degrees && north - south <= local.degrees
   return isSmall && Math.max(-south, north) <= local.latitude
@@ -92,7 +93,7 @@ function inSystem(srid: number, operand: Sql, bending: Sql): Sql {
   return srid === 0 ? sql`ST_SetSRID(${operand}, 0)` : sql`ST_Transform(${bending}, ${integer(srid)})`
 }
 
-function segmented(operand: Sql, { west, south, east, north }: Extent): Sql {
+function segmented(operand: Sql, { west, south, east, north }: Box): Sql {
   const size = Math.max(east - west, north - south)
   return size === 0 ? operand : sql`ST_Segmentize(${operand}, ${float(size / pieces)})`
 }
@@ -104,8 +105,8 @@ function asGeography({ srid = wgs84, geography }: Attribute, column: Sql): Sql {
   return sql`ST_Transform(${column}, ${integer(wgs84)})::geography`
 }
 
-/** Nothing where a box cannot be brought into the column's system: then every row is measured. */
-function overlapsBoxes({ srid = wgs84 }: Attribute, column: Sql, boxes: readonly Extent[]): Sql | undefined {
+/** Undefined if a box cannot be transformed to the column's system: then every row is measured. */
+function overlapsBoxes({ srid = wgs84 }: Attribute, column: Sql, boxes: readonly Box[]): Sql | undefined {
   if (!boxes.every((box) => isLocal(srid, box))) return undefined
   const overlaps = boxes.map((box) => {
     const corners = joinSql([box.west, box.south, box.east, box.north].map(float), ', ')

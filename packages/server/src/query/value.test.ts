@@ -38,7 +38,7 @@ test('numbers are finite decimals within the range of a double and keep their di
   refuses('number', ['NaN', 'Infinity', '-Infinity', Infinity, '1e400', '1e-400', '1,5', '', '.', '1_0', '0x1', true])
 })
 
-test('booleans', () => {
+test('a boolean is read from true and false, and from nothing else', () => {
   accepts(
     'boolean',
     [true, 'true', 1, '1'].map((raw) => [raw, 'true'] as const),
@@ -78,7 +78,7 @@ test('datetimes are UTC to the microsecond', () => {
   refuses('datetime', ['2024-02-29T12:00:00 Europe/Berlin', '2024-02-29T12', '2024-02-29T12:00:00.Z'])
 })
 
-test('times and UUIDs', () => {
+test('times and UUIDs are read in their canonical forms, and nothing else is', () => {
   accepts('time', [
     ['12:30', '12:30:00.000000'],
     ['23:59:59.5', '23:59:59.500000'],

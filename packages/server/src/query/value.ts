@@ -1,6 +1,7 @@
+// Canonical texts of scalar values, and their order.
 import type { AttributeType, ScalarType } from './attribute.ts'
 
-/** A decoded value. Two of the same type compare with `<`, except strings: see compareValues. */
+/** A decoded value. Two values of one type compare with `<`, except strings: see compareValues. */
 export type Value = string | number | bigint | boolean
 
 const int8Limit = 2n ** 63n
@@ -26,9 +27,9 @@ const canonicals: { readonly [type in ScalarType]: (raw: unknown) => string | un
 export const isScalarType = (type: AttributeType): type is ScalarType => Object.hasOwn(canonicals, type)
 
 /**
- * The one text of a value of this type, or undefined when `raw` is no such value. Text from a query string and values
- * from JSON are taken alike. Datetimes are in UTC with six decimals, times with six decimals, so that order of text is
- * order in time; digits beyond microseconds are cut.
+ * The canonical text of a value of this type, or undefined if `raw` is not one. Text from a query string and values
+ * from JSON are treated alike. Datetimes are in UTC with six decimals, times have six decimals, so that text order is
+ * time order; digits beyond microseconds are cut.
  */
 export function canonicalText(type: ScalarType, raw: unknown): string | undefined {
   return canonicals[type](raw)
@@ -55,7 +56,7 @@ function canonicalInteger(raw: unknown): string | undefined {
   return value >= -int8Limit && value < int8Limit ? String(value) : undefined
 }
 
-/** Within the range of a double, because PostgreSQL refuses to compare a double column with anything beyond. */
+/** Limited to the range of a double, because PostgreSQL refuses to compare a double column with anything beyond. */
 function canonicalNumber(raw: unknown): string | undefined {
   if (typeof raw === 'number') return Number.isFinite(raw) ? String(raw) : undefined
   if (typeof raw !== 'string' || raw.length > decimalLength || !decimalText.test(raw)) return undefined
@@ -99,6 +100,6 @@ function canonicalDatetime(text: string): string | undefined {
   const instant = new Date(`${date}T${time.slice(0, 8)}Z`)
   instant.setUTCMinutes(instant.getUTCMinutes() - offsetMinutes)
   const utc = instant.toISOString()
-  // A zone can push the first or the last hours out of the four-digit years, the only ones whose text has an order.
+  // A zone offset can move the time out of the four-digit years, and only those sort correctly as text.
   return /^(?!0000)\d{4}-/.test(utc) ? `${utc.slice(0, 19)}${time.slice(8)}Z` : undefined
 }

@@ -1,0 +1,24 @@
+// A cache of datasets with what operations on their rows need.
+import type { Attributes } from '../query/attribute.ts'
+import { createRecordCache, type RecordCache } from '../resource/record-cache.ts'
+import type { BaseServices } from '../resource/resource.ts'
+import { attributesOf } from './attribute-dto.ts'
+import { dataset as datasetResource } from './dataset.ts'
+import type { Dataset } from './dataset-record.ts'
+import { datasetOf } from './find-dataset.ts'
+import { ownParameters } from './sources.ts'
+
+/** A dataset with everything that operations on its rows need. */
+export type CachedDataset = {
+  readonly dataset: Dataset
+  readonly attributes: Attributes
+  /** The names of the dataset's own parameters. */
+  readonly parameters: ReadonlySet<string>
+}
+
+export function createDatasetCache(services: BaseServices): RecordCache<CachedDataset> {
+  return createRecordCache({ resource: datasetResource, services }, async (stored): Promise<CachedDataset> => {
+    const dataset = await datasetOf(services.db, stored)
+    return { dataset, attributes: attributesOf(dataset), parameters: ownParameters(dataset) }
+  })
+}

@@ -1,0 +1,22 @@
+// The dataset record as stored, with the fields that no answer shows.
+import type { AttributeDto } from './attribute-dto.ts'
+
+/** A dataset as used inside the service. Callers that need only a part pick it from this type. */
+export type Dataset = {
+  readonly id: string
+  readonly applicationId: string
+  readonly databaseId: string
+  readonly name: string
+  /** A key of dataset-types.ts. A newer version of the service may have stored an unknown one. */
+  readonly type: string
+  readonly source: string
+  readonly attributes: readonly AttributeDto[]
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** Encrypted. */
+  readonly secrets: string | null
+  /** Changes with every update of the record. */
+  readonly revision: string
+}
+
+/** The part of a dataset that a source reads; a dataset that is not stored yet has only this. */
+export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision'>

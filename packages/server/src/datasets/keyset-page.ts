@@ -1,0 +1,135 @@
+// Keyset paging of dataset queries: reads one page and makes the cursor of the next.
+import type { FastifyRequest } from 'fastify'
+import { inOneBatch } from '../db/guarded.ts'
+import { invalid } from '../errors.ts'
+import type { Cell } from '../formats/cell.ts'
+import type { Attribute } from '../query/attribute.ts'
+import { completeOrder, whyNotByKey } from '../query/keyset.ts'
+import { decodeCursor, encodeCursor, type Walk } from '../query/page-cursor.ts'
+import type { Column, Plan } from '../query/plan.ts'
+import { pageLinks } from '../resource/page-links.ts'
+import type { Answered } from './dataset-type.ts'
+
+/** A page is buffered until its last row is known, because the cursor goes into a header. */
+const maxPageRows = 1_000
+
+/** The largest text of a buffered page. A larger page is streamed. */
+const maxPageLength = 8 * 1024 * 1024
+
+/** The cursor parameter; empty for the first page. */
+export type GivenCursor = { readonly text: string; readonly path: string }
+
+type Asked = { readonly plan: Plan; readonly key: readonly Attribute[]; readonly datasetId: string }
+
+/** One page. */
+export type KeysetPage = {
+  /** The plan with the page's start position. */
+  readonly plan: Plan
+  /** Rows on the previous pages, if known. */
+  readonly passed: number
+  /** The plan for the source: one extra row, and the sort values. */
+  widen(shown: Plan): Plan
+  /** Strips what `widen` added from the answer; `next` is the cursor of the next page, if there is one. */
+  read(answered: Answered): Promise<{ answered: Answered; next: string | undefined }>
+}
+
+/** Undefined if the query cannot be paged by key; if the caller sent a cursor, that is a 400 with the reason. */
+export function keysetPage({ plan: asked, key, datasetId }: Asked, cursor: GivenCursor | undefined) {
+  const limit = asked.limit ?? (cursor ? maxPageRows : 0)
+  const plan: Plan = { ...asked, limit }
+  const reason = whyNotByKey(plan, key)
+  if (cursor) checkGiven(plan, cursor, reason)
+  if (reason !== undefined || limit === 0 || limit > maxPageRows) return undefined
+  const walk = { datasetId: datasetId.toLowerCase(), key, order: completeOrder(plan, key), where: plan.where }
+  const begin = cursor?.text ? decodeCursor(cursor.text, walk, cursor.path) : undefined
+  const passed = begin?.passed ?? plan.offset
+  const start = begin?.position ? { after: begin.position } : { offset: passed }
+  return createPage({ ...plan, ...start }, walk, { passed, limit })
+}
+
+function checkGiven({ limit, offset }: Plan, { path }: GivenCursor, reason: string | undefined): void {
+  if (reason !== undefined) throw invalid(path, `is not possible: ${reason}. Use limit and offset`)
+  if (offset > 0) throw invalid(path, 'must not be given together with offset')
+  if (!limit || limit > maxPageRows) throw invalid(path, `needs a limit of 1 to ${maxPageRows}`)
+}
+
+function createPage(plan: Plan, walk: Walk, { passed, limit }: { passed: number; limit: number }): KeysetPage {
+  const { after, offset } = plan
+  const sortKeys = walk.order.map(({ by }): Column => ({ ...by, name: 'sort key', isSortKey: true }))
+  const cursorBehind = (position?: Cell[]) => encodeCursor(walk, { passed: passed + limit, position })
+  return {
+    plan,
+    passed,
+    widen: (shown) => ({
+      ...shown,
+      ...(after && { after }),
+      offset,
+      limit: limit + 1,
+      columns: [...shown.columns, ...sortKeys],
+    }),
+    async read(answered) {
+      const width = answered.columns.length - sortKeys.length
+      const columns = answered.columns.slice(0, width)
+      const rest = answered.batches[Symbol.asyncIterator]()
+      const { rows, isAll } = await readAhead(rest, answered.isWhole ? Number.POSITIVE_INFINITY : maxPageLength)
+      const next =
+        rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : isAll ? undefined : cursorBehind()
+      const batches = firstRows(isAll ? inOneBatch(rows) : resumed(rows, rest), limit, width)
+      return { answered: { columns, batches, isWhole: isAll }, next }
+    },
+  }
+}
+
+/** Buffers all rows, up to the limits. */
+async function readAhead(
+  batches: AsyncIterator<Cell[][]>,
+  maxLength: number,
+): Promise<{ rows: Cell[][]; isAll: boolean }> {
+  const rows: Cell[][] = []
+  let length = 0
+  for (;;) {
+    const { done, value } = await batches.next()
+    if (done) return { rows, isAll: true }
+    for (const cells of value as Cell[][]) {
+      rows.push(cells)
+      for (const cell of cells) length += cell?.length ?? 0
+    }
+    if (length > maxLength) return { rows, isAll: false }
+  }
+}
+
+async function* resumed(rows: Cell[][], rest: AsyncIterator<Cell[][]>): AsyncGenerator<Cell[][]> {
+  yield rows
+  yield* { [Symbol.asyncIterator]: () => rest }
+}
+
+/** Reads to the end although the rest is not needed, because an unread answer would keep its connection. */
+async function* firstRows(batches: AsyncIterable<Cell[][]>, limit: number, width: number): AsyncGenerator<Cell[][]> {
+  let left = limit
+  for await (const batch of batches) {
+    const rows = batch.slice(0, left)
+    left -= rows.length
+    for (const cells of rows) cells.length = width
+    if (rows.length > 0) yield rows
+  }
+}
+
+/** Link headers of the other pages. The advanced form takes its cursor in the body, so only the next page has a URL. */
+export function keysetHeaders(
+  { method, url }: Pick<FastifyRequest, 'method' | 'url'>,
+  { passed, plan: { limit = 0 } }: KeysetPage,
+  next: string | undefined,
+  total: number | undefined,
+): Record<string, string> {
+  const nextUrl = next && addressOf(url, next)
+  const others = method !== 'POST' && total !== undefined ? total : undefined
+  if (others !== undefined) return pageLinks(url, { limit, offset: passed }, others, nextUrl ?? null)
+  return nextUrl === undefined ? {} : { link: `<${nextUrl}>; rel="next"` }
+}
+
+function addressOf(url: string, cursor: string): string {
+  const target = new URL(url, 'http://localhost')
+  target.searchParams.delete('offset')
+  target.searchParams.set('cursor', cursor)
+  return `${target.pathname}${target.search}`
+}

@@ -1,0 +1,14 @@
+/** The services that operations on rows use. */
+import { operationUsing } from '../http/operation.ts'
+import type { RecordCache } from '../resource/record-cache.ts'
+import type { CachedDataset } from './dataset-cache.ts'
+import type { Sources } from './sources.ts'
+import type { StreamSlots } from './stream-slots.ts'
+
+export type QueryServices = {
+  readonly datasetCache: RecordCache<CachedDataset>
+  readonly sources: Sources
+  readonly slots: StreamSlots
+}
+
+export const operation = operationUsing<QueryServices>()

@@ -1,0 +1,66 @@
+// Datasets of type table: a table or view of a database, named by `source`.
+import { isDeepStrictEqual } from 'node:util'
+import { tableName } from '../../databases/postgres/introspect.ts'
+import type { Attribute } from '../../query/attribute.ts'
+import { blame } from '../../query/connection.ts'
+import type { ColumnFact } from '../../query/introspection.ts'
+import type { Plan } from '../../query/plan.ts'
+import type { Relation } from '../../query/plan-sql.ts'
+import type { SelectOptions } from '../../query/select-options.ts'
+import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
+import type { DatasetDraft } from '../dataset-record.ts'
+import type { DatasetType, Means, Source } from '../dataset-type.ts'
+import { answerInSql, explainInSql, sqlAbilities } from '../sql-answer.ts'
+
+export const tableType: DatasetType = {
+  parameters: () => [],
+  async inspect({ source }, { connect }, options) {
+    const connection = await connect()
+    const described = await connection.describeTable(source, options).catch(blame(connection))
+    const { columns, bytes, rowEstimate } = described
+    return { attributes: columns.map(toDto), bytes, rowEstimate }
+  },
+  open: openTable,
+  async estimate(dataset, { connect }, options) {
+    const geometry = [...attributesOf(dataset).values()].find(({ type }) => type === 'geometry')
+    return (await connect()).estimate(dataset.source, geometry, options)
+  },
+  tableOf: tableName,
+  readsTable: async (source, table) => isDeepStrictEqual(tableName(source, table.schema), table),
+}
+
+async function openTable(dataset: DatasetDraft, { connect, runRest }: Means): Promise<Source> {
+  const connection = await connect()
+  const from = connection.tableSql(dataset.source)
+  const attributes = attributesOf(dataset)
+  const there = { connection, subject: { table: dataset.source, attributes: attributes.values().toArray() }, runRest }
+  const key = dataset.attributes.filter(({ primaryKey }) => primaryKey).flatMap((dto) => attributes.get(dto.name) ?? [])
+  /** Asks whether TABLESAMPLE works only when a sample is requested. */
+  const relation = async (plan: Plan, options: SelectOptions): Promise<Relation> => {
+    const isTable = plan.sample ? (await connection.describeTable(dataset.source, options)).isTable : false
+    return { from, key, isTable }
+  }
+  return {
+    ...sqlAbilities(there, { from, key, isTable: false }, true),
+    rows: async (plan, shape, options) =>
+      answerInSql(there, await relation(plan, options), plan, shape, {
+        ...options,
+        ...boundOf(plan, key),
+        isOurs: true,
+      }).catch(blame(connection)),
+    explain: async (plan, options) => explainInSql(there, await relation(plan, options), plan, options),
+  }
+}
+
+/** An upper bound of the rows: the limit, or one if the whole key is given. */
+function boundOf({ where, limit }: Plan, key: readonly Attribute[]): { atMost?: number } {
+  const isOneRow =
+    where.kind === 'compare' && where.comparison === 'eq' && key.length === 1 && key[0]?.name === where.attribute.name
+  if (isOneRow) return { atMost: 1 }
+  return limit === undefined ? {} : { atMost: limit }
+}
+
+export function toDto({ geometry, ...fact }: ColumnFact): AttributeDto {
+  if (!geometry) return fact
+  return { ...fact, geometryType: geometry.type, srid: geometry.srid, dimension: geometry.dimension }
+}
