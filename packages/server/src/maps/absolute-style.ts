@@ -1,6 +1,6 @@
 type Style = Readonly<Record<string, unknown>>
 
-/** Addresses on this server become absolute: maps do not load relative ones. `key` is carried into those that need one. */
+/** Makes the URLs of a style absolute, because maps do not load relative ones. `key` is added to those that need one. */
 export function absoluteStyle(style: Style, base: string, key: string | undefined): Style {
   const absolute = (url: unknown): unknown => (isOwn(url) ? withKey(`${base}${url}`, key) : url)
   const { glyphs, sprite, sources } = style
@@ -40,7 +40,7 @@ function spriteOf(sprite: unknown, base: string): unknown {
   return sprite.map((item) => (isObject(item) && isOwn(item.url) ? { ...item, url: `${base}${item.url}` } : item))
 }
 
-/** The base map, fonts and sprites are for everybody; a key in their address would only be spread. */
+/** The base map, fonts and sprites are public; a key in their URL would only leak. */
 const isPublic = (url: string): boolean => /\/(tiles\/basemap|fonts|sprites)\//.test(url)
 
 function withKey(url: string, key: string | undefined): string {

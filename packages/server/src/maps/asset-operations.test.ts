@@ -13,12 +13,12 @@ import { createSprites } from './sprites.ts'
 const assets = fileURLToPath(new URL('../../../assets', import.meta.url))
 let app: FastifyInstance
 before(async () => {
-  const operations = assetOperations({
+  const services = {
     fonts: await createFonts([`${assets}/fonts`]),
     sprites: await createSprites(`${assets}/sprites`),
-  })
+  }
   const options = { logger: pino({ level: 'silent' }), trustProxy: false, bodyLimit: 1, isStopping: () => false }
-  app = await createServer(operations, {} as Authority, options)
+  app = await createServer(assetOperations, {} as Authority, services, options)
 })
 after(() => app.close())
 
@@ -57,7 +57,7 @@ test('what a client holds already is not sent again', async () => {
   }
 })
 
-test('HEAD says what GET would', async () => {
+test('HEAD of a font or sprite has the headers of GET, without the body', async () => {
   for (const url of [glyphs, '/sprites/dark.json']) {
     const [head, full] = [await get(url, {}, 'HEAD'), await get(url)]
     assert.equal(head.statusCode, 200)

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
 import { chooseCompression } from '../http/compression.ts'
-import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { etagOf, isUnchanged } from '../resource/revision.ts'
 import type { Fonts } from './fonts.ts'
 import type { Sprites } from './sprites.ts'
@@ -15,68 +15,71 @@ const jsonType = 'application/json; charset=utf-8'
 const glyphType = 'application/x-protobuf'
 const binary = Type.String({ format: 'binary' })
 
-/** What map styles refer to besides tiles. Browsers fetch it without a key. */
-export function assetOperations({ fonts, sprites }: { fonts: Fonts; sprites: Sprites }): Operation[] {
-  const names = (): Buffer => Buffer.from(JSON.stringify(fonts.names()))
-  return [
-    operation({
-      id: 'fonts.list',
-      method: 'GET',
-      path: '/fonts.json',
-      summary: 'List the installed fonts',
-      access: 'public',
-      success: {
-        status: 200,
-        description: 'Their names, as a style’s `text-font` has them',
-        schema: Type.Array(Type.String()),
-        headers: ['ETag'],
-      },
-      handle: async ({ request }) => asset(request, { bytes: names(), contentType: jsonType, maxAgeSeconds: 300 }),
-    }),
-    operation({
-      id: 'fonts.range',
-      method: 'GET',
-      path: '/fonts/{fontstack}/{range}.pbf',
-      summary: 'Get the glyphs of a range of characters',
-      description:
-        'Of several fonts, `A,B`, the first that has a character gives its glyph. Fonts not installed are skipped.',
-      access: 'public',
-      success: { status: 200, description: 'Glyphs', contentType: glyphType, schema: binary, headers: ['ETag'] },
-      async handle({ request }, { params }) {
-        const found = await fonts.range(params.fontstack ?? '', params.range ?? '')
-        if (!found)
-          throw new ApiError(
-            'not_found',
-            'There is no such font, or the range is not one of 256 characters such as 0-255.',
-          )
-        return asset(request, { ...found, contentType: glyphType, maxAgeSeconds: 86_400 })
-      },
-    }),
-    operation({
-      id: 'sprites.file',
-      method: 'GET',
-      path: '/sprites/{path}',
-      summary: 'Get a sheet of icons, or its index',
-      access: 'public',
-      success: {
-        status: 200,
-        description: 'A PNG or JSON',
-        contentType: 'image/png',
-        schema: binary,
-        headers: ['ETag'],
-      },
-      async handle({ request }, { params }) {
-        const found = await sprites.file(params.path ?? '')
-        if (!found) throw new ApiError('not_found', 'There is no such sprite.')
-        return asset(request, { ...found, maxAgeSeconds: 86_400 })
-      },
-    }),
-  ]
-}
+export type AssetServices = { readonly fonts: Fonts; readonly sprites: Sprites }
+const operation = operationUsing<AssetServices>()
+
+/** Fonts and sprites of map styles, public because browsers fetch them without a key. */
+export const assetOperations: readonly Operation<AssetServices>[] = [
+  operation({
+    id: 'fonts.list',
+    method: 'GET',
+    path: '/fonts.json',
+    summary: 'List the installed fonts',
+    access: 'public',
+    success: {
+      status: 200,
+      description: 'Their names, as a style’s `text-font` has them',
+      schema: Type.Array(Type.String()),
+      headers: ['ETag'],
+    },
+    async handle({ request, services: { fonts } }) {
+      const bytes = Buffer.from(JSON.stringify(fonts.names()))
+      return asset(request, { bytes, contentType: jsonType, maxAgeSeconds: 300 })
+    },
+  }),
+  operation({
+    id: 'fonts.range',
+    method: 'GET',
+    path: '/fonts/{fontstack}/{range}.pbf',
+    summary: 'Get the glyphs of a range of characters',
+    description:
+      'Of several fonts, `A,B`, the first that has a character gives its glyph. Fonts not installed are skipped.',
+    access: 'public',
+    success: { status: 200, description: 'Glyphs', contentType: glyphType, schema: binary, headers: ['ETag'] },
+    async handle({ request, services: { fonts } }, { params }) {
+      const found = await fonts.range(params.fontstack, params.range)
+      if (!found)
+        throw new ApiError(
+          'not_found',
+          'There is no such font, or the range is not one of 256 characters such as 0-255.',
+        )
+      return asset(request, { ...found, contentType: glyphType, maxAgeSeconds: 86_400 })
+    },
+  }),
+  operation({
+    id: 'sprites.file',
+    method: 'GET',
+    path: '/sprites/{path}',
+    summary: 'Get a sheet of icons, or its index',
+    access: 'public',
+    success: {
+      status: 200,
+      description: 'A PNG or JSON',
+      contentType: 'image/png',
+      schema: binary,
+      headers: ['ETag'],
+    },
+    async handle({ request, services: { sprites } }, { params }) {
+      const found = await sprites.file(params.path)
+      if (!found) throw new ApiError('not_found', 'There is no such sprite.')
+      return asset(request, { ...found, maxAgeSeconds: 86_400 })
+    },
+  }),
+]
 
 type Asset = { bytes: Buffer; isGzip?: boolean; contentType: string; maxAgeSeconds: number }
 
-/** Packed bytes go out as they are to whoever can unpack them; the two forms have two tags. */
+/** Compressed files are sent as they are to clients that accept them; each coding has its own ETag. */
 async function asset(request: FastifyRequest, { bytes, isGzip, contentType, maxAgeSeconds }: Asset): Promise<Answer> {
   const isPacked = isGzip === true && chooseCompression(request.headers['accept-encoding'], ['gzip']) === 'gzip'
   const revision = `${createHash('sha1').update(bytes).digest('base64url')}${isPacked ? '-gzip' : ''}`

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { VectorTile, type VectorTileFeature } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
 import { PMTiles } from 'pmtiles'
-import { inParallel } from '../testing/in-parallel.ts'
+import { inParallel } from '../../testing/in-parallel.ts'
 
 type Place = { z: number; x: number; y: number; bytes: Uint8Array }
 
@@ -54,9 +54,12 @@ test('every geometry of the base map is one that MVT 2.1 allows', () => {
   assert.deepEqual(faults, {})
 })
 
-test('GDAL reads every feature of every layer of a few hundred tiles without a complaint', async () => {
-  const low = tiles.filter(({ z }) => z < 4)
-  const high = tiles.filter(({ z }, index) => z >= 4 && index % 16 === 0)
+/** One of so many tiles is shown to GDAL, in a process of its own; the test above looks at them all. */
+const sampleStep = process.env.TEST_RANDOM ? 16 : 64
+
+test('GDAL reads every feature of every layer of a sample of the tiles without a complaint', async () => {
+  const low = tiles.filter(({ z }) => z < 3)
+  const high = tiles.filter(({ z }, index) => z >= 3 && index % sampleStep === 0)
   await inParallel([...low, ...high], readByGdal, 2)
 })
 

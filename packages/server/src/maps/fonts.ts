@@ -64,7 +64,7 @@ async function readGlyphs(file: string): Promise<Buffer> {
   return file.endsWith('.gz') ? unpack(bytes, { maxOutputLength: maxRangeBytes }) : bytes
 }
 
-/** A directory that is not there has no fonts. */
+/** A missing directory counts as empty. */
 async function fontsIn(directory: string): Promise<[string, Font][]> {
   const folders = await entriesOf(directory)
   const fonts = folders
@@ -89,7 +89,7 @@ async function entriesOf(directory: string): Promise<string[]> {
   }
 }
 
-/** Keeps what was used last, up to so many bytes. */
+/** LRU cache, bounded in bytes. */
 function createByteCache(limit: number) {
   const kept = new Map<string, GlyphRange>()
   let size = 0

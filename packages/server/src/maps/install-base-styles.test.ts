@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { migrate } from '../db/migrate.ts'
+import { migratedDatabase } from '../../testing/database.ts'
 import { raw } from '../db/sql.ts'
-import { testDatabase } from '../testing/database.ts'
 import { installBaseStyles } from './install-base-styles.ts'
 
 const style = (name: string) => ({ key: 'plain', name, description: 'A style', style: { version: 8, layers: [] } })
 
 test('base styles are written when they have changed, and not at every start', async () => {
-  const { db, close } = await testDatabase()
+  const { db, close } = await migratedDatabase()
   try {
-    await migrate(db)
     const install = (name: string) => db.transaction((tx) => installBaseStyles(tx, [style(name)]))
     const installed = async () => (await db.query(raw('SELECT name, xmin::text FROM svc.base_styles')))[0]
     await install('Plain')

@@ -4,7 +4,7 @@ import { json, sql } from '../db/sql.ts'
 
 type Given = { key: string; name: string; description: string; style: object }
 
-/** Puts the base styles where new applications copy them from. Applications that were there before get theirs once. */
+/** Installs the base styles from which new applications copy. Existing applications get theirs once. */
 export async function installBaseStyles(tx: Queryable, styles: readonly Given[]): Promise<void> {
   const digest = createHash('sha256').update(JSON.stringify(styles)).digest('base64url')
   const [installed] = await tx.query(sql`SELECT value FROM svc.settings WHERE name = 'base_styles'`)

@@ -4,10 +4,10 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { loadSample } from '../sample.ts'
-import { launchChromium } from '../testing/chromium.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../../testing/chromium.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { loadSample } from '../uploads/sample.ts'
 import { baseStyles } from './base-styles.ts'
 import { installBaseStyles } from './install-base-styles.ts'
 
@@ -17,20 +17,31 @@ const page = `<!doctype html><link rel="stylesheet" href="/maplibre-gl.css"><bod
 <script type="module">
 import * as maplibregl from '/maplibre-gl.mjs'
 maplibregl.setWorkerUrl?.('/maplibre-gl-worker.mjs')
-const asked = new URLSearchParams(location.search)
-window.faults = []
-const map = new maplibregl.Map({ container: 'map', style: asked.get('style'), center: JSON.parse(asked.get('center')), zoom: Number(asked.get('zoom')), fadeDuration: 0 })
-map.on('error', ({ error }) => window.faults.push(String(error?.message ?? error)))
-map.on('styleimagemissing', ({ id }) => window.faults.push('no image ' + id))
-map.on('load', () => {
-  if (asked.get('data')) {
-    map.addSource('data', { type: 'vector', url: asked.get('data') })
-    map.addLayer({ id: 'data', type: 'circle', source: 'data', 'source-layer': 'geometry', paint: { 'circle-color': '#e8590c', 'circle-radius': 4 } })
-  }
-  map.once('idle', () => {
-    const count = (prefix) => map.queryRenderedFeatures().filter(({ layer }) => layer.id.startsWith(prefix)).length
-    const symbols = map.queryRenderedFeatures().filter(({ layer }) => layer.type === 'symbol')
-    window.shown = { data: count('data'), symbols: symbols.length, icons: symbols.filter(({ layer }) => layer.layout?.['icon-image']).length, all: map.queryRenderedFeatures().length }
+// Workers end with the last map otherwise.
+maplibregl.prewarm()
+let map
+// The next map of this page, as soon as it is drawn or has failed.
+window.look = ({ data, ...options }) => new Promise((resolve) => {
+  map?.remove()
+  map = new maplibregl.Map({ container: 'map', fadeDuration: 0, ...options })
+  const fail = (fault) => resolve({ fault })
+  map.on('error', ({ error }) => fail(String(error?.message ?? error)))
+  map.on('styleimagemissing', ({ id }) => fail('no image ' + id))
+  map.on('load', () => {
+    if (data) {
+      map.addSource('data', { type: 'vector', url: data })
+      map.addLayer({ id: 'data', type: 'circle', source: 'data', 'source-layer': 'geometry', paint: { 'circle-color': '#e8590c', 'circle-radius': 4 } })
+    }
+    map.once('idle', () => {
+      const features = map.queryRenderedFeatures()
+      const symbols = features.filter(({ layer }) => layer.type === 'symbol')
+      resolve({ shown: {
+        data: features.filter(({ layer }) => layer.id.startsWith('data')).length,
+        symbols: symbols.length,
+        icons: symbols.filter(({ layer }) => layer.layout?.['icon-image']).length,
+        all: features.length,
+      } })
+    })
   })
 })
 </script>`
@@ -39,8 +50,9 @@ let app: TestApp
 let tenant: Tenant
 let url: string
 let browser: Browser
+let view: Page
 const pages = createServer(async ({ url: path = '/' }, response) => {
-  if (path.startsWith('/?')) return response.setHeader('content-type', 'text/html').end(page)
+  if (path === '/') return response.setHeader('content-type', 'text/html').end(page)
   const name = path.slice(1).split('?', 1)[0] ?? ''
   const file = await readFile(new URL(name, library)).catch(() => undefined)
   if (!file) return response.writeHead(name === 'favicon.ico' ? 204 : 404).end()
@@ -56,6 +68,8 @@ before(async () => {
   url = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`
   await once(pages.listen(0, '127.0.0.1'), 'listening')
   browser = await launchChromium()
+  view = await browser.newPage({ viewport: { width: 1000, height: 640 } })
+  await view.goto(`http://127.0.0.1:${(pages.address() as AddressInfo).port}/`)
 })
 after(async () => {
   await browser?.close()
@@ -65,29 +79,19 @@ after(async () => {
 
 type Shown = { data: number; symbols: number; icons: number; all: number }
 
-/** Opens a map and waits until nothing moves any more. SCREENSHOTS names a folder to keep what it looks like. */
-async function look(name: string, parameters: Record<string, string>): Promise<Shown> {
-  const view = await browser.newPage({ viewport: { width: 1000, height: 640 } })
-  try {
-    const { port } = pages.address() as AddressInfo
-    await view.goto(`http://127.0.0.1:${port}/?${new URLSearchParams(parameters)}`)
-    const deadline = Date.now() + 60_000
-    let shown: Shown | undefined
-    while (!shown && Date.now() < deadline) {
-      shown = await view.evaluate('window.shown')
-      if (!shown) await view.waitForTimeout(100)
-    }
-    assert.deepEqual(await view.evaluate('window.faults'), [], name)
-    assert.ok(shown, `${name} was not drawn in time`)
-    const folder = process.env.SCREENSHOTS
-    if (folder) {
-      await mkdir(folder, { recursive: true })
-      await writeFile(`${folder}/${name}.png`, await view.screenshot())
-    }
-    return shown
-  } finally {
-    await view.close()
+type View = { style: string; center: [number, number]; zoom: number; data?: string }
+
+/** Shows a map and waits until nothing moves any more. SCREENSHOTS names a folder to keep what it looks like. */
+async function look(name: string, options: View): Promise<Shown> {
+  const { shown, fault } = await view.evaluate<{ shown?: Shown; fault?: string }>(`look(${JSON.stringify(options)})`)
+  assert.equal(fault, undefined, name)
+  assert.ok(shown)
+  const folder = process.env.SCREENSHOTS
+  if (folder) {
+    await mkdir(folder, { recursive: true })
+    await writeFile(`${folder}/${name}.png`, await view.screenshot())
   }
+  return shown
 }
 
 test('a new application has four styles, and MapLibre draws the base map with labels in each of them', async () => {
@@ -95,7 +99,7 @@ test('a new application has four styles, and MapLibre draws the base map with la
   assert.equal(styles.length, 4)
   for (const { id, metadata } of styles) {
     const style = `${url}/maps/${id}.json?api-key=${tenant.public}`
-    const shown = await look(metadata.base, { style, center: '[10, 48]', zoom: '4.5' })
+    const shown = await look(metadata.base, { style, center: [10, 48], zoom: 4.5 })
     assert.ok(shown.symbols > 20, `${metadata.base}: ${JSON.stringify(shown)}`)
     assert.ok(shown.icons > 3, `${metadata.base} has icons: ${JSON.stringify(shown)}`)
   }
@@ -109,8 +113,8 @@ test('a dataset lies over the base map', async () => {
   const shown = await look('dataset', {
     style: `${url}/maps/${styles[0].id}.json?api-key=${tenant.public}`,
     data: `${url}/tiles/${datasets[0].id}/index.json?api-key=${tenant.public}`,
-    center: '[10, 48]',
-    zoom: '4',
+    center: [10, 48],
+    zoom: 4,
   })
   assert.ok(shown.data > 200, JSON.stringify(shown))
 })
@@ -118,6 +122,6 @@ test('a dataset lies over the base map', async () => {
 test('the preview style shows points by itself', async () => {
   const { body: datasets } = await app.call('GET', '/api/v1/datasets', { key: tenant.developer })
   const style = `${url}/tiles/${datasets[0].id}/style.json?api-key=${tenant.public}`
-  const shown = await look('preview', { style, center: '[10, 48]', zoom: '4' })
+  const shown = await look('preview', { style, center: [10, 48], zoom: 4 })
   assert.ok(shown.all > 200, JSON.stringify(shown))
 })

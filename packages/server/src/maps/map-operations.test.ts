@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: contract.test.ts stores maps on both; addresses and keys are put into a style in memory.
 
 let app: TestApp
 let tenant: Tenant

@@ -1,7 +1,7 @@
-import { parentPort } from 'node:worker_threads'
 import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
+import { serveRequests } from '../concurrency/serve-requests.ts'
 
-parentPort?.on('message', (style: StyleSpecification) => parentPort?.postMessage(messagesOf(style)))
+serveRequests(messagesOf)
 
 /** Each message is `path: what is wrong`. */
 function messagesOf(style: StyleSpecification): string[] {

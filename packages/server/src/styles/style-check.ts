@@ -1,6 +1,6 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import { type ApiError, type Fault, faulty } from '../errors.ts'
+import { startThread } from '../concurrency/channel.ts'
+import { createWorkerPool } from '../concurrency/worker-pool.ts'
+import { ApiError, type Fault, faulty } from '../errors.ts'
 
 /** Validates map styles with MapLibre's own specification, in a thread: a large style takes a second of computing. */
 export type StyleCheck = {
@@ -10,54 +10,35 @@ export type StyleCheck = {
 }
 
 const patienceMs = 10_000
-const idleMs = 60_000
+const heapMb = 256
 
 export function createStyleCheck(): StyleCheck {
-  let worker: Worker | undefined
-  let idle: NodeJS.Timeout | undefined
-  let turn: Promise<unknown> = Promise.resolve()
-
-  async function stop(): Promise<void> {
-    clearTimeout(idle)
-    const stopped = worker
-    worker = undefined
-    await stopped?.terminate()
-  }
-
-  /** The validator's messages. One style at a time: the patience with one is not used up by those before it. */
-  async function ask(style: unknown, signal: AbortSignal): Promise<string[]> {
-    signal.throwIfAborted()
-    clearTimeout(idle)
-    worker ??= new Worker(new URL('./style-check-worker.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: 256 },
-    })
-    try {
-      worker.postMessage(style)
-      const end = AbortSignal.any([signal, AbortSignal.timeout(patienceMs)])
-      const [messages] = await once(worker, 'message', { signal: end })
-      idle = setTimeout(stop, idleMs).unref()
-      return messages
-    } catch {
-      await stop()
-      signal.throwIfAborted()
-      return ['is too complex to be checked within 10 s: use fewer layers or shorter expressions']
-    }
-  }
-
+  const script = new URL('./style-check-worker.ts', import.meta.url)
+  // One style at a time: the patience with one is not used up by those before it.
+  const pool = createWorkerPool<unknown, string[]>({
+    start: () => startThread(script, { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    size: 1,
+    depth: 1,
+    onAbort: 'replace',
+    timeout: { ends: 'replace', ms: () => patienceMs },
+    errors: {
+      busy: tooComplex,
+      late: tooComplex,
+      lost: tooComplex,
+      closing: () => new ApiError('shutting_down', 'The server is stopping.'),
+    },
+  })
   return {
     async check(style, signal) {
-      const verdict = turn.then(() => ask(style, signal))
-      turn = verdict.catch(() => undefined)
-      const messages = await verdict
-      if (messages.length > 0) throw refusal(messages)
+      const messages = await pool.run(style, { signal })
+      if (messages.length > 0) throw faulty(messages.map(faultOf))
     },
-    close: stop,
+    close: pool.close,
   }
 }
 
-function refusal(messages: readonly string[]): ApiError {
-  return faulty(messages.map(faultOf))
-}
+const tooComplex = (): ApiError =>
+  faulty([faultOf('is too complex to be checked within 10 s: use fewer layers or shorter expressions')])
 
 /** `layers[0].type: expected …` → path `body/style/layers/0/type` */
 function faultOf(text: string): Fault {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '../testing/harness.ts'
+import { type TestApp, testApp } from '../../testing/harness.ts'
 
 let app: TestApp
 before(async () => {

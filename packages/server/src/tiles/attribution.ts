@@ -1,4 +1,6 @@
-/** Browsers show an attribution as HTML: links stay, with an address that is safe to follow; everything else is text. */
+// HTML sanitizer for attributions.
+
+/** Browsers show an attribution as HTML: links with a safe URL stay, everything else becomes text. */
 export function cleanAttribution(text: string): string {
   let clean = ''
   let isLink = false
@@ -18,7 +20,7 @@ export function cleanAttribution(text: string): string {
   return isLink ? `${clean}</a>` : clean
 }
 
-/** The address of an `a` tag. */
+/** The href of an `a` tag. */
 function addressOf(tag: string): string | undefined {
   const [, quoted, single, bare] = /^a\s(?:.*\s)?href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/is.exec(tag) ?? []
   const address = quoted ?? single ?? bare
@@ -31,7 +33,7 @@ function addressOf(tag: string): string | undefined {
     .replaceAll('<', '&lt;')
 }
 
-/** An entity that is written already stays one. */
+/** Escapes text, but keeps existing entities. */
 const escapeText = (text: string): string =>
   text
     .replaceAll(/&(?!(?:[a-z][a-z0-9]{1,20}|#\d{1,7}|#x[0-9a-f]{1,6});)/gi, '&amp;')

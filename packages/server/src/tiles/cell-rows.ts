@@ -1,3 +1,4 @@
+// Reads text rows into the tile encoder.
 import type { TileColumn } from './mvt/columns.ts'
 import type { TileEncoder } from './mvt/tile-encoder.ts'
 import type { TileRows } from './tile-job.ts'
@@ -5,7 +6,7 @@ import type { TileRows } from './tile-job.ts'
 type Row = readonly (string | null)[]
 type Cells = { readonly cells: Iterable<Row>; readonly geometry: 'ewkb' | 'geojson' }
 
-/** Rows as texts: of the embedded database, and of sources that are no database. Answers how many were left out. */
+/** Adds rows of texts: of the embedded database, and of sources without a database. Returns how many were left out. */
 export function addCells(encoder: TileEncoder, { cells, geometry }: Cells, columns: readonly TileColumn[]): number {
   const readers = columns.map(({ kind }) =>
     kind === 'geometry' ? geometryReaders[geometry] : (textReaders[kind] ?? asText),
@@ -18,7 +19,7 @@ export function addCells(encoder: TileEncoder, { cells, geometry }: Cells, colum
   return refused
 }
 
-/** One after the other: a tile may be full before the last. */
+/** A generator, so that only one row at a time is parsed. */
 export function* chosenCells({ bytes, starts, chosen }: Extract<TileRows, { chosen: unknown }>): Generator<Row> {
   const all = Buffer.from(bytes)
   for (const row of chosen) yield JSON.parse(all.toString('utf8', starts[row], starts[row + 1])) as Row

@@ -1,10 +1,11 @@
+// Grid clustering of points in SQL.
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import { unitInMetres } from './grid.ts'
 import { mercatorPlace } from './mercator-sql.ts'
+import { unitInMetres } from './tile-bounds.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 import { conditionsOf, type TileQuery, tileMargin } from './tile-sql.ts'
 
-/** What supercluster calls them; a point that is alone has none of these. */
+/** The attribute names of supercluster; a single point has none of them. */
 const forms: readonly (Pick<SelectedColumn, 'name' | 'kind' | 'isBinary'> & { value: Sql })[] = [
   { name: 'cluster', kind: 'boolean', isBinary: true, value: raw('CASE WHEN n > 1 THEN true END') },
   { name: 'cluster_id', kind: 'decimal', isBinary: false, value: raw('CASE WHEN n > 1 THEN id::text END') },
@@ -22,8 +23,8 @@ const forms: readonly (Pick<SelectedColumn, 'name' | 'kind' | 'isBinary'> & { va
 export const clusterColumns = (columns: readonly SelectedColumn[]): SelectedColumn[] => [...columns, ...forms]
 
 /**
- * Points that share a cell of a grid are one feature where they are on average. The grid is the same for all tiles of a
- * zoom and whole cells are read, so that neighbours agree on what lies between them. `width` is that of a cell in tiles.
+ * Merges the points of a grid cell into one feature at their average position. All tiles of a zoom share the grid and
+ * read whole cells, so that neighbouring tiles agree on their border. `width` is a cell's width in tiles.
  */
 export function clusterSql(query: TileQuery, width: number): Sql {
   const { tile, from, geometry, columns, weight = raw('1'), limit } = query

@@ -1,8 +1,9 @@
+// Web mercator in SQL.
 import { raw, type Sql, sql } from '../db/sql.ts'
 import type { Attribute } from '../query/attribute.ts'
-import { located } from '../query/plan-sql.ts'
+import { located } from '../query/postgres-sql.ts'
 
-/** Where the points of a column are in metres of web mercator. Longitudes and latitudes need no library for that. */
+/** The coordinates of a point column in web mercator. Longitudes and latitudes are computed directly, without PROJ. */
 export function mercatorPlace(geometry: Attribute): { x: Sql; y: Sql } {
   const value = located(geometry)
   if (isLonLat(geometry)) {
@@ -16,18 +17,21 @@ export function mercatorPlace(geometry: Attribute): { x: Sql; y: Sql } {
   return { x: sql`ST_X(${moved})`, y: sql`ST_Y(${moved})` }
 }
 
-/** Transformed, or null where that would be an error: a bad row must not fail the whole tile. */
+/** Transforms a geometry, or returns null where that would fail: one bad row must not fail the whole tile. */
 export const toMercator = (geometry: Attribute): Sql =>
   sql`CASE WHEN ${isInDomain(geometry)} THEN ST_Transform(${located(geometry)}, 3857) END`
 
-/** Whether a row is where its system is defined, as far as can be told without transforming it. */
+/** Whether a row is in the domain of its reference system, as far as its box tells. */
 export function isInDomain(geometry: Attribute): Sql {
   const value = located(geometry)
   const srid = geometry.mixed ? sql`ST_SRID(${value})` : raw(String(geometry.srid || 4326))
   return sql`${value} @ (${domainOf(srid)})`
 }
 
-/** The box in which every coordinate of a system is a place, as far as the kind of system tells. Asked once for all rows. */
+/**
+ * The box of valid coordinates for a kind of reference system. A subquery, which PostgreSQL evaluates once for all rows
+ * of one SRID.
+ */
 function domainOf(srid: Sql): Sql {
   return sql`SELECT ST_SetSRID(CASE WHEN ${isKind('longlat')} THEN ST_MakeEnvelope(-541, -90, 541, 90)
       ELSE ST_Expand(ST_Point(${origin('x')}, ${origin('y')}), CASE WHEN ${isKind('utm|tmerc')} THEN 1.6e7

@@ -1,12 +1,13 @@
-import type { Known } from './known-sources.ts'
+// Generates a MapLibre style that previews a tile source.
 import { isVector, type Links, layersOf, link, placeOf } from './tile-json.ts'
+import type { LoadedTileSource } from './tile-source-type.ts'
 
-/** One colour for each layer, far enough from one another to be told apart. */
+/** Distinguishable colours, one for each layer. */
 const colours = ['#2f7ed8', '#e8590c', '#2b8a3e', '#9c36b5', '#c92a2a', '#0b7285', '#e67700', '#5f3dc4']
 const land = '#f8f6f1'
 const sea = '#dbe5ec'
 
-/** So much of the base map that one sees where one is. */
+/** The layers of the base map that are needed for orientation. */
 const ground = [
   { id: 'background', type: 'background', paint: { 'background-color': sea } },
   { id: 'land', type: 'fill', source: 'basemap', 'source-layer': 'earth', paint: { 'fill-color': land } },
@@ -19,8 +20,8 @@ const ground = [
   },
 ]
 
-/** A style that shows what a tile source has, whatever it is: areas under lines under points, and a name where there is one. */
-export function previewStyle(known: Known, links: Links, extra: string): object {
+/** A style for any tile source: polygons below lines below points, and labels if there is a name. */
+export function previewStyle(known: LoadedTileSource, links: Links, extra: string): object {
   const { source, name } = known
   const description = link(links, `/tiles/${source.id}/index.json`)
   const url = extra ? `${description}${description.includes('?') ? '&' : '?'}${extra}` : description
@@ -92,7 +93,7 @@ const points = ({ id, colour }: Layer) => [
     type: 'circle',
     filter: isA('Point'),
     paint: {
-      // A cluster is as large as it has points.
+      // A cluster's radius grows with its number of points.
       'circle-radius': [
         'interpolate',
         ['linear'],
@@ -112,7 +113,7 @@ const points = ({ id, colour }: Layer) => [
   },
 ]
 
-/** Attributes that are usually a name, the best first. */
+/** Attributes that usually hold a name, the best first. */
 const nameFields = ['name', 'title', 'label', 'NAME', 'Name', 'nom', 'bezeichnung', 'name_en', 'name:en']
 
 function labels({ id, fields }: Layer): object[] {

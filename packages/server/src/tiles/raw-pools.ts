@@ -1,24 +1,27 @@
+// Connection pools of a tile worker.
 import { type ConnectionPool, createConnectionPool, type Place, PoolFull } from '../db/connection-pool.ts'
 import { isStaleStatement } from '../db/database-error.ts'
 import { placeOf } from '../db/postgres-client.ts'
 import { connectRaw, type RawConnection, type RowSink } from '../db/raw-connection.ts'
+import { createMessageMemory } from '../db/wire/message-framer.ts'
 import { ApiError } from '../errors.ts'
 import type { TileRows } from './tile-job.ts'
 
 type Query = Extract<TileRows, { statement: unknown }>
 
-/** Connections to the databases that this worker was asked to query. */
+/** Connections to the databases that this worker queries. */
 export type RawPools = {
   run(query: Query, signal: AbortSignal, onRow: RowSink): Promise<void>
 }
 
-/** To each database: a tile that waits for one of them is soon served, and the other threads have as many. */
+/** Per database. A waiting tile is served soon, and the other threads have as many. */
 const maxEach = 4
-/** A tile that waits for longer is late anyway. */
+/** A tile that waits longer is too late to be useful. */
 const waitMs = 30_000
 
-/** `maxTotal` connections to all databases together: each application logs in as itself. */
+/** `maxTotal` limits the connections to all databases together, because each application logs in with its own role. */
 export function createRawPools(maxTotal: number, connect: typeof connectRaw = connectRaw): RawPools {
+  const memory = createMessageMemory()
   const poolOf = (share: number) =>
     createConnectionPool<RawConnection>({
       maxTotal: share,
@@ -27,7 +30,7 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
       isOpen: ({ isOpen }) => isOpen,
       close: (connection) => connection.close(),
     })
-  // Foreign servers answer when they like: they cannot take the connections of those who use ours.
+  // Separate pools, so that slow foreign servers cannot use up the connections to ours.
   const own = poolOf(maxTotal)
   const foreign = poolOf(maxTotal)
 
@@ -38,7 +41,7 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
     const cancel = (): void => connection?.cancel()
     let isUsable = false
     try {
-      connection ??= await connect(server, settings)
+      connection ??= await connect(server, settings, memory)
       signal.throwIfAborted()
       signal.addEventListener('abort', cancel, { once: true })
       await connection.run(statement, onRow)
@@ -65,7 +68,8 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
       try {
         await runOnce(query, signal, noting)
       } catch (error) {
-        // The connection was lost while nobody used it, or its statement is older than the table: once more, on a new one.
+        // Retry once on a new connection: this one was lost while idle, or its prepared statement is older than the
+        // table.
         if (hasRows || signal.aborted || !(isStaleStatement(error) || isLost(error))) throw error
         const [pool, place] = placeIn(query)
         pool.drop(place)

@@ -1,39 +1,40 @@
 import { joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import type { Extent } from './tile-source.ts'
+import type { Extent } from './tile-bounds.ts'
 
 /**
- * Large geometries with less in them before they travel. Nothing here asks whether a polygon is valid: it may be anything, and
- * functions of GEOS answer for that what they like (ST_ClipByBox2D the complement), or take longer than all the rest to find out.
+ * Simplifies and clips large geometries in the database before they are sent. Nothing here relies on valid polygons:
+ * for an invalid one, GEOS functions return anything (ST_ClipByBox2D the complement) or take longer than everything
+ * else.
  */
 
-/** How large a geometry is stored is known without reading it. */
+/** Stored sizes, which are known without reading the geometry. */
 const bytes = {
-  /** Larger ones lose points that fall together in the tile, which takes less time than sending them. */
+  /** Above this size, dropping points that coincide in the tile is cheaper than sending them. */
   thinned: 16_384,
-  /** Even larger ones are cut to the tile, which takes longer than sending less than this. */
+  /** Above this size, clipping to the tile is cheaper than sending the rest. */
   cut: 2_097_152,
 }
 
-/** What is no wider than so many tiles is simplified as a whole; of others most points are not in the tile. */
+/** Geometries up to this many tiles wide are simplified as a whole; of wider ones most points are outside the tile. */
 const simplifiedTiles = 4
 
-/** PostGIS refuses curves and surfaces, which would fail the whole tile. */
+/** Only these types, because PostGIS refuses curves and surfaces, which would fail the whole tile. */
 const lines = `'LINESTRING', 'MULTILINESTRING'`
 const areas = `'POLYGON', 'MULTIPOLYGON'`
 
 type Given = {
   readonly stored: Sql
-  /** The same as a geometry. */
+  /** The same value as a geometry. */
   readonly shape: Sql
-  /** As it travels. */
+  /** In transfer coordinates. */
   readonly place: Sql
 }
 
-/** The boxes of which something is seen, in the coordinates of travel and apart from each other; all is when there is none. */
+/** The visible boxes in transfer coordinates, disjoint; everything is visible if there are none. */
 type Seen = {
   readonly boxes: readonly Extent[]
   readonly unit: number
-  /** The width of a tile, where geometries travel in their own coordinates. */
+  /** The width of a tile, if geometries are sent in their own coordinates. */
   readonly width?: number
 }
 
@@ -57,14 +58,14 @@ export function reduced({ stored, shape, place }: Given, { boxes, unit, width }:
   return sql`CASE ${joinSql(cases, ' ')} ELSE ${place} END`
 }
 
-/** Clipped by the four sides of each box, one after the other (Sutherland and Hodgman), which is right for any ring. */
+/** Clips at the four sides of each box in turn (Sutherland-Hodgman), which is correct for any ring. */
 function cutArea(place: Sql, boxes: readonly Extent[]): Sql {
   const [, south, , north] = boxes[0] as Extent
   const measured = sql`ST_Force3DM(${place})`
   return collected(boxes.map(([west, , east]) => between(between(measured, 'xm', west, east), 'ym', south, north)))
 }
 
-/** Polygons are cut by their measure only: M changes places with x or y for the while. */
+/** PostGIS can filter polygons by M only, so M is swapped with x or y and back. */
 const between = (place: Sql, axes: 'xm' | 'ym', least: number, most: number): Sql => sql`
   ST_SwapOrdinates(ST_LocateBetween(ST_SwapOrdinates(${place}, '${raw(axes)}'), ${least}::float8, ${most}::float8), '${raw(axes)}')`
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type TileApp, tileApp } from '../testing/tiles.ts'
+import { type TileApp, tileApp } from '../../testing/tiles.ts'
+
+// One database is enough: the ACL decides before the database is asked.
 
 let maps: TileApp
 let dataset: string

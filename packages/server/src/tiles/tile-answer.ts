@@ -1,12 +1,13 @@
+// HTTP headers of tiles: ETag, Cache-Control and Vary.
 import { hash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import type { Compression } from '../http/compression.ts'
 import type { Answer } from '../http/operation.ts'
 import { etagOf, isUnchanged } from '../resource/revision.ts'
-import type { Known } from './known-sources.ts'
-import type { TileAsked } from './served-tiles.ts'
 import type { CachedTile } from './tile-cache.ts'
+import type { TileAsked } from './tile-request.ts'
 import { type Extension, versionParameter } from './tile-request.ts'
+import type { LoadedTileSource } from './tile-source-type.ts'
 
 const types: Record<Extension, string> = {
   mvt: 'application/vnd.mapbox-vector-tile',
@@ -21,12 +22,12 @@ const types: Record<Extension, string> = {
 
 const vary = 'accept-encoding, x-api-key, x-svc-api-key, authorization, authentication'
 
-/** Compressed or not, they are different answers. */
+/** The compressed and the plain form are different representations, so each has its own ETag. */
 export const revisionOf = ({ etag }: CachedTile, compression: Compression): string => `${etag}-${compression}`
 
-/** The same for a tile, for an empty one and for one that has not changed. */
+/** The same headers for a tile, an empty tile and a 304. */
 export function tileHeaders(
-  { source, version }: Known,
+  { source, version }: LoadedTileSource,
   { extension, tree }: TileAsked,
   tile: CachedTile,
   compression: Compression,
@@ -34,7 +35,7 @@ export function tileHeaders(
   const { features } = tile
   return {
     'content-type': types[extension],
-    // A tile that was asked for by its version never changes; any other is asked for again each time.
+    // A URL with the current version is immutable; any other is revalidated each time.
     'cache-control': tree[versionParameter] === version ? 'private, max-age=3600' : 'private, no-cache',
     vary,
     etag: etagOf(revisionOf(tile, compression)),
@@ -44,7 +45,7 @@ export function tileHeaders(
   }
 }
 
-/** A description of tiles: whoever has it already is told so. */
+/** Serves a TileJSON, or 304 if the client already has it. */
 export function described(request: FastifyRequest, body: object, headers: Record<string, string> = {}): Answer {
   const json = JSON.stringify(body)
   const revision = hash('sha1', json, 'base64url').slice(0, 16)

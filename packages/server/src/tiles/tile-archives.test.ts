@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { TileType } from 'pmtiles'
-import { type TileApp, tileApp } from '../testing/tiles.ts'
-import { pmtilesOf, pyramid, writeMbtiles } from './archives/test-archives.ts'
+import { pmtilesOf, pyramid, writeMbtiles } from '../../testing/tile-archives.ts'
+import { type TileApp, tileApp } from '../../testing/tiles.ts'
+
+// One database is enough: tiles of an archive are not in the database.
 
 let maps: TileApp
 let server: Server

@@ -1,39 +1,49 @@
-import { createShelves } from './shelves.ts'
+// An LRU cache of tiles, fair between applications.
+import type { Compression } from '../http/compression.ts'
+import { createFairLruCache } from './fair-lru-cache.ts'
 
-/** What is kept of a tile: its bytes as they are sent, in each form that was asked for. */
+/** A cached tile: its bytes in each requested form. */
 export type CachedTile = {
-  /** Grows as further forms are made. */
+  /** Grows as more forms are made. */
   readonly forms: Map<string, Uint8Array>
-  /** Of the uncompressed tile; each form's own follows from it. */
+  /** The ETag of the uncompressed tile; those of the other forms are derived from it. */
   readonly etag: string
-  /** `shown/total`; absent where nothing was counted. */
+  /** `shown/total`; absent if nothing was counted. */
   readonly features?: string
 }
 
-/** The tiles used last, each application's among its own. */
+/** Recently used tiles. When space is needed, the application that uses most loses its oldest. */
 export type TileCache = {
   get(owner: string, key: string): CachedTile | undefined
   put(owner: string, key: string, tile: CachedTile): void
-  /** A form was added to a tile that is kept. */
+  /** Updates the size of a cached tile that got another form. */
   grow(owner: string, key: string): void
   readonly bytes: number
 }
 
-/** The key, the record and the maps around a tile. */
+export function formsOf(
+  { bytes, compressed }: { bytes: Uint8Array; compressed?: Uint8Array },
+  compression: Compression,
+): Map<string, Uint8Array> {
+  // Keeps only the compressed form to save memory; the plain one can be decompressed from it.
+  return compressed ? new Map([[compression, compressed]]) : new Map([['identity', bytes]])
+}
+
+/** Bytes of the key, the record and the maps of an entry. */
 const overhead = 500
 
 export function createTileCache(maxBytes: number): TileCache {
-  const shelves = createShelves<CachedTile>(maxBytes)
-  const put: TileCache['put'] = (owner, key, tile) => shelves.put(owner, key, tile, sizeOf(key, tile))
+  const tiles = createFairLruCache<CachedTile>(maxBytes)
+  const put: TileCache['put'] = (owner, key, tile) => tiles.put(owner, key, tile, sizeOf(key, tile))
   return {
-    get: shelves.get,
+    get: tiles.get,
     put,
     grow(owner, key) {
-      const tile = shelves.get(owner, key)
+      const tile = tiles.get(owner, key)
       if (tile) put(owner, key, tile)
     },
     get bytes() {
-      return shelves.bytes
+      return tiles.bytes
     },
   }
 }

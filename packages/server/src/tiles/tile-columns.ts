@@ -1,19 +1,11 @@
+// The columns of vector tiles.
+import type { AttributeDto } from '../datasets/attribute-dto.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import type { Attribute } from '../query/attribute.ts'
-import { column } from '../query/plan-sql.ts'
+import { column } from '../query/postgres-sql.ts'
 import type { TileColumn } from './mvt/columns.ts'
 
-/** What is known of a dataset's attribute. */
-export type DatasetAttribute = {
-  readonly name: string
-  readonly type: Attribute['type']
-  readonly dbType: string
-  readonly primaryKey: boolean
-  readonly geometryType?: string
-  readonly srid?: number
-}
-
-/** A column of a tile: what it holds, how it is selected, and how it travels. */
+/** A column of a tile: its type, its SQL and its transfer format. */
 export type SelectedColumn = TileColumn & { readonly value: Sql; readonly isBinary: boolean }
 
 type Form = Pick<SelectedColumn, 'kind' | 'isBinary'> & { readonly render?: (value: Sql) => Sql }
@@ -23,11 +15,11 @@ const forms: Partial<Record<Attribute['type'], Form>> = {
   boolean: { kind: 'boolean', isBinary: true },
   array: { ...text, render: (value) => sql`to_json(${value})::text` },
   binary: { ...text, render: (value) => sql`translate(encode(${value}, 'base64'), ${'\n'}, '')` },
-  // The same text as in the answer to a query: 2026-01-31T10:00:00Z
+  // The same text as in query answers: 2026-01-31T10:00:00Z
   datetime: { ...text, render: (value) => sql`replace(replace(${value}::text, ' ', 'T'), '+00', 'Z')` },
 }
 
-function formOf({ type, dbType }: DatasetAttribute): Form {
+function formOf({ type, dbType }: AttributeDto): Form {
   if (type === 'integer') {
     return /^(smallint|integer|bigint)$/.test(dbType)
       ? { kind: 'integer', isBinary: true }
@@ -41,7 +33,7 @@ function formOf({ type, dbType }: DatasetAttribute): Form {
   return forms[type] ?? text
 }
 
-export function selectedColumn(dto: DatasetAttribute, attribute: Attribute, isHidden: boolean): SelectedColumn {
+export function selectedColumn(dto: AttributeDto, attribute: Attribute, isHidden: boolean): SelectedColumn {
   const { kind, isBinary, render = (value: Sql) => value } = formOf(dto)
   const isKey = dto.primaryKey && (kind === 'integer' || kind === 'decimal')
   return {

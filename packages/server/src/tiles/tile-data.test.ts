@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { featuresOf, type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
 import { sql } from '../db/sql.ts'
-import { featuresOf, type TileApp, tileApp, valuesOf } from '../testing/tiles.ts'
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'embedded there is no server' : false
 
@@ -216,7 +216,10 @@ describe('a row outside of where its reference system is defined', () => {
     // The database itself has to find out.
     54009: ['1e7 1e7', '0 1e7', '1.7e7 8e6'],
   }
-  for (const [srid, places] of Object.entries(wrong)) {
+  // Which rows are left out is decided by what is sent to the database; the embedded one is asked in a system whose limits are
+  // known, and in one whose limits it has to find out itself.
+  const tried = skip ? ['25832', '54009'] : Object.keys(wrong)
+  for (const [srid, places] of Object.entries(wrong).filter(([srid]) => tried.includes(srid))) {
     const right = `ST_Transform(ST_Point(9, 50, 4326), ${srid})`
     const bad = places.map((place) => `ST_GeomFromText('POINT(${place})', ${srid})`)
     const area = (point: string) =>

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
+import { type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
 import type { App } from '../app.ts'
-import { type TileApp, tileApp, valuesOf } from '../testing/tiles.ts'
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'embedded there is one session' : false
 
@@ -17,11 +17,19 @@ after(async () => {
   await maps.close()
 })
 
+/** One after the other, since tests run at once: two that grant rights on the same tables would fail. */
+let lastScript = Promise.resolve()
+function script(text: string): Promise<void> {
+  const done = lastScript.then(() => maps.script(text))
+  lastScript = done.catch(() => undefined)
+  return done
+}
+
 let tables = 0
 /** A table with one row, and a map of it. */
 async function table(extra = '') {
   const name = `t${tables++}`
-  await maps.script(`
+  await script(`
     CREATE TABLE ${name} (id int PRIMARY KEY, geom geometry(Point, 4326));
     INSERT INTO ${name} VALUES (1, ST_Point(6, 50, 4326)); ${extra.replaceAll('$', name)}`)
   return name
@@ -41,7 +49,8 @@ const both = (...ids: number[]) => [ids, ids]
 /** Nobody may see what was a second ago. */
 const aSecond = () => setTimeout(1000)
 
-describe('a change of the data is seen within a second, on every server', () => {
+// They mostly wait.
+describe('a change of the data is seen within a second, on every server', { concurrency: true }, () => {
   test('INSERT, UPDATE, DELETE and TRUNCATE of a table', async () => {
     const name = await table()
     const id = await source(await maps.dataset({ source: name }))
@@ -53,7 +62,7 @@ describe('a change of the data is seen within a second, on every server', () => 
       [`TRUNCATE ${name}`],
       [`INSERT INTO ${name} VALUES (9, ST_Point(7, 50, 4326))`, 9],
     ] as [string, ...number[]][]) {
-      await maps.script(change)
+      await script(change)
       await aSecond()
       assert.deepEqual(await seen(id), both(...expected), change)
     }
@@ -63,7 +72,7 @@ describe('a change of the data is seen within a second, on every server', () => 
     const name = await table()
     const id = await maps.dataset({ source: name })
     assert.deepEqual(await seen(id), both(1))
-    await maps.script(`INSERT INTO ${name} VALUES (2, ST_Point(-100, -40, 4326))`)
+    await script(`INSERT INTO ${name} VALUES (2, ST_Point(-100, -40, 4326))`)
     await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
     assert.equal((await maps.get(`/tiles/${id}/4/3/9.mvt`)).statusCode, 200)
@@ -73,7 +82,7 @@ describe('a change of the data is seen within a second, on every server', () => 
     const name = await table()
     const id = await maps.tileSource({ source: await maps.dataset({ source: name }) })
     assert.equal((await maps.get(`/tiles/${id}/4/3/9.mvt`)).statusCode, 204)
-    await maps.script(`INSERT INTO ${name} VALUES (2, ST_Point(-100, -40, 4326))`)
+    await script(`INSERT INTO ${name} VALUES (2, ST_Point(-100, -40, 4326))`)
     await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
     assert.equal((await maps.get(`/tiles/${id}/4/3/9.mvt`)).statusCode, 200)
@@ -84,19 +93,19 @@ describe('a change of the data is seen within a second, on every server', () => 
     const view = await source(await maps.dataset({ source: `${name}_view` }))
     const query = await source(await maps.dataset({ type: 'sql', source: `SELECT * FROM ${name} WHERE id < 10` }))
     assert.deepEqual([await seen(view), await seen(query)], [both(1), both(1)])
-    await maps.script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
+    await script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
     await aSecond()
     assert.deepEqual([await seen(view), await seen(query)], [both(1, 2), both(1, 2)])
   })
 
   test('in a part of a partitioned table', async () => {
-    await maps.script(`
+    await script(`
       CREATE TABLE whole (id int, geom geometry(Point, 4326)) PARTITION BY RANGE (id);
       CREATE TABLE part PARTITION OF whole FOR VALUES FROM (0) TO (100);
       INSERT INTO whole VALUES (1, ST_Point(6, 50, 4326))`)
     const id = await source(await maps.dataset({ source: 'whole' }))
     assert.deepEqual(await seen(id), both(1))
-    await maps.script('INSERT INTO part VALUES (2, ST_Point(7, 50, 4326))')
+    await script('INSERT INTO part VALUES (2, ST_Point(7, 50, 4326))')
     await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
   })
@@ -105,10 +114,10 @@ describe('a change of the data is seen within a second, on every server', () => 
     const name = await table('CREATE MATERIALIZED VIEW $_kept AS SELECT * FROM $')
     const id = await source(await maps.dataset({ source: `${name}_kept` }))
     assert.deepEqual(await seen(id), both(1))
-    await maps.script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
+    await script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
     await aSecond()
     assert.deepEqual(await seen(id), both(1))
-    await maps.script(`REFRESH MATERIALIZED VIEW ${name}_kept`)
+    await script(`REFRESH MATERIALIZED VIEW ${name}_kept`)
     await aSecond()
     assert.deepEqual(await seen(id), both(1, 2))
   })
@@ -123,7 +132,7 @@ describe('a change of the data is seen within a second, on every server', () => 
         return Promise.all([maps.app.http, other.http].map((http) => http.inject({ url, headers })))
       }
       for (const reply of await answers()) assert.deepEqual(valuesOf(reply, 'note'), ['secret'])
-      await maps.script(`ALTER TABLE ${name} ${change}`)
+      await script(`ALTER TABLE ${name} ${change}`)
       await aSecond()
       for (const reply of await answers()) assert.ok(!reply.body.includes('secret'), change)
     }
@@ -133,12 +142,12 @@ describe('a change of the data is seen within a second, on every server', () => 
     const name = await table()
     const id = await source(await maps.dataset({ source: name }))
     assert.deepEqual(await seen(id), both(1))
-    await maps.script(`
+    await script(`
       DROP TABLE ${name}; CREATE TABLE ${name} (id int PRIMARY KEY, geom geometry(Point, 4326));
       INSERT INTO ${name} VALUES (7, ST_Point(6, 50, 4326))`)
     await aSecond()
     assert.deepEqual(await seen(id), both(7))
-    await maps.script(`INSERT INTO ${name} VALUES (8, ST_Point(6, 51, 4326))`)
+    await script(`INSERT INTO ${name} VALUES (8, ST_Point(6, 51, 4326))`)
     await aSecond()
     assert.deepEqual(await seen(id), both(7, 8))
   })
@@ -194,7 +203,9 @@ describe('whatever the order of commits', { skip }, () => {
   })
 })
 
-describe('a change of a record is seen at once by the server that made it, within a second by the others', () => {
+describe('a change of a record is seen at once by the server that made it, within a second by the others', {
+  concurrency: true,
+}, () => {
   const patch = (path: string, body: object) => maps.app.call('PATCH', path, { key: maps.tenant.developer, body })
   const status = async (http: App['http'], path: string) =>
     (await http.inject({ url: path, headers: { 'x-api-key': maps.tenant.developer } })).statusCode

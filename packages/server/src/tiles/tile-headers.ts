@@ -1,13 +1,14 @@
+// Allow-list of the headers that a tile source may set.
 import { invalid } from '../errors.ts'
 
-/** Headers that a tile source may set: how long tiles are kept, and what is nobody else's business. */
+/** Caching headers and custom ones. */
 const allowed = /^(cache-control|expires|surrogate-control|surrogate-key|x-[a-z0-9-]{1,100})$/
-/** Ours, or read by proxies. */
+/** Headers that the service sets or proxies interpret. */
 const reserved =
   /^x-(api-key|svc-.*|request-id|tile-features|total-count|accel-.*|sendfile|forwarded-.*|real-ip|frame-options|content-type-options|permitted-.*|dns-.*|download-options|xss-protection)$/
 const maxHeaders = 20
 
-/** Throws a 400 for a header that could change what an answer is, or split it in two. */
+/** Throws a 400 for a header that could change an answer's meaning or split the response. */
 export function checkHeaders(headers: Readonly<Record<string, string>>): void {
   const names = Object.keys(headers)
   if (names.length > maxHeaders) throw invalid('body/headers', `must not have more than ${maxHeaders} headers`)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { type TileApp, tileApp, valuesOf } from '../testing/tiles.ts'
+import { type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
+
+// One database is enough: it is about the headers around a tile; tiles.test.ts and tile-data.test.ts draw rows of both.
 
 let maps: TileApp
 let id: string

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import { TileType } from 'pmtiles'
-import { type TileApp, tileApp, valuesOf } from '../testing/tiles.ts'
-import { pmtilesOf, pyramid } from './archives/test-archives.ts'
+import { pmtilesOf, pyramid } from '../../testing/tile-archives.ts'
+import { type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
+
+// One database is enough: contract.test.ts describes tile sources of both; this is about what TileJSON says.
 
 let maps: TileApp
 const ids = new Map<string, string>()

@@ -3,8 +3,8 @@ import { Agent, get as httpGet } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { type TileApp, tileApp } from '../../testing/tiles.ts'
 import { sql } from '../db/sql.ts'
-import { type TileApp, tileApp } from '../testing/tiles.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 const skip = isPostgres ? false : 'embedded there is one session'

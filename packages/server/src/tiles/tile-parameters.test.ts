@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { featuresOf, type TileApp, tileApp, valuesOf } from '../testing/tiles.ts'
+import { featuresOf, type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
+
+// One database is enough: parameters become a query as those of datasets do, which keyset-page.test.ts and dataset.test.ts ask
+// of both.
 
 let maps: TileApp
 let dataset: string

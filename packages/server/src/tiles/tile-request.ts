@@ -1,3 +1,4 @@
+// Parses tile requests and makes their cache keys.
 import Type, { type TObject } from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
 import { type QueryTree, queryOf, refuseUnknown } from '../http/query-string.ts'
@@ -6,16 +7,26 @@ import type { Tile } from './mvt/projection.ts'
 export const extensions = ['mvt', 'pbf', 'geojson', 'png', 'jpg', 'jpeg', 'webp', 'avif'] as const
 export type Extension = (typeof extensions)[number]
 
-/** What a caller says of the tile besides where it is. */
+/** The parameters of a tile besides its coordinates. */
 export type TileParameters = {
   readonly attributes?: readonly string[]
   readonly filter?: unknown
   readonly limit?: number
 }
 
+export type TileAsked = {
+  readonly tile: Tile
+  readonly extension: Extension
+  readonly parameters: TileParameters
+  /** The whole query string. */
+  readonly tree: QueryTree
+  /** `Accept-Encoding`. */
+  readonly accept: string | undefined
+}
+
 const highestZoom = 30
 
-/** The place in the grid, without asking anybody: numbers that are none, or outside of the grid, are 400. */
+/** Validates the coordinates locally: non-numbers and tiles outside the grid are 400. */
 export function readTile({ z = '', x = '', y = '' }: Readonly<Record<string, string>>): Tile {
   const zoom = wholeNumber('z', z)
   if (zoom > highestZoom) throw invalid('path/z', `must be from 0 to ${highestZoom}`)
@@ -38,19 +49,22 @@ export function readExtension(text: string): Extension {
   return known
 }
 
-/** The version of the data, in an address. No parameter of a dataset can have such a name. */
+/** The data version in a tile's URL. No parameter of a dataset can have this name. */
 export const versionParameter = 'tile-version'
 
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 200, description }))
 
-/** Parameters that tell one address from another for caches, and change nothing of a tile. */
+/** Parameters that only vary the URL for caches and do not change the tile. */
 export const cacheParameters = {
   [versionParameter]: text('The version of the data, as the TileJSON says it: the tile may then be kept for an hour'),
   v: text('Ignored: a version, for caches'),
   _: text('Ignored: for caches'),
 }
 
-/** What the query says of the tile, without what is for caches. What neither the tile nor the dataset reads is 400. */
+/**
+ * Validates the query string, without the cache parameters. Parameters unknown to both the tile and the dataset are
+ * 400.
+ */
 export function readQuestion(tree: QueryTree, declared: TObject, own: ReadonlySet<string> = none): QueryTree {
   refuseUnknown(tree, declared, own)
   const isForCaches = (name: string) => (name === 'v' || name === '_') && !own.has(name)
@@ -60,10 +74,10 @@ export function readQuestion(tree: QueryTree, declared: TObject, own: ReadonlySe
 
 const none: ReadonlySet<string> = new Set()
 
-/** Not part of what a tile is. */
+/** Not part of a tile's identity. */
 const apart = new Set(['api-key', 'explain', versionParameter])
 
-/** What stands in an address besides these, so that it holds for other addresses as well. */
+/** The rest of the query string, to be repeated in other URLs. */
 export function restOf(address: string): string {
   return queryOf(address)
     .split('&')
@@ -80,13 +94,13 @@ function nameOf(pair: string): string {
   }
 }
 
-/** The same for all requests that ask for the same tile in other words. */
+/** A cache key: equal for all requests of the same tile, however they are written. */
 export function requestKey({ z, x, y }: Tile, extension: Extension, tree: QueryTree): string {
   const form = extension === 'geojson' ? 'geojson' : ''
   return `${z}/${x}/${y} ${form} ${questionKey(tree)}`
 }
 
-/** The same for all tiles that are asked for with the same parameters. */
+/** A cache key: equal for all tiles requested with the same parameters. */
 export function questionKey(tree: Readonly<Record<string, unknown>>): string {
   const asked = Object.entries(tree).filter(([name]) => !apart.has(name))
   return asked.length === 0 ? '' : canonical(Object.fromEntries(asked))

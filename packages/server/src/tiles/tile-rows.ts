@@ -1,18 +1,19 @@
+// Reads and counts the rows of a tile.
 import type { Sql } from '../db/sql.ts'
 import { encodeStatement } from '../db/values.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { planSelect } from '../query/explain.ts'
 import type { Plan } from '../query/plan.ts'
-import type { TileData } from './known-sources.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 import type { TileRows } from './tile-job.ts'
+import type { TileData } from './tile-source-type.ts'
 import { type TileQuery, tileSql, totalSql } from './tile-sql.ts'
 
 type InSql = NonNullable<TileData['inSql']>
 
 const timeoutMs = 30_000
 
-/** A worker asks the server itself; what has no server is asked here. */
+/** For a server, the worker runs the query itself; an embedded database is queried here. */
 export async function sqlRows(
   { connection, isOurs }: InSql,
   statement: Sql,
@@ -28,7 +29,7 @@ export async function sqlRows(
   return { cells: (await Array.fromAsync(batches)).flat(), geometry: 'ewkb' }
 }
 
-/** The geometry first, then the columns. */
+/** Batches with the geometry first, then the columns. */
 export async function memoryBatches(
   source: TileData,
   plan: Plan,
@@ -49,16 +50,19 @@ function columnNamed(plan: Plan, name: string, geometry: Attribute): Plan['colum
   return known
 }
 
-/** How many rows there are in the tile. */
+/** The exact number of rows in the tile. */
 export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, signal: AbortSignal): Promise<number> {
   const { batches } = await connection.select(totalSql(query), { timeoutMs, signal, isOurs, atMost: 1 })
   return Number((await Array.fromAsync(batches)).flat(2)[0])
 }
 
-/** What is not worth counting: rows, and what the planner thinks that counting them costs. */
+/** Above these limits (rows, or the planner's cost of a count) rows are not counted. */
 const most = { rows: 10_000, cost: 10_000 }
 
-/** The same of a tile that does not show them all: counted where that is cheap, otherwise as the planner sees it. */
+/**
+ * The number of rows in a tile that does not show all of them: counted if that is cheap, otherwise the planner's
+ * estimate.
+ */
 export async function roughTotalOf(
   { connection, isOurs }: InSql,
   query: TileQuery,

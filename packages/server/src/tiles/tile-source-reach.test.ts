@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import { type TileApp, tileApp } from '../testing/tiles.ts'
+import { type TileApp, tileApp } from '../../testing/tiles.ts'
+
+// One database is enough: the ACL decides before the database is asked.
 
 let maps: TileApp
 let places: string

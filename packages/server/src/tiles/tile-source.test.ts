@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type TileApp, tileApp } from '../testing/tiles.ts'
+import { type TileApp, tileApp } from '../../testing/tiles.ts'
+import { sql } from '../db/sql.ts'
 
 let maps: TileApp
 let places: string
@@ -19,6 +20,17 @@ const path = '/api/v1/tilesources'
 const call = (method: string, address: string, body?: unknown, headers: Record<string, string> = {}) =>
   maps.app.call(method, address, { key: maps.tenant.developer, body, headers })
 const create = (body: object) => call('POST', path, body)
+
+test('a tile source of a type that only a later version knows is told so', async () => {
+  const { body: made } = await create({ type: 'dataset', source: places })
+  await maps.app.db.query(sql`UPDATE svc.tilesources SET type = 'cube' WHERE id = ${made.id}::uuid`)
+  const { status, body } = await call('GET', `/tiles/${made.id}/index.json`)
+  assert.equal(status, 503)
+  assert.equal(body.message, 'This server does not know tile sources of type cube.')
+  assert.equal((await call('GET', `${path}/${made.id}`)).body.type, 'cube')
+  assert.equal((await create({ type: 'cube', source: places })).status, 400)
+  assert.deepEqual((await call('GET', `${path}/drivers`)).body, ['dataset', 'tilelive'])
+})
 
 describe('a tile source of a dataset', () => {
   test('is found out: extent with a little air around it, zooms, nothing said', async () => {

@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import type { TileJob } from './tile-job.ts'
 import { createTileWorkers } from './tile-workers.ts'
 
-const script = new URL('../testing/stalling-tile-worker.ts', import.meta.url)
+const script = new URL('../../testing/stalling-tile-worker.ts', import.meta.url)
 const never = new AbortController().signal
 
 const jobOf = (what: string) => ({ rows: { cells: [[what]], geometry: 'ewkb' } }) as unknown as TileJob

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { classifyRings } from '@mapbox/vector-tile'
-import { featuresOf } from '../testing/tiles.ts'
-import { type UploadApp, uploadApp } from '../testing/uploads.ts'
+import { featuresOf } from '../../testing/tiles.ts'
+import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+
+// One database is enough: shapes are made in memory; tiles.test.ts and tile-data.test.ts draw rows of both.
 
 // The file that everybody draws first. Russia, Fiji and Antarctica are not valid in it, and filled whole tiles. Russia's ring jumps
 // from 180 to -180 degrees and back, so between 65 and 72 degrees north it is a band around the world, as ST_MakeValid has it.

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test from 'node:test'
+import { noFetch, pmtilesOf, pyramid, temporaryDirectory } from '../../../testing/tile-archives.ts'
 import { ApiError } from '../../errors.ts'
 import { checkArchiveUri } from './archive-uri.ts'
 import { openArchive } from './open-archive.ts'
-import { noFetch, pmtilesOf, pyramid, temporaryDirectory } from './test-archives.ts'
 
 const isInvalid = (error: unknown) => error instanceof ApiError && error.faults[0]?.path === 'body/source'
 
@@ -23,7 +23,7 @@ test('files, remote PMTiles and templates of addresses are archives', () => {
   }
 })
 
-test('whatever else is refused', () => {
+test('an archive URI of another scheme or form is refused', () => {
   for (const uri of [
     '',
     'a.mbtiles',

@@ -1,3 +1,4 @@
+// Parser for the addresses of tile archives.
 import { invalid } from '../../errors.ts'
 
 export type ArchiveUri =
@@ -6,7 +7,7 @@ export type ArchiveUri =
 
 const maxLength = 2_000
 
-/** Throws for what cannot be the address of an archive. */
+/** Throws a 400 unless the text is an archive's address. */
 export function checkArchiveUri(uri: string): void {
   parseArchiveUri(uri)
 }
@@ -34,9 +35,9 @@ export function parseArchiveUri(uri: string): ArchiveUri {
 
 const refused = (message: string) => invalid('body/source', message)
 
-/** Names are taken as they are: no escapes, so that there is one way only to write each. */
+/** Names are taken literally, without escapes, so that each file has exactly one spelling. */
 function checkedFile(name: string, extension: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be in it.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names must not contain control characters.
   if (/[\u0000-\u001f\u007f\\%?#:]/.test(name)) {
     throw refused('must be a plain file name without \\ % ? # : or control characters')
   }
@@ -48,7 +49,7 @@ function checkedFile(name: string, extension: string): string {
   return name
 }
 
-/** `text` is the address without its placeholders. */
+/** `text` is the URL without its placeholders. */
 function checkedUrl(text: string, shown: string): URL {
   const url = URL.parse(text)
   if (!url || /[\s\\]/.test(shown)) throw refused('must hold a valid address')

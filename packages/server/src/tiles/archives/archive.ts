@@ -1,3 +1,5 @@
+// The interface of tile archives: MBTiles, PMTiles and remote tile servers.
+
 export type TileFormat = 'pbf' | 'png' | 'jpg' | 'webp' | 'avif'
 
 export type VectorLayer = {
@@ -17,27 +19,27 @@ export type ArchiveInfo = {
   center?: [number, number, number]
   name?: string
   description?: string
-  /** As the archive says it: HTML that nobody has cleaned. */
+  /** HTML from the archive, not sanitized. */
   attribution?: string
   vectorLayers: VectorLayer[]
-  /** Changes when the archive does. */
+  /** Changes with the archive's content. */
   version: string
 }
 
-/** As stored: `encoding` is what the bytes are compressed with ('identity' when they are not). Nothing is unpacked. */
+/** A tile as stored: `encoding` is the compression of the bytes ('identity' if none). Nothing is decompressed. */
 export type StoredTile = { bytes: Buffer; encoding: 'identity' | 'gzip' | 'br' | 'zstd' }
 
-/** Tiles that somebody else made: a file, or a server. */
+/** Ready-made tiles in a file or on a server. */
 export type Archive = {
   info(): Promise<ArchiveInfo>
   tile(z: number, x: number, y: number, signal?: AbortSignal): Promise<StoredTile | undefined>
   close(): Promise<void>
 }
 
-/** An archive that can tell whether what it was opened from is still the same. */
+/** An archive that can tell whether its file or server content has been replaced. */
 export type OpenArchive = Archive & { isStale(): Promise<boolean> }
 
-/** What an archive needs of the egress guard. */
+/** What an archive uses of the egress guard. */
 export type Fetch = (
   url: string,
   request: {
@@ -49,7 +51,7 @@ export type Fetch = (
   },
 ) => Promise<{ status: number; headers: Readonly<Record<string, string>>; body: Buffer }>
 
-/** More than any map can use. */
+/** Larger than any tile a map can use. */
 export const maxTileBytes = 5 * 1024 * 1024
 
 export const fetchTimeoutMs = 10_000

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { noFetch, pmtilesOf, pyramid, serve, temporaryDirectory, writeMbtiles } from '../../../testing/tile-archives.ts'
 import { createEgress } from '../../egress/guard.ts'
 import { createArchives } from './archives.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcesses } from './mbtiles-processes.ts'
-import { noFetch, pmtilesOf, pyramid, serve, temporaryDirectory, writeMbtiles } from './test-archives.ts'
 
 const content = (text: string) => pyramid(2, (z, x, y) => `${text} ${z}/${x}/${y}`)
 

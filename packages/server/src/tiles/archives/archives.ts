@@ -1,10 +1,11 @@
+// An LRU cache of open archives, with reference counts.
 import type { Archive, Fetch, OpenArchive } from './archive.ts'
 import { createMbtilesProcesses } from './mbtiles-processes.ts'
 import { openArchive } from './open-archive.ts'
 
-/** The archives that are in use, each opened once. */
+/** The open archives, each opened once. */
 export type Archives = {
-  /** What it gives stays good: when the archive was closed or replaced meanwhile, it is opened again. */
+  /** The result stays valid: if the archive was closed or replaced meanwhile, it is reopened. */
   open(applicationId: string, uri: string): Promise<Archive>
   close(): Promise<void>
 }
@@ -20,7 +21,7 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
   const processes = createMbtilesProcesses()
   const closing = new Set<Promise<void>>()
 
-  /** Closed once nobody uses it. */
+  /** Removes an entry; it is closed when its last use ends. */
   function drop(key: string, entry: Kept): void {
     if (entry.isDropped) return
     entry.isDropped = true
@@ -57,7 +58,7 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
     const known = kept.get(key)
     if (known && !(await isCurrent(known))) drop(key, known)
     const entry = kept.get(key) ?? start(key, applicationId, uri)
-    // The one used last is the last in the map.
+    // Reinsert, because the map's order is the LRU order.
     kept.delete(key)
     kept.set(key, entry)
     entry.uses++
@@ -91,7 +92,7 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
   }
 }
 
-/** One that could not be opened needs no closing, and one that cannot be closed is no longer used. */
+/** Ignores errors: an archive that failed to open needs no closing, and one that fails to close is not used again. */
 async function closed(opening: Promise<OpenArchive>): Promise<void> {
   await opening.then((archive) => archive.close()).catch(() => {})
 }

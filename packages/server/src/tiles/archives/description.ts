@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ArchiveInfo, VectorLayer } from './archive.ts'
 
-// What archives say of themselves, of which anything may be missing, of another type, or huge.
+// Parses archive metadata. Any field may be missing, of another type, or huge.
 
 const maxLayers = 500
 const maxFields = 1_000
@@ -63,7 +63,7 @@ export function zoomOf(value: unknown): number | undefined {
 
 export const world: ArchiveInfo['bounds'] = [-180, -85.051129, 180, 85.051129]
 
-/** West, south, east, north in degrees; undefined for what encloses nothing. */
+/** West, south, east, north in degrees; undefined if the box is empty. */
 export function boundsOf(numbers: readonly number[]): ArchiveInfo['bounds'] | undefined {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = numbers
   if (numbers.length !== 4 || !(west < east && south < north)) return undefined
@@ -84,5 +84,5 @@ export const numbersOf = (text: string | undefined): number[] =>
     .split(',')
     .map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
 
-/** Fit for an address or an ETag, whatever the version is made of. */
+/** A hash, so that any version text fits into a URL or an ETag. */
 export const versionOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 16)

@@ -1,11 +1,12 @@
+// Looks up a tenant's files without following links out of its directory.
 import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { ApiError } from '../../errors.ts'
 
-/** `version` differs for whatever has been written or put in its place since. */
+/** `version` changes when the file is written or replaced. */
 export type LocalFile = { readonly path: string; readonly version: string }
 
-/** A file of the tenant's. A link that leads out of its directory leads nowhere. */
+/** A file of the tenant. A symbolic link out of its directory counts as missing. */
 export async function findLocalFile(directory: string, name: string): Promise<LocalFile> {
   try {
     const root = await realpath(directory)
@@ -24,7 +25,7 @@ async function statFile(path: string) {
   return { size: found.size, mtimeNs: found.mtimeNs, ino: found.ino, isFile: found.isFile() }
 }
 
-/** Whether another file, or none, is found under the name now. */
+/** Whether the file has been replaced or removed. */
 export async function isReplaced(directory: string, name: string, before: LocalFile): Promise<boolean> {
   const now = await findLocalFile(directory, name).catch(() => undefined)
   return now?.path !== before.path || now.version !== before.version

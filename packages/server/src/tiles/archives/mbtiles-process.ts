@@ -1,100 +1,81 @@
+// A child process that reads MBTiles, restarted on demand.
+import { fork } from 'node:child_process'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Channel, processChannel } from '../../concurrency/channel.ts'
+import { createWorkerPool } from '../../concurrency/worker-pool.ts'
 import { ApiError } from '../../errors.ts'
-import { type MbtilesChild, startMbtilesChild } from './mbtiles-child.ts'
-import { createMbtilesJobs, type Job, type Outcome } from './mbtiles-jobs.ts'
-import type { MbtilesCommand, MbtilesFile } from './mbtiles-protocol.ts'
+import type { MbtilesCommand, MbtilesFile, MbtilesSummary } from './mbtiles-protocol.ts'
 import { broken } from './tile-content.ts'
 
-/** Reads MBTiles in a process, which starts when it is needed and ends when it is idle or a file makes it hang. */
+type Outcome = Uint8Array | MbtilesSummary | undefined
+
+/** Starts when needed; ends when idle or when a file makes it hang. */
 export type MbtilesProcess = {
   call(command: MbtilesCommand, signal?: AbortSignal): Promise<Outcome>
-  /** Closes a file, if it is open. */
+  /** Closes a file if it is open. */
   forget(file: MbtilesFile): Promise<void>
-  /** Ends the process if it has nothing to do, and tells whether. The next call starts another. */
+  /** Ends the process if it is idle, and tells whether it did. The next call starts another. */
   rest(): boolean
   close(): Promise<void>
 }
 
-/** In milliseconds. */
+/** Timeouts in milliseconds. */
 export type Patience = Readonly<Record<'start' | MbtilesCommand['kind'] | 'idle', number>>
 
 const usualPatience: Patience = { start: 20_000, tile: 3_000, summary: 10_000, close: 3_000, idle: 60_000 }
+const maxWaiting = 2_000
+/** Requests sent to the process at once; those still waiting here can be cancelled. */
+const maxSent = 16
+
+/** Next to this file: .ts when running from sources, .js when compiled. */
+const readerFile = fileURLToPath(new URL(`./mbtiles-reader${extname(import.meta.url)}`, import.meta.url))
+
+function startReader(): Channel {
+  const child = fork(readerFile, [], {
+    serialization: 'advanced',
+    // The child gets neither the secrets nor the flags of this process.
+    env: {},
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  return processChannel(child)
+}
 
 type Options = { patience?: Patience; onStart?: () => void }
 
 export function createMbtilesProcess({ patience = usualPatience, onStart }: Options = {}): MbtilesProcess {
-  const jobs = createMbtilesJobs()
-  let child: MbtilesChild | undefined
-  let isReady = false
-  let timer: NodeJS.Timeout | undefined
-  /** What the timer runs for. */
-  let timed: Job | 'start' | 'idle' | undefined
-
-  function start(): MbtilesChild {
-    onStart?.()
-    return startMbtilesChild({
-      ready() {
-        isReady = true
-        advance()
-      },
-      reply(reply) {
-        jobs.settleFirst(reply)
-        advance()
-      },
-      ended: () => replace(broken('could not be read: its reader has crashed')),
+  const pool = createWorkerPool<MbtilesCommand, Outcome>({
+    start() {
+      onStart?.()
+      return startReader()
+    },
+    size: 1,
+    depth: maxSent,
+    maxWaiting,
+    // An abort only drops the result: restarting the process costs more than reading one unneeded tile.
+    onAbort: 'cancel',
+    timeout: { ends: 'replace', ms: ({ kind }) => patience[kind] },
+    startMs: patience.start,
+    idleMs: patience.idle,
+    errors: {
+      busy: () => new ApiError('busy', 'Too many tiles are being read. Try again shortly.'),
+      late: () => new ApiError('query_timeout', 'The tile archive took too long to answer.'),
+      lost: () => broken('could not be read: its reader has crashed'),
+      closing: () => new ApiError('unavailable', 'The server is stopping. Try again shortly.'),
+    },
+  })
+  const call: MbtilesProcess['call'] = (command, signal) =>
+    pool.run(command, { signal }).catch((error) => {
+      const isOurs = error instanceof ApiError || signal?.aborted
+      throw isOurs ? error : broken('could not be read', error)
     })
-  }
-
-  function stop(): void {
-    clearTimeout(timer)
-    timed = undefined
-    child?.kill()
-    child = undefined
-    isReady = false
-  }
-
-  function replace(error: ApiError): void {
-    stop()
-    jobs.failFirst(error)
-    advance()
-  }
-
-  function watch(what: Job | 'start' | 'idle'): void {
-    if (timed === what) return
-    timed = what
-    clearTimeout(timer)
-    if (what === 'idle') timer = setTimeout(stop, patience.idle).unref()
-    else timer = setTimeout(() => replace(tooSlow()), patience[what === 'start' ? what : what.command.kind])
-  }
-
-  function advance(): void {
-    if (jobs.isEmpty()) {
-      child?.hold(false)
-      watch('idle')
-      return
-    }
-    child ??= start()
-    child.hold(true)
-    if (isReady) for (const { command } of jobs.take()) child.send(command)
-    watch(jobs.first() ?? 'start')
-  }
-
   return {
-    call: (command, signal) => jobs.add(command, signal, advance),
+    call,
     async forget(file) {
-      if (child) await jobs.add({ kind: 'close', file }, undefined, advance)
+      if (pool.isRunning) await call({ kind: 'close', file })
     },
-    rest() {
-      if (!jobs.isEmpty()) return false
-      stop()
-      return true
-    },
-    async close() {
-      const stopped = child
-      stop()
-      jobs.failAll(new ApiError('unavailable', 'The server is stopping. Try again shortly.'))
-      await stopped?.ended
-    },
+    rest: pool.rest,
+    close: pool.close,
   }
 }
-
-const tooSlow = () => new ApiError('query_timeout', 'The tile archive took too long to answer.')

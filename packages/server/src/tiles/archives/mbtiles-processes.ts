@@ -1,11 +1,12 @@
+// The MBTiles reader processes of all applications.
 import { createMbtilesProcess, type MbtilesProcess } from './mbtiles-process.ts'
 
 const maxRunning = 16
 
-/** One for each application, so that a file of one cannot keep those of another waiting. Most rest. */
+/** One process per application, so that a slow file of one does not block another. At most `max` keep running. */
 export function createMbtilesProcesses(max = maxRunning) {
   const processes = new Map<string, MbtilesProcess>()
-  /** The applications whose processes may run, the one started last at the end. */
+  /** Applications with a running process, the latest started last. */
   const running = new Set<string>()
 
   function onStart(applicationId: string): void {

@@ -1,4 +1,6 @@
-/** `version` tells a file from the one that had its name before. */
+// The messages between the server and an MBTiles reader process.
+
+/** `version` distinguishes a file from an earlier one with the same name. */
 export type MbtilesFile = { readonly path: string; readonly version: string }
 
 export type MbtilesCommand =
@@ -12,19 +14,11 @@ export type MbtilesCommand =
   | { readonly kind: 'summary'; readonly file: MbtilesFile }
   | { readonly kind: 'close'; readonly file: MbtilesFile }
 
-/** What is stored about the tiles, and what had to be found out by looking at them. */
+/** The stored metadata, and what had to be derived from the tiles. */
 export type MbtilesSummary = {
   readonly metadata: Readonly<Record<string, string>>
   readonly zooms: readonly number[]
-  /** Columns and rows (from the south) of all tiles of a zoom level. */
+  /** Columns and rows (counted from the south) of all tiles of one zoom level. */
   readonly extent: { z: number; columns: [number, number]; rows: [number, number] } | undefined
   readonly sample: Uint8Array | undefined
 }
-
-export type MbtilesReply =
-  | { readonly outcome: Uint8Array | MbtilesSummary | undefined }
-  /** What SQLite said. */
-  | { readonly fault: string }
-
-/** The first message of the process. */
-export const ready = 'ready'

@@ -1,19 +1,14 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { serveRequests } from '../../concurrency/serve-requests.ts'
 import { maxTileBytes } from './archive.ts'
 import { boundsOf, maxZoomOfAll, numbersOf, zoomOf } from './description.ts'
-import {
-  type MbtilesCommand,
-  type MbtilesFile,
-  type MbtilesReply,
-  type MbtilesSummary,
-  ready,
-} from './mbtiles-protocol.ts'
+import type { MbtilesCommand, MbtilesFile, MbtilesSummary } from './mbtiles-protocol.ts'
 import { formatOfName } from './tile-content.ts'
 
-// A process of its own: the files are foreign, a statement of SQLite's can be stopped by nothing but the end of its
-// process, and so can a crash be survived.
+// The MBTiles reader, run as a child process: the files are untrusted, a SQLite statement can be stopped only by ending
+// its process, and a crash must not take the server down.
 
 type Opened = { database: DatabaseSync; tile: StatementSync }
 
@@ -26,7 +21,7 @@ const keyOf = ({ path, version }: MbtilesFile): string => `${version} ${path}`
 function open(file: MbtilesFile): Opened {
   const known = opened.get(keyOf(file))
   if (known) return known
-  // Immutable: no locks, and no journal or log beside the file is looked for.
+  // immutable=1: no locks, and no journal or write-ahead log next to the file.
   const database = new DatabaseSync(`${pathToFileURL(file.path).href}?immutable=1`, {
     readOnly: true,
     defensive: true,
@@ -46,7 +41,7 @@ function open(file: MbtilesFile): Opened {
   }
 }
 
-/** Views may join and compute, but not recurse. */
+/** Authorizer: views may join and compute, but not recurse. */
 const allowed: ReadonlySet<number> = new Set([
   constants.SQLITE_SELECT,
   constants.SQLITE_READ,
@@ -88,13 +83,13 @@ function metadataOf(database: DatabaseSync): Record<string, string> {
   )
 }
 
-/** Asked level by level, which needs an index at most, where a minimum of all tiles may need a look at each. */
+/** Level by level, which needs at most an index; a minimum over all tiles may need a full scan. */
 function zoomsOf(database: DatabaseSync): number[] {
   const any = database.prepare('SELECT 1 FROM tiles WHERE zoom_level = ? LIMIT 1')
   return Array.from({ length: maxZoomOfAll + 1 }, (_, z) => z).filter((z) => any.get(z) !== undefined)
 }
 
-/** Of the deepest level that has not too many tiles: the levels above it enclose at least the same. */
+/** The extent of the deepest level that has not too many tiles: the levels above cover at least as much. */
 function extentOf(database: DatabaseSync, zooms: readonly number[]): MbtilesSummary['extent'] {
   const tiles = database.prepare('SELECT tile_column, tile_row FROM tiles WHERE zoom_level = ? LIMIT ?')
   tiles.setReturnArrays(true)
@@ -117,18 +112,9 @@ function widen(range: [number, number], value: number): void {
   range[1] = Math.max(range[1], value)
 }
 
-function answer(command: MbtilesCommand): MbtilesReply {
-  try {
-    return { outcome: run(command) }
-  } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) }
-  }
-}
-
-// While a statement runs, this thread cannot notice that nobody waits for it any more.
+// A watchdog thread: while a statement runs, the main thread cannot notice that the parent process is gone.
 const watchdog = `const parent = process.ppid
 setInterval(() => process.ppid === parent || process.kill(process.pid, 'SIGKILL'), 1_000)`
 new Worker(watchdog, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref()
 
-process.on('message', (command: MbtilesCommand) => process.send?.(answer(command)))
-process.send?.(ready)
+serveRequests(run)

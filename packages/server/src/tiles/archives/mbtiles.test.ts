@@ -7,10 +7,17 @@ import test, { type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { deflateSync, gunzipSync } from 'node:zlib'
 import { Compression, TileType } from 'pmtiles'
+import {
+  noFetch,
+  pmtilesOf,
+  pyramid,
+  type TestTile,
+  temporaryDirectory,
+  writeMbtiles,
+} from '../../../testing/tile-archives.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcess } from './mbtiles-process.ts'
 import { openArchive } from './open-archive.ts'
-import { noFetch, pmtilesOf, pyramid, type TestTile, temporaryDirectory, writeMbtiles } from './test-archives.ts'
 
 const run = promisify(execFile)
 const tiles = pyramid(4)
@@ -224,7 +231,7 @@ test('an archive that takes too long is left alone, and the others of its proces
   const begun = Date.now()
   await assert.rejects(slow.tile(0, 0, 0), { code: 'query_timeout' })
   await assert.rejects(slow.info(), { code: 'query_timeout' })
-  assert.ok(Date.now() - begun < 100)
+  assert.ok(Date.now() - begun < 500)
 })
 
 test('new requests do not lengthen the time of one that hangs', async (t) => {
@@ -294,8 +301,9 @@ test('files with pages changed at random give tiles or errors, and always an end
     await file.close()
   }
   for (const archive of await openImpatiently(t, directory, names)) {
-    for (const ask of [archive.info(), archive.tile(3, 4, 5), archive.tile(0, 0, 0)]) {
-      await ask.catch((error) => assert.match(error.code, /upstream_failed|query_timeout/))
+    const asked = await Promise.allSettled([archive.info(), archive.tile(3, 4, 5), archive.tile(0, 0, 0)])
+    for (const answer of asked) {
+      if (answer.status === 'rejected') assert.match(answer.reason.code, /upstream_failed|query_timeout/)
     }
   }
 })

@@ -1,3 +1,4 @@
+// MBTiles archives: SQLite files, read in a child process.
 import { ApiError } from '../../errors.ts'
 import type { ArchiveInfo, OpenArchive, TileFormat } from './archive.ts'
 import {
@@ -17,7 +18,7 @@ import type { MbtilesCommand, MbtilesSummary } from './mbtiles-protocol.ts'
 import { once } from './once.ts'
 import { formatOfName, imageFormatOf, kindOf, storedTile } from './tile-content.ts'
 
-/** How long a file that once took too long is left alone. */
+/** A file that once timed out is refused for this long. */
 const distrustMs = 30_000
 
 export async function openMbtiles(
@@ -46,7 +47,7 @@ export async function openMbtiles(
   return {
     info: once(describe),
     async tile(z, x, y, signal) {
-      // Rows are counted from the south.
+      // MBTiles counts rows from the south (TMS).
       const bytes = await ask({ kind: 'tile', file, z, column: x, row: 2 ** z - 1 - y }, signal)
       return bytes instanceof Uint8Array
         ? await storedTile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
@@ -77,7 +78,7 @@ function infoOf({ metadata, zooms, extent, sample }: MbtilesSummary, version: st
   }
 }
 
-/** Vector tiles have no mark of their own. */
+/** Vector tiles have no magic number, so they are what is left. */
 function formatFrom(name: string | undefined, sample: Uint8Array | undefined): TileFormat {
   return formatOfName(name ?? '') ?? (sample && imageFormatOf(Buffer.from(sample))) ?? 'pbf'
 }

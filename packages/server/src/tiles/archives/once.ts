@@ -1,4 +1,6 @@
-/** Asks once and remembers the answer; what failed is asked again. */
+// Memoization of one asynchronous call.
+
+/** Calls once and remembers the result; a failure is retried by the next call. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   return () => {

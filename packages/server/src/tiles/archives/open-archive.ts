@@ -1,3 +1,4 @@
+// Opens an archive of any kind by its address.
 import { invalid } from '../../errors.ts'
 import type { Archive, Fetch, OpenArchive } from './archive.ts'
 import { parseArchiveUri } from './archive-uri.ts'
@@ -7,11 +8,11 @@ import { type ByteSource, createWebSource, openFileSource } from './pmtiles-sour
 import { openProxy } from './proxy.ts'
 
 export type ArchiveDependencies = {
-  /** Of the tenant's files. */
+  /** The directory of the tenant's files. */
   readonly directory: string
   /** Through the egress guard. */
   readonly fetch: Fetch
-  /** Shared by the archives of a tenant; without it an archive has its own. */
+  /** Shared by the archives of a tenant; when absent, the archive starts its own. */
   readonly mbtilesProcess?: MbtilesProcess
 }
 
@@ -45,7 +46,7 @@ async function opened(source: ByteSource): Promise<OpenArchive> {
   }
 }
 
-/** Readers may rely on it that the tile is one. */
+/** Checks the tile's coordinates, so that readers can rely on them. */
 function inGrid(archive: OpenArchive): OpenArchive {
   const tile: Archive['tile'] = async (z, x, y, signal) => {
     const isTile = [z, x, y].every((n) => Number.isInteger(n) && n >= 0) && z <= 30 && x < 2 ** z && y < 2 ** z

@@ -1,3 +1,4 @@
+// An LRU cache of PMTiles directories, single-flight.
 import type { Compression } from 'pmtiles'
 import { bytesOfEntry, type Directory, maxDirectoryBytes, parseDirectory, unpack } from './pmtiles-directory.ts'
 import { broken } from './tile-content.ts'
@@ -6,7 +7,7 @@ export type Directories = { read(offset: number, length: number): Promise<Direct
 
 const keptBytes = 4 * 1024 * 1024
 
-/** The directories of one archive, those used last kept in memory. Whoever asks for one that is being read waits for it. */
+/** Caches the directories of one archive. Concurrent requests for a directory share one read. */
 export function createDirectories(
   compression: Compression,
   readBytes: (offset: number, length: number) => Promise<Buffer>,

@@ -1,16 +1,17 @@
+// PMTiles directories: decompression, decoding and lookup.
 import { brotliDecompress, gunzip, type ZlibOptions, zstdDecompress } from 'node:zlib'
 import { Compression } from 'pmtiles'
 import { broken } from './tile-content.ts'
 
-/** Columns, because a directory of objects takes four times the room. */
+/** A struct of arrays, because an array of objects takes four times the memory. */
 export type Directory = { ids: Float64Array; offsets: Float64Array; lengths: Float64Array; runs: Float64Array }
 
 export const bytesOfEntry = 4 * 8
 
-/** Of a directory, unpacked. The planet's are about 0.4 MB. */
+/** The largest decompressed directory. Those of a planet are about 0.4 MB. */
 export const maxDirectoryBytes = 2 * 1024 * 1024
 
-/** Output beyond the limit is an error, found before it is held. */
+/** Decompresses with an output limit, which is enforced before the output is allocated. */
 export function unpack(bytes: Buffer, compression: Compression, maxOutputLength: number): Promise<Buffer> {
   const unpacker = unpackers[compression]
   if (!unpacker) return Promise.resolve(bytes)
@@ -32,7 +33,7 @@ const unpackers: { readonly [compression in Compression]?: Unpacker } = {
 export function parseDirectory(bytes: Buffer): Directory {
   const read = varints(bytes)
   const count = read()
-  // Each has four numbers of a byte or more.
+  // Every entry has four numbers of at least one byte each.
   if (count * 4 > bytes.length) throw broken('holds a directory that is cut short')
   const column = () => {
     const values = new Float64Array(count)
@@ -45,7 +46,7 @@ export function parseDirectory(bytes: Buffer): Directory {
   const lengths = column()
   const offsets = column()
   for (let at = 0; at < count; at++) {
-    // 0: where the one before ends.
+    // 0 means contiguous with the previous entry.
     const follows = offsets[at] === 0 && at > 0
     offsets[at] = follows ? (offsets[at - 1] ?? 0) + (lengths[at - 1] ?? 0) : (offsets[at] ?? 0) - 1
   }
@@ -68,7 +69,7 @@ function varints(bytes: Buffer): () => number {
 
 export type Found = { offset: number; length: number; isLeaf: boolean }
 
-/** The entry that a tile is in: its own, a run of equal ones, or the leaf directory that may know more. */
+/** The entry that covers a tile: its own, a run of equal tiles, or a leaf directory to descend into. */
 export function findEntry({ ids, offsets, lengths, runs }: Directory, id: number): Found | undefined {
   let low = 0
   let high = ids.length - 1

@@ -1,13 +1,14 @@
+// Byte ranges of a PMTiles archive, from a file or by HTTP range requests.
 import { open } from 'node:fs/promises'
 import { ApiError } from '../../errors.ts'
 import { type Fetch, fetchTimeoutMs } from './archive.ts'
 import { findLocalFile, isReplaced } from './local-file.ts'
 import { broken } from './tile-content.ts'
 
-/** Bytes of an archive, fewer where it ends; `version` is that of the archive they come from. */
+/** Reads bytes, fewer at the end of the file; `version` is that of the archive they come from. */
 export type ByteSource = {
   read(offset: number, length: number, signal?: AbortSignal): Promise<{ bytes: Buffer; version: string }>
-  /** How long the beginning is trusted to be the same: a file that is open stays what it is. */
+  /** How long the header is considered unchanged; for ever for a file, because an open file does not change. */
   readonly trustMs: number
   isStale(): Promise<boolean>
   close(): Promise<void>
@@ -37,7 +38,7 @@ export function createWebSource(url: string, fetch: Fetch): ByteSource {
       const headers = { range: `bytes=${offset}-${offset + length - 1}` }
       const limits = { timeoutMs: fetchTimeoutMs, maxBytes: length }
       const response = await fetch(url, { headers, ...limits, ...(signal ? { signal } : {}) }).catch(explained)
-      // Beyond the end: it has become shorter, which the other version says.
+      // Beyond the end: the archive has become shorter, which the changed version reports.
       if (response.status === 416) return { bytes: Buffer.alloc(0), version: '' }
       if (response.status === 200) throw noRanges()
       if (response.status !== 206) throw broken(`answered with status ${response.status}`)
@@ -50,12 +51,12 @@ export function createWebSource(url: string, fetch: Fetch): ByteSource {
   }
 }
 
-/** A weak ETag may differ between the machines of one service. */
+/** A strong validator only: a weak ETag may differ between the machines of one service. */
 function validatorOf({ etag, 'last-modified': modified }: Readonly<Record<string, string>>): string {
   return etag !== undefined && !etag.startsWith('W/') ? etag : (modified ?? '')
 }
 
-/** A server that knows no ranges sends everything, which the guard cuts off. */
+/** A server without range support sends the whole file, which the egress guard cuts off. */
 function explained(error: unknown): never {
   if (!(error instanceof ApiError) || error.code !== 'upstream_failed') throw error
   throw new ApiError('upstream_failed', `${error.message.replace(/\.$/, '')}. ${rangesNeeded}`, { cause: error })

@@ -1,3 +1,4 @@
+// PMTiles (version 3) archives.
 import { bytesToHeader, Compression, type Header, TileType, zxyToTileId } from 'pmtiles'
 import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type TileFormat } from './archive.ts'
 import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
@@ -7,16 +8,16 @@ import { findEntry, unpack } from './pmtiles-directory.ts'
 import type { ByteSource } from './pmtiles-source.ts'
 import { broken, kindOf, storedTile } from './tile-content.ts'
 
-/** The header and the root directory are in it, says the specification. */
+/** By the specification, the header and the root directory are within the first 16 KiB. */
 const beginning = 16_384
 const headerBytes = 127
 const maxMetadataBytes = 2 * 1024 * 1024
-/** The specification has root and leaves; more levels than these are a circle. */
+/** The specification has a root and leaves; more levels than this are a cycle. */
 const maxLevels = 4
-/** Beyond it, ids are no longer exact. */
+/** At higher zooms tile ids exceed the exact integers of a double. */
 const maxTileZoom = 26
 
-/** One version of the archive, and what is known of it. */
+/** One version of the archive, with its parsed header. */
 type Edition = {
   readonly version: string
   readonly header: Header
@@ -25,7 +26,7 @@ type Edition = {
   info(): Promise<ArchiveInfo>
 }
 
-/** Thrown when bytes of another version arrive. */
+/** Thrown when bytes of another version arrive; the read is then repeated. */
 const changed = new Error('The archive has changed')
 
 export async function openPmtiles(source: ByteSource): Promise<OpenArchive> {
@@ -113,7 +114,7 @@ async function findTile(
   throw broken('holds directories that lead in a circle')
 }
 
-/** The place in the file of what is at `offset` of a section. */
+/** The absolute position of `offset` in a section. */
 function within(offset: number, length: number, start: number, sectionLength = 0): number {
   const isInside = offset >= 0 && offset + length <= sectionLength
   if (!isInside || !Number.isSafeInteger(start + offset + length)) throw broken('points outside of itself')

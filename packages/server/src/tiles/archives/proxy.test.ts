@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { serve } from '../../../testing/tile-archives.ts'
 import { createEgress } from '../../egress/guard.ts'
 import { openArchive } from './open-archive.ts'
-import { serve } from './test-archives.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n....', 'latin1')
 const vector = Buffer.from([0x1a, 3, 1, 2, 3])

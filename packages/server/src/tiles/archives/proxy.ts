@@ -1,3 +1,4 @@
+// Tile proxy: tiles from another server.
 import { ApiError } from '../../errors.ts'
 import {
   type ArchiveInfo,
@@ -14,7 +15,7 @@ import { broken, encodingOf, formatOfName, imageFormatOf, kindOf, storedTile } f
 
 const maxZoom = 22
 
-/** Tiles of another server, which is asked for each. One that compresses them, asked or not, has them passed on so. */
+/** Requests every tile from the other server. Compressed tiles are passed on as they are. */
 export function openProxy(template: string, fetch: Fetch): OpenArchive {
   const named = formatOfAddress(template)
 
@@ -30,7 +31,7 @@ export function openProxy(template: string, fetch: Fetch): OpenArchive {
     if (response.status !== 200) {
       throw new ApiError('upstream_failed', `The tile server answered with status ${response.status}.`)
     }
-    // Brotli alone cannot be told by its bytes.
+    // Brotli is the only encoding without a magic number.
     if (response.headers['content-encoding'] === 'br') return { bytes: response.body, encoding: 'br' }
     if (named) checkContent(response.body, named)
     return await storedTile(response.body)
@@ -67,7 +68,7 @@ function formatOfTile(tile: StoredTile | undefined): TileFormat {
   return imageFormatOf(tile.bytes) ?? 'pbf'
 }
 
-/** An error page with status 200 is no tile. */
+/** Refuses an error page that was sent with status 200. */
 function checkContent(bytes: Buffer, format: TileFormat): void {
   if (bytes.length === 0) return
   const isImage = imageFormatOf(bytes) !== undefined

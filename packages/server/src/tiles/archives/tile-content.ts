@@ -1,8 +1,9 @@
+// Detects the format and compression of tiles by their magic numbers.
 import { inflate } from 'node:zlib'
 import { ApiError } from '../../errors.ts'
 import { maxTileBytes, type StoredTile, type TileFormat } from './archive.ts'
 
-/** By the first bytes; undefined for what is no image. */
+/** By the first bytes; undefined if it is not an image. */
 export function imageFormatOf(bytes: Buffer): Exclude<TileFormat, 'pbf'> | undefined {
   const text = bytes.toString('latin1', 0, 12)
   if (text.startsWith('\x89PNG')) return 'png'
@@ -12,7 +13,7 @@ export function imageFormatOf(bytes: Buffer): Exclude<TileFormat, 'pbf'> | undef
   return undefined
 }
 
-/** The names that archives and addresses have for formats. */
+/** The names of formats in archives and URLs. */
 export function formatOfName(name: string): TileFormat | undefined {
   const known: Record<string, TileFormat> = {
     pbf: 'pbf',
@@ -36,7 +37,7 @@ export function formatOfName(name: string): TileFormat | undefined {
 
 export const kindOf = (format: TileFormat) => (format === 'pbf' ? 'vector' : 'raster')
 
-/** By the first bytes, which neither a vector tile nor an image shares with a compressed one. */
+/** By the first bytes: neither a vector tile nor an image begins like compressed data. */
 export function encodingOf(bytes: Buffer): 'identity' | 'gzip' | 'zstd' | 'zlib' {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip'
   if (bytes.length > 3 && bytes.readUInt32LE() === 0xfd2fb528) return 'zstd'
@@ -44,7 +45,7 @@ export function encodingOf(bytes: Buffer): 'identity' | 'gzip' | 'zstd' | 'zlib'
   return 'identity'
 }
 
-/** zlib has no name of its own among the encodings of HTTP, so it alone is unpacked. */
+/** Raw zlib is decompressed, because HTTP has no content encoding for it; other encodings are kept. */
 export async function storedTile(bytes: Buffer): Promise<StoredTile | undefined> {
   if (bytes.length === 0) return undefined
   const encoding = encodingOf(bytes)
@@ -59,6 +60,6 @@ function inflated(bytes: Buffer): Promise<Buffer> {
   })
 }
 
-/** What is wrong with an archive that is not as it ought to be. */
+/** The error for a malformed archive. */
 export const broken = (fault: string, cause?: unknown): ApiError =>
   new ApiError('upstream_failed', `The tile archive ${fault}.`, { cause })

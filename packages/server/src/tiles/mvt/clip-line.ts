@@ -1,3 +1,4 @@
+// Clips lines to the window of a tile.
 import { endPart, reserveNumbers, type Shape, type Window } from './shape.ts'
 
 /** Cuts a line into the parts that are inside. */

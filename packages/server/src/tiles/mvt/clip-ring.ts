@@ -1,3 +1,4 @@
+// Clips rings to the window of a tile by the algorithm of Sutherland and Hodgman.
 import { endPart, reserveNumbers, type Shape, type Window } from './shape.ts'
 
 const smallest = 4096

@@ -1,4 +1,5 @@
-import { type ByteWriter, createByteWriter, putVarint, reserve } from './byte-writer.ts'
+import { type ByteWriter, createByteWriter, reserve } from '../../geometry/byte-writer.ts'
+import { putVarint } from './varint.ts'
 
 /**
  * What a column holds. `geometry`: WKB or EWKB. `decimal`: numeric and int8 as text, which becomes a number when a double

@@ -1,5 +1,6 @@
-import { putVarint, varintSize } from './byte-writer.ts'
+// Writes geometries as the commands of a vector tile: MoveTo, LineTo, ClosePath, with zigzag deltas.
 import { type Shape, shapeKind } from './shape.ts'
+import { putVarint, varintSize } from './varint.ts'
 
 const moveTo = 1
 const lineTo = 2

@@ -1,8 +1,9 @@
-import { type ByteWriter, createByteWriter, putVarint, reserve, varintSize } from './byte-writer.ts'
+import { type ByteWriter, createByteWriter, reserve } from '../../geometry/byte-writer.ts'
 import { addKey, type ColumnPlan } from './columns.ts'
 import { geometryRoom, putGeometry, putLength } from './geometry-writer.ts'
 import type { Shape } from './shape.ts'
 import { createValueTable, releaseValueTable, type ValueTable } from './value-table.ts'
+import { putVarint, varintSize } from './varint.ts'
 
 /** A layer that is being written. */
 export type Layer = {

@@ -1,3 +1,4 @@
+// Makes polygons valid on the integer grid of a tile, by snap rounding and the winding rule.
 import { createEdges, reserveEdges, span } from './edges.ts'
 import { nodeEdges } from './noding.ts'
 import { fault, findFaults, type PolygonFaults, putRingEdges } from './polygon-faults.ts'

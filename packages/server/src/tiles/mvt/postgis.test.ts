@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { VectorTile, type VectorTileFeature } from '@mapbox/vector-tile'
 import { PbfReader } from 'pbf'
 import pg from 'pg'
-import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { type TestDatabase, testDatabase } from '../../../testing/database.ts'
 import type { TileColumn } from './columns.ts'
 import { createTileEncoder } from './tile-encoder.ts'
 

@@ -1,7 +1,7 @@
 import { jsonWriter } from '../../formats/json.ts'
+import type { WkbCursor } from '../../geometry/wkb-reader.ts'
 import type { TileColumn } from './columns.ts'
 import { booleanValue, doubleValue, floatValue, integerValue, textValue, type ValueTable } from './value-table.ts'
-import type { Cursor } from './wkb.ts'
 
 const writeNumber = jsonWriter('number')
 const small = 15
@@ -12,7 +12,7 @@ export function rowValue(
   table: ValueTable,
   kind: TileColumn['kind'],
   bytes: Buffer,
-  cursor: Cursor,
+  cursor: WkbCursor,
   start: number,
   end: number,
 ): number {
@@ -30,7 +30,7 @@ export function rowValue(
   }
 }
 
-function integerCell(table: ValueTable, { view }: Cursor, at: number, size: number): number {
+function integerCell(table: ValueTable, { view }: WkbCursor, at: number, size: number): number {
   if (size === 4) return integerValue(table, view.getInt32(at))
   if (size === 2) return integerValue(table, view.getInt16(at))
   if (size !== 8) return -1
@@ -38,7 +38,7 @@ function integerCell(table: ValueTable, { view }: Cursor, at: number, size: numb
   return Number.isSafeInteger(value) ? integerValue(table, value) : asText(table, String(view.getBigInt64(at)))
 }
 
-function numberCell(table: ValueTable, { view }: Cursor, at: number, size: number): number {
+function numberCell(table: ValueTable, { view }: WkbCursor, at: number, size: number): number {
   if (size === 8) return numberValue(table, view.getFloat64(at))
   if (size !== 4) return -1
   const value = view.getFloat32(at)
@@ -88,7 +88,13 @@ export function asText(table: ValueTable, text: string): number {
 }
 
 /** The key of a row as the id of a feature, or -1. */
-export function rowId(kind: TileColumn['kind'], bytes: Buffer, { view }: Cursor, start: number, end: number): number {
+export function rowId(
+  kind: TileColumn['kind'],
+  bytes: Buffer,
+  { view }: WkbCursor,
+  start: number,
+  end: number,
+): number {
   const at = bytes.byteOffset + start
   if (kind === 'decimal')
     return idOf(end - start > small ? bytes.toString('latin1', start, end) : shortInteger(bytes, start, end))

@@ -1,3 +1,4 @@
+// Winding numbers at sample points: a cheap test of whether what rounding did to a polygon can be seen.
 import type { Edges } from './edges.ts'
 
 /** The distance of the samples: a tile of 4096 units is drawn with some 512 pixels. */

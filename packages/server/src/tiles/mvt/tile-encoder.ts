@@ -1,15 +1,16 @@
-import { type ByteWriter, createByteWriter } from './byte-writer.ts'
+import { createGeometryWriter } from '../../geometry/ewkb-writer.ts'
+import { isGeoJson, writeGeometry } from '../../geometry/geojson-ewkb.ts'
+import { createWkbCursor, type WkbCursor } from '../../geometry/wkb-reader.ts'
 import { clipShape } from './clip.ts'
 import { planColumns, type TileColumn } from './columns.ts'
 import { featureValue } from './feature-values.ts'
-import { writeGeoJson } from './geojson-wkb.ts'
 import { addFeature, createLayer, type Layer, layerBytes, releaseLayer } from './layer.ts'
 import { widestWindow } from './make-valid.ts'
 import { type Coordinates, type Projection, type Tile, tileProjection } from './projection.ts'
 import { idOf, rowId, rowValue } from './row-values.ts'
 import { createShape, type Shape, type Window } from './shape.ts'
+import { readShape } from './shape-reader.ts'
 import { tidyShape } from './tidy.ts'
-import { type Cursor, readWkb } from './wkb.ts'
 
 export type EncoderOptions = {
   readonly tile: Tile
@@ -50,9 +51,10 @@ export type TileEncoder = {
 type Encoder = {
   readonly layer: Layer
   readonly projection: Projection
+  readonly shape: Shape
   readonly window: Window
   readonly maxFeatures: number
-  readonly cursor: Cursor
+  readonly cursor: WkbCursor
   /** Whose bytes the cursor is on. */
   source: Uint8Array | undefined
   isFull: boolean
@@ -62,7 +64,8 @@ type Encoder = {
   invalid: number
 }
 
-const nothing = new DataView(new ArrayBuffer(0))
+const drawn = createShape()
+const geojson = createGeometryWriter()
 
 /**
  * Makes one Mapbox vector tile (version 2.1) of rows. A bad row is counted, it never throws. With `converts` the bytes of
@@ -76,9 +79,10 @@ export function createTileEncoder(options: EncoderOptions, converts?: Projection
   const encoder: Encoder = {
     layer: createLayer(planColumns(columns), layer, extent, maxBytes),
     projection,
+    shape: drawn,
     window: { least: -buffer, most: extent + buffer, world: projection.world },
     maxFeatures,
-    cursor: { view: nothing, at: 0, end: 0, srid: 0 },
+    cursor: createWkbCursor(),
     source: undefined,
     isFull: false,
     result: undefined,
@@ -154,30 +158,26 @@ function add(encoder: Encoder, shape: Shape, id: number): boolean {
   return true
 }
 
-const drawn = createShape()
-const geojson: ByteWriter = createByteWriter(4096)
-
 function drawValue(encoder: Encoder, value: unknown): Shape | undefined {
   if (value instanceof Uint8Array) {
     pointAt(encoder, value)
     return drawBytes(encoder, value, 0, value.length)
   }
-  geojson.length = 0
-  const isWritten = writeGeoJson(geojson, value)
+  const isWritten = isGeoJson(value) && writeGeometry(geojson, value)
   pointAt(encoder, geojson.bytes)
   return drawBytes(encoder, geojson.bytes, 0, isWritten ? geojson.length : -1)
 }
 
 /** The geometry in these bytes as it is drawn in the tile, or undefined when nothing of it is to be seen. */
 function drawBytes(encoder: Encoder, bytes: Uint8Array, start: number, end: number): Shape | undefined {
-  const { cursor, projection, window } = encoder
+  const { cursor, window } = encoder
   cursor.at = bytes.byteOffset + start
   cursor.end = bytes.byteOffset + Math.min(end, bytes.length)
-  if (start < 0 || !readWkb(cursor, drawn, projection)) {
+  if (start < 0 || !readShape(cursor, encoder)) {
     encoder.invalid++
     return undefined
   }
-  const shape = clipShape(drawn, window)
+  const shape = clipShape(encoder.shape, window)
   return shape && tidyShape(shape, window)
 }
 

@@ -1,4 +1,5 @@
-import { type ByteWriter, copyBytes, createByteWriter, putVarint, reserve, varintSize } from './byte-writer.ts'
+import { type ByteWriter, copyBytes, createByteWriter, reserve } from '../../geometry/byte-writer.ts'
+import { putVarint, varintSize } from './varint.ts'
 
 /**
  * The values of a layer, each written once, as the bytes the tile will hold. A value is first written behind the others;

@@ -1,14 +1,16 @@
+// Builds overviews: for each low zoom, a table with the rows that are worth drawing in crowded tiles (a pyramid).
 import type { Db, Queryable } from '../../db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../../db/sql.ts'
 import type { Attribute } from '../../query/attribute.ts'
-import { located } from '../../query/plan-sql.ts'
-import type { TileDataset } from '../known-sources.ts'
+import { located } from '../../query/postgres-sql.ts'
+import { lockApplication } from '../../resource/lock-application.ts'
 import { isLonLat, mercatorPlace } from '../mercator-sql.ts'
 import { tileMargin } from '../tile-sql.ts'
 import {
   copiedColumns,
   countColumn,
   keyOf,
+  type OverviewDataset,
   type OwnTable,
   overviewFringe,
   overviewTable,
@@ -17,37 +19,37 @@ import {
 } from './overview.ts'
 
 export type Buildable = {
-  readonly dataset: TileDataset
+  readonly dataset: OverviewDataset
   readonly geometry: Attribute
   readonly isPoint: boolean
   readonly table: OwnTable
-  /** Who builds, as part of the names of tables: a job and an upload may build for the same dataset at once. */
+  /** The builder, as part of table names: a job and an upload may build for the same dataset at once. */
   readonly build: string
 }
 
-/** What the tables that are ready to take their places hold. */
+/** The contents of the staged tables. */
 export type Staged = {
   readonly zooms: number[]
   readonly rowCounts: number[]
-  /** The tiles that are made of them; see tileNumber. */
+  /** The tiles made from these tables; see tileNumber. */
   readonly tiles: number[]
 }
 
 const half = 20037508.342789244
 const tileMetres = (zoom: number): number => (2 * half) / 2 ** zoom
 
-/** Above this zoom there is no overview, whatever lies in one place. */
+/** No overviews above this zoom, however dense the data. */
 const maxZoom = 16
-/** Cells to each side of a tile, of which each shows one of the rows that are too small to be seen for themselves. */
+/** Each tile is divided into 2^7 × 2^7 cells; a cell shows one of the rows too small to be visible by themselves. */
 const cellBits = 7
 const gridBits = maxZoom + cellBits
-/** As many of those that can be seen begin to have room in a cell beside each other. */
+/** The number of visible rows that a cell keeps. */
 const largePerCell = 4
 
-/** A tile with no more than this is made of the table itself. */
+/** A tile with at most this much is made from the table itself. */
 const enough = { rows: 10_000, vertices: 200_000 }
 
-/** Makes the tables of an overview beside those that are in use. Only what lies in crowded tiles is in them. */
+/** Builds the tables of an overview beside those in use. They hold only what lies in crowded tiles. */
 export async function stageOverview(
   db: Db,
   { dataset, geometry, isPoint, table, build }: Buildable,
@@ -59,7 +61,7 @@ export async function stageOverview(
   if (key === undefined) return staged
   const named = (part: string): Sql => ident(table.schema, overviewTable(dataset.id, `${build}_${part}`))
   const base = ident(table.schema, table.name)
-  const step = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => inStep(db, signal, work)
+  const step = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> => inStep(db, { dataset, signal }, work)
 
   const rows = await step((tx) => makeRows(tx, { base, key, geometry, isPoint, into: named('rows') }))
   if (rows < minRows) return staged
@@ -74,20 +76,26 @@ export async function stageOverview(
   return staged
 }
 
-/** Each step is a transaction of its own, so that nothing is held for long. */
-async function inStep<T>(db: Db, signal: AbortSignal, work: (tx: Queryable) => Promise<T>): Promise<T> {
+type Step = { readonly dataset: OverviewDataset; readonly signal: AbortSignal }
+
+/**
+ * Each step is its own transaction, so that no lock is held for long. CREATE TABLE AS locks the tables it reads and
+ * then the schema, while deleting the application locks the schema first.
+ */
+async function inStep<T>(db: Db, { dataset, signal }: Step, work: (tx: Queryable) => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   return db.transaction(async (tx) => {
     await tx.script(
       `SET LOCAL statement_timeout = '15min'; SET LOCAL lock_timeout = '10s'; SET LOCAL work_mem = '64MB'`,
     )
+    await lockApplication(tx, dataset.applicationId)
     return work(tx)
   })
 }
 
 type Rows = { base: Sql; key: string; geometry: Attribute; isPoint: boolean; into: Sql }
 
-/** What a row is: its shape in web mercator and the box of that in metres, or null where it is nowhere. */
+/** Each row's shape in web mercator and its box in metres; null if it cannot be placed. */
 function placedRows(base: Sql, key: string, geometry: Attribute, isPoint: boolean): Sql {
   const value = located(geometry)
   const name = sql`q.${ident(key)} AS key`
@@ -98,7 +106,7 @@ function placedRows(base: Sql, key: string, geometry: Attribute, isPoint: boolea
       SELECT key, ST_SetSRID(ST_Point(x, y), 3857) AS shape, 1 AS vertices, x AS x0, y AS y0, x AS x1, y AS y1
       FROM (SELECT ${name}, ${x} AS x, ${y} AS y FROM ${base} AS q WHERE ${isPlace} ORDER BY key OFFSET 0) AS q`
   }
-  // The function can read everything, which takes its time.
+  // svc.to_mercator handles every reference system, but is slower.
   return sql`
     SELECT key, shape, ST_NPoints(shape) AS vertices,
       ST_XMin(box) AS x0, ST_YMin(box) AS y0, ST_XMax(box) AS x1, ST_YMax(box) AS y1
@@ -108,11 +116,11 @@ function placedRows(base: Sql, key: string, geometry: Attribute, isPoint: boolea
 }
 
 /**
- * Every row once, the largest first: what it is called, where its middle and its corners are in the finest grid, how large, and
- * its shape in web mercator.
+ * Every row once, the largest first: its key, its centre and corners in the finest grid, its size, and its shape in web
+ * mercator.
  */
 async function makeRows(tx: Queryable, { base, key, geometry, isPoint, into }: Rows): Promise<number> {
-  // However far beyond the map something is, it has a number.
+  // Clamped, so that coordinates far outside the map still fit an integer.
   const cell = (metres: string): Sql =>
     raw(`floor(greatest(-1e9, least(1e9, (${metres} + ${half}) / ${2 * half} * ${2 ** gridBits})))::int4`)
   await tx.query(sql`
@@ -137,7 +145,7 @@ type Level = {
   named(part: string): Sql
 }
 
-/** The tiles that hold too much; above a tile that does there is always another. */
+/** The tiles with too many rows or vertices; the parent of such a tile is always one too. */
 async function makeCrowded(tx: Queryable, { zoom, named }: Level): Promise<number[]> {
   const into = named(`tiles_${zoom}`)
   const shift = raw(String(gridBits - zoom))
@@ -147,14 +155,14 @@ async function makeCrowded(tx: Queryable, { zoom, named }: Level): Promise<numbe
     HAVING count(*) > ${raw(String(enough.rows))} OR sum(vertices) > ${raw(String(enough.vertices))}`)
   await tx.query(sql`ANALYZE ${into}`)
   const tiles = await tx.query<{ x: number; y: number }>(sql`SELECT x, y FROM ${into}`)
-  // What lies beyond the map is never in a tile of it.
+  // Cells outside the map belong to no tile.
   return tiles
     .map(({ x, y }) => ({ z: zoom, x, y: 2 ** zoom - 1 - y }))
     .filter(({ x, y }) => x >= 0 && y >= 0 && x < 2 ** zoom && y < 2 ** zoom)
     .map(tileNumber)
 }
 
-/** Of what touches a crowded tile: the largest in each cell that can be seen for themselves, and one of the others. */
+/** From what touches a crowded tile, picks for each cell the largest visible rows and one of the others. */
 async function pickRows(tx: Queryable, { zoom, isPoint, named }: Level): Promise<void> {
   const into = named(`picked_${zoom}`)
   const metres = tileMetres(zoom)
@@ -162,7 +170,7 @@ async function pickRows(tx: Queryable, { zoom, isPoint, named }: Level): Promise
   const others = raw(String(largePerCell - 1))
   const visible = raw(`${metres / 256}::float4`)
   const fringe = tileMargin + overviewFringe
-  // With its fringe no wider than a tile, a box is in the tiles of its corners and in no other.
+  // A box that is, with its fringe, no wider than a tile touches only the tiles of its corners.
   const crowded = (x: 0 | 1, y: 0 | 1): Sql => {
     const at = (axis: string, end: 0 | 1): string =>
       `(${axis}${end} ${end ? '+' : '-'} ${Math.ceil(fringe * 2 ** (gridBits - zoom))}) >> ${gridBits - zoom}`
@@ -185,7 +193,7 @@ async function pickRows(tx: Queryable, { zoom, isPoint, named }: Level): Promise
     SELECT id, CASE WHEN place = 1 THEN greatest(1, n - ${others}) ELSE 1 END::int4 AS n FROM large WHERE place <= 1 + ${others}
     UNION ALL ${oneOf(sql`touching WHERE size < ${visible}`)}`,
   )
-  // How many there are decides how they are best looked up.
+  // The planner needs the new row counts.
   await tx.query(sql`ANALYZE ${into}`)
 }
 

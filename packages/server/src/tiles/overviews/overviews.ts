@@ -1,13 +1,16 @@
+// Keeps the overviews of large tables up to date with background jobs.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Dataset } from '../../datasets/dataset-record.ts'
 import type { Db, Queryable } from '../../db/db.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Attribute } from '../../query/attribute.ts'
-import { geometryOf, type TileDataset } from '../known-sources.ts'
+import { layerOf } from '../dataset-layer.ts'
 import { type Buildable, type Staged, stageOverview } from './build-overview.ts'
 import {
   copiedColumns,
   keyOf,
   type Overview,
+  type OverviewDataset,
   type OwnTable,
   overviewFrom,
   overviewGeometry,
@@ -16,7 +19,7 @@ import {
 } from './overview.ts'
 import { dropUnfinished, putOverview, swapOverview } from './swap-overview.ts'
 
-/** What overviews need of jobs. */
+/** What overviews need from jobs. */
 export type OverviewJobs = {
   work(
     queue: string,
@@ -31,33 +34,36 @@ export type OverviewJob = { readonly applicationId: string; readonly datasetId: 
 export type OverviewsOptions = {
   db: Db
   jobs: OverviewJobs
-  /** Smaller tables are drawn as they are. */
+  /** Smaller tables have no overview. */
   minRows: number
-  findDataset(applicationId: string, id: string): Promise<TileDataset | undefined>
-  /** The table of a dataset, if it is one of the application's own. */
-  tableOf(dataset: TileDataset): Promise<OwnTable | undefined>
+  findDataset(applicationId: string, id: string): Promise<Dataset | undefined>
+  /** The table of a dataset, if it is in the application's own schema. */
+  tableOf(dataset: Dataset): Promise<OwnTable | undefined>
   onError(error: unknown): void
 }
 
 export type Overviews = {
-  /** The overview as it is. One that is missing or out of date is ordered, not waited for. */
-  find(dataset: TileDataset): Promise<Overview | undefined>
-  /** Makes it now. */
+  /** The current overview. A missing or outdated one is queued, not waited for. */
+  find(dataset: Dataset): Promise<Overview | undefined>
+  /** Builds it now. */
   build(applicationId: string, datasetId: string, signal: AbortSignal): Promise<void>
-  /** Makes that of a dataset that is not there yet, from a table of another name; what it answers puts it in place. */
-  stage(dataset: TileDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview>
+  /**
+   * Builds the overview of a dataset that is not stored yet, from a table with a temporary name; the result installs
+   * it.
+   */
+  stage(dataset: OverviewDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview>
 }
 
-/** In the transaction that makes the dataset: the table has its name by then. */
+/** Runs in the transaction that stores the dataset, after the table got its final name. */
 export type InstallOverview = (tx: Queryable, table: OwnTable) => Promise<void>
 
 const queue = 'overviews'
 const concurrency = 2
-/** Data that change are waited for, but not for ever. */
+/** Wait until a table has not changed for this long, with an upper limit. */
 const quietMs = 5_000
-const patienceMs = 60_000
-/** What failed is not tried again at once, though every tile asks for it. */
-const sulkMs = 600_000
+const maxQuietWaitMs = 60_000
+/** Back-off after a failure, because every tile would request the build again. */
+const backoffMs = 600_000
 
 export function createOverviews(options: OverviewsOptions): Overviews {
   const { db, jobs, minRows, findDataset, tableOf, onError } = options
@@ -67,7 +73,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     const table = dataset && (await tableOf(dataset))
     if (!dataset || !table) return
     await quiet(db, table, signal)
-    const { geometry, geometryType } = geometryOf(dataset)
+    const { geometry, geometryType } = layerOf(dataset)
     const facts = await factsOf(db, dataset, table)
     if (!facts) return
     const buildable = { dataset, geometry, isPoint: geometryType === 'point', table, build: 'job' }
@@ -85,8 +91,8 @@ export function createOverviews(options: OverviewsOptions): Overviews {
 
   jobs.work(queue, { concurrency }, ({ data }, signal) => build(data.applicationId, data.datasetId, signal))
 
-  async function stage(dataset: TileDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview> {
-    const { geometry, geometryType } = geometryOf(dataset)
+  async function stage(dataset: OverviewDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview> {
+    const { geometry, geometryType } = layerOf(dataset)
     const buildable = { dataset, geometry, isPoint: geometryType === 'point', table, build: uploadBuild(table) }
     await dropUnfinished(db, buildable)
     const staged = await stageOverview(db, buildable, minRows, signal)
@@ -106,7 +112,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
       const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
       const facts = table && (await factsOf(db, dataset, table))
       if (!table || !facts) return undefined
-      const { geometry } = geometryOf(dataset)
+      const { geometry } = layerOf(dataset)
       const isWhole = copiedColumns(dataset).every((name) => facts.columns.includes(name))
       const isSame = facts.shape === shapeOf(dataset, geometry) && facts.version?.split(' ')[0] === facts.oid
       const fits = isSame && isWhole
@@ -120,7 +126,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
   }
 }
 
-/** From the upload's id, which begins at the seventh letter of its table's name; names of tables have 63 letters at most. */
+/** The upload's id, which starts at the seventh character of its table's name; PostgreSQL's names have at most 63. */
 const uploadBuild = ({ name }: OwnTable): string => `u${name.slice(7, 19)}`
 
 const builtRecord = (
@@ -132,7 +138,7 @@ const builtRecord = (
     zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
   WHERE dataset_id = ${dataset.id}::uuid`
 
-function overviewOf(dataset: TileDataset, geometry: Attribute, { schema }: OwnTable, facts: Facts): Overview {
+function overviewOf(dataset: OverviewDataset, geometry: Attribute, { schema }: OwnTable, facts: Facts): Overview {
   const tiles = new Set(facts.tiles)
   return {
     version: String(facts.builtAt?.getTime()),
@@ -144,11 +150,11 @@ function overviewOf(dataset: TileDataset, geometry: Attribute, { schema }: OwnTa
 
 type Facts = {
   readonly oid: string
-  /** How many rows there are, more or less. */
+  /** Estimated row count. */
   readonly rows: number
-  /** Those that the table has now. */
+  /** The table's current columns. */
   readonly columns: string[]
-  /** Changes with the data, and with the table itself. */
+  /** Changes with the data and with the table itself. */
   readonly current: string
   readonly version: string | null
   readonly shape: string | null
@@ -158,18 +164,22 @@ type Facts = {
   readonly failedAt: Date | null
 }
 
-/** Nothing is to be done: it is up to date, or not worth it, or has just failed. */
+/** Nothing to do: up to date, too small, or recently failed. */
 function isSettled(facts: Facts, fits: boolean, minRows: number): boolean {
   if (facts.version === null && facts.rows < minRows) return true
   if (fits && facts.version === facts.current) return true
-  return facts.failedVersion === facts.current && Date.now() - Number(facts.failedAt) < sulkMs
+  return facts.failedVersion === facts.current && Date.now() - Number(facts.failedAt) < backoffMs
 }
 
 /**
- * Undefined for what has no overview: a view, or a table of which its application may not see everything, since the
- * overview is made with our rights and read with theirs.
+ * Undefined if there can be no overview: for a view, or for a table with rows that its application may not see. The
+ * overview is built with our privileges and read with theirs.
  */
-async function factsOf(db: Queryable, dataset: TileDataset, { schema, name }: OwnTable): Promise<Facts | undefined> {
+async function factsOf(
+  db: Queryable,
+  dataset: OverviewDataset,
+  { schema, name }: OwnTable,
+): Promise<Facts | undefined> {
   const [facts] = await db.query<Facts>(sql`
     SELECT c.oid::text AS oid, parts.rows,
       ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS columns,
@@ -194,9 +204,9 @@ async function note(db: Queryable, id: string, version: string, state: string, e
       tried_at = clock_timestamp(), error = excluded.error`)
 }
 
-/** Waits until nobody has written for a while. */
+/** Waits until the table has not been written to for a while. */
 async function quiet(db: Db, { schema, name }: OwnTable, signal: AbortSignal): Promise<void> {
-  for (const end = Date.now() + patienceMs; Date.now() < end; ) {
+  for (const end = Date.now() + maxQuietWaitMs; Date.now() < end; ) {
     const [row] = await db.query<{ ms: number | null }>(sql`
       SELECT (extract(epoch FROM clock_timestamp() - max(at)) * 1000)::float8 AS ms FROM svc.data_changes
       WHERE schema_name = ${schema} AND table_name = ${name}`)

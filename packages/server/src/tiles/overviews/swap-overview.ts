@@ -1,3 +1,4 @@
+// Installs a staged overview in one transaction.
 import type { Db, Queryable } from '../../db/db.ts'
 import { ident, type Sql, sql } from '../../db/sql.ts'
 import type { Buildable } from './build-overview.ts'
@@ -5,14 +6,14 @@ import { overviewTable } from './overview.ts'
 
 const inUse = /^\d+$/
 
-/** A table that is made, or being made, by this build. */
+/** Whether a table was made by this build, finished or not. */
 const isOwn = ({ build }: Pick<Buildable, 'build'>, part: string): boolean => part.startsWith(`${build}_`)
 
-/** The zoom of a table of this build that is complete. */
+/** The zoom of a finished table of this build. */
 const readyZoom = ({ build }: Buildable, part: string): string | undefined =>
   isOwn({ build }, part) ? /^new_(\d+)$/.exec(part.slice(build.length + 1))?.[1] : undefined
 
-/** The last part of the name of each table that was made for the overview. */
+/** The name suffixes of all tables of the overview. */
 async function partsOf(tx: Queryable, { dataset, table }: Buildable): Promise<string[]> {
   const prefix = overviewTable(dataset.id, '')
   const tables = await tx.query<{ name: string }>(sql`
@@ -28,20 +29,20 @@ async function dropParts(tx: Queryable, buildable: Buildable, isMeant: (part: st
   }
 }
 
-/** Takes away what this build began, also in an earlier life. */
+/** Drops the leftovers of this build, also those of an attempt before a crash. */
 export async function dropUnfinished(db: Db, buildable: Buildable): Promise<void> {
   await db.transaction((tx) => dropParts(tx, buildable, (part) => isOwn(buildable, part)))
 }
 
 /**
- * The new tables take the places of the old ones, all at once, together with the record that says so. `oid` is that of the
- * table which they were made of: when another has taken its place meanwhile, they hold values that are gone.
+ * Replaces the old tables and the record in one transaction. `oid` identifies the base table: if it has been replaced
+ * meanwhile, the new tables are outdated.
  */
 export async function swapOverview(db: Db, buildable: Buildable, record: Sql, oid: string): Promise<void> {
   const { dataset, table } = buildable
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)
-    // A dataset that is gone wants no tables; one that is about to go waits until these can go with it.
+    // FOR SHARE: a dataset that is deleted already gets no tables; a later deletion waits and then drops these too.
     const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR SHARE`)
     const [same] = await tx.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -52,7 +53,7 @@ export async function swapOverview(db: Db, buildable: Buildable, record: Sql, oi
   })
 }
 
-/** The new tables take the places of the old ones; where the dataset is gone, all of them go. Other builds are left alone. */
+/** Renames the new tables to their final names; if the dataset is gone, drops them all. Other builds are left alone. */
 export async function putOverview(tx: Queryable, buildable: Buildable, isWanted = true): Promise<void> {
   const { dataset, table } = buildable
   const parts = await partsOf(tx, buildable)

@@ -1,0 +1,104 @@
+// Runs the strategies of tile-strategy.ts that query a database.
+import type { Sql } from '../db/sql.ts'
+import { blame } from '../query/connection.ts'
+import type { Definitions } from '../query/projection.ts'
+import { clusterColumns, clusterSql } from './cluster-sql.ts'
+import type { Coordinates } from './mvt/projection.ts'
+import { projectionFallback } from './projection-fallback.ts'
+import type { SelectedColumn } from './tile-columns.ts'
+import type { MadeTile, TileRows } from './tile-job.ts'
+import { roughTotalOf, sqlRows, totalOf } from './tile-rows.ts'
+import type { TileData } from './tile-source-type.ts'
+import { bySize, coordinatesOf, type TileQuery, tileMargin, tileSql } from './tile-sql.ts'
+import { nextStrategy, type TileStrategy } from './tile-strategy.ts'
+
+/** Encodes rows with these columns after the geometry. */
+export type MakeTile = (
+  rows: TileRows,
+  columns: readonly SelectedColumn[],
+  projection: Coordinates | { readonly definitions: Definitions },
+) => Promise<MadeTile>
+
+/** What the strategies that query a database need. */
+export type SqlWork = {
+  readonly inSql: NonNullable<TileData['inSql']>
+  /** On the table. */
+  readonly query: TileQuery
+  /** On the overview, if it has this tile. */
+  readonly thinned: TileQuery | undefined
+  readonly make: MakeTile
+  readonly shown: number
+  /** The caller's limit is not above what the tile shows. */
+  readonly isLimited: boolean
+  /** Every row whose box touches the tile is drawn in it, so counts are exact. */
+  readonly isSure: boolean
+  readonly signal: AbortSignal
+}
+
+export type StrategyResult = {
+  readonly made: MadeTile
+  readonly columns: readonly SelectedColumn[]
+  /** Features in the tile and in the data. */
+  readonly features: string
+  readonly statement?: Sql
+}
+
+/** Runs the strategy and, after a failure, its fallback if there is one. */
+export async function runInSql(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, query, signal } = work
+  try {
+    return await run(strategy, work)
+  } catch (error) {
+    const findProjection = () => projectionFallback(inSql, query, tileMargin, signal)
+    const next = await nextStrategy(strategy, error, findProjection)
+    return next ? runInSql(next, work) : blame(inSql.connection)(error)
+  }
+}
+
+function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
+  const { query, thinned } = work
+  if (strategy.from === 'overview') return summedTile(thinned ?? query, strategy.clusterWidth, work)
+  if (strategy.from !== 'table') throw new Error('The rows are in a database')
+  const { clusterWidth, projection } = strategy
+  if (clusterWidth !== undefined) return summedTile(query, clusterWidth, work)
+  return rowTile(projection ? { ...query, own: projection } : query, work)
+}
+
+/** One feature per row. If there are too many, a second query selects the largest, which takes longer. */
+async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, make, shown, isLimited, isSure, signal } = work
+  const { columns } = query
+  const projection = query.own ?? coordinatesOf(query.geometry)
+  const first = tileSql(query)
+  const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
+  const isCut = made.shown + made.refused > shown || made.seen > shown
+  if (!isCut) return { made, columns, statement: first, features: counted(made, isSure) }
+  const total = await roughTotalOf(inSql, query, signal)
+  const isExact = total.isCounted && isSure
+  const counts = (best: MadeTile): string => featuresText(best.shown, { rows: total.rows, isExact })
+  if (query.isPoint || isLimited) return { made, columns, statement: first, features: counts(made) }
+  const second = tileSql({ ...query, order: [bySize(query.geometry), ...query.order] })
+  const best = await make(await sqlRows(inSql, second, columns, signal), columns, projection)
+  return { made: best, columns, statement: second, features: counts(best) }
+}
+
+/** Features that may stand for many rows, so the rows are counted separately. */
+async function summedTile(query: TileQuery, clusterWidth: number | undefined, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, make, isSure, signal } = work
+  const isClustered = clusterWidth !== undefined
+  const columns = isClustered ? clusterColumns(query.columns) : query.columns
+  const statement = isClustered ? clusterSql(query, clusterWidth) : tileSql(query)
+  const projection = isClustered ? 'mercator' : coordinatesOf(query.geometry)
+  const [made, rows] = await Promise.all([
+    sqlRows(inSql, statement, columns, signal).then((found) => make(found, columns, projection)),
+    totalOf(inSql, query, signal),
+  ])
+  return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: isSure }) }
+}
+
+/** Refused rows were not tested against the tile, so the count is exact only if there are none or all rows are sure. */
+export const counted = ({ shown, refused }: MadeTile, isSure: boolean): string =>
+  featuresText(shown, { rows: shown + refused, isExact: isSure || refused === 0 })
+
+export const featuresText = (shown: number, { rows, isExact }: { rows: number; isExact: boolean }): string =>
+  `${shown}/${isExact ? '' : '~'}${Math.max(rows, shown)}`

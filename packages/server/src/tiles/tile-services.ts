@@ -1,0 +1,31 @@
+/** The services that tile operations use. */
+import type { FastifyRequest } from 'fastify'
+import { operationUsing } from '../http/operation.ts'
+import type { BaseServices } from '../resource/resource.ts'
+import { createReadThroughCache, type ReadThroughCache } from './read-through-cache.ts'
+import { createRowCache } from './row-cache.ts'
+import { createTileSourceCache, type TileSourceCache } from './tile-source-cache.ts'
+import type { TileBudget, TileMakers, TileMeans } from './tile-source-type.ts'
+import type { Tiling } from './tiling.ts'
+
+/** Makes tiles and caches their sources. */
+export type Tiles = TileMakers & {
+  readonly means: TileMeans
+  readonly sources: TileSourceCache
+  readonly readThrough: ReadThroughCache
+}
+
+export type TileServices = {
+  readonly tiles: Tiles
+  /** The base URL that the client uses. */
+  baseUrl(request: FastifyRequest): string
+}
+
+export const operation = operationUsing<TileServices>()
+
+export function createTiles(services: BaseServices, tiling: Tiling, budget: TileBudget): Tiles {
+  const { means, archives, workers, cache } = tiling
+  const makers = { data: means.data, workers, budget, rowCache: createRowCache(), archives }
+  const sources = createTileSourceCache(services, means)
+  return { ...makers, means, sources, readThrough: createReadThroughCache({ ...makers, cache }) }
+}

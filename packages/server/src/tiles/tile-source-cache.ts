@@ -1,0 +1,72 @@
+// A one-second cache of tile sources with everything their tiles need.
+import { type Scope, scopeOf } from '../access/acl.ts'
+import { dataset as datasetResource } from '../datasets/dataset.ts'
+import { sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { createRecordCache } from '../resource/record-cache.ts'
+import type { BaseServices } from '../resource/resource.ts'
+import { createCoverageCache, nothingKnown } from './coverage-cache.ts'
+import { tileSource } from './tile-source.ts'
+import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type.ts'
+import { tileSourceTypeOf } from './tile-source-types.ts'
+import { datasetType } from './types/dataset.ts'
+
+export type TileSourceCache = { get(scope: Scope, id: string): Promise<LoadedTileSource> }
+
+/** A dataset without a tile source acts as its own. */
+export function createTileSourceCache(services: BaseServices, means: TileMeans): TileSourceCache {
+  const { db } = services
+  const coverageOf = createCoverageCache((applicationId, id) => datasetType.detect(means, applicationId, id))
+  const explicit = createRecordCache(
+    { resource: tileSource, services },
+    async ({ entity, revision }) => following(await load(entity as TileSource, revision)),
+    [datasetResource],
+  )
+  const implicit = createRecordCache({ resource: datasetResource, services }, async ({ entity }) => {
+    const { id, applicationId } = entity as { id: string; applicationId: string }
+    const base = {
+      id,
+      applicationId,
+      type: 'dataset',
+      source: id,
+      name: '',
+      attribution: '',
+      headers: {},
+      metadata: {},
+    } as const
+    const known = await load({ ...base, ...nothingKnown }, '')
+    const { isEstimate = false, ...found } = await coverageOf(applicationId, id, known.version)
+    return { ...known, source: { ...base, ...found }, isExtentEstimated: isEstimate }
+  })
+
+  /** A detected extent, unlike a configured one, follows the data. */
+  async function following(known: LoadedTileSource): Promise<LoadedTileSource> {
+    const { id, applicationId, source } = known.source
+    if (!known.layer) return known
+    const [row] = await db.query<{ found: boolean }>(
+      sql`SELECT is_extent_found AS found FROM svc.tilesources WHERE id = ${id}::uuid`,
+    )
+    if (!row?.found) return known
+    const { extentLngLat, isEstimate = false } = await coverageOf(applicationId, source, known.version)
+    return { ...known, source: { ...known.source, extentLngLat }, isExtentEstimated: isEstimate }
+  }
+
+  const load = (source: TileSource, revision: string): Promise<LoadedTileSource> =>
+    tileSourceTypeOf(source).load(means, source, revision)
+
+  return {
+    async get(scope, id) {
+      try {
+        return await explicit.get(scope, id)
+      } catch (error) {
+        const reach = scopeOf(scope.caller, 'datasets', 'execute')
+        if (!isAbsent(error) || !reach) throw error
+        return implicit.get(reach, id).catch((reason) => {
+          throw isAbsent(reason) ? error : reason
+        })
+      }
+    },
+  }
+}
+
+const isAbsent = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found'

@@ -1,0 +1,121 @@
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { isUuid } from '../access/credentials.ts'
+import type { Connections } from '../databases/connection.ts'
+import { tenantSchema } from '../databases/tenant-schema.ts'
+import { createDataVersions } from '../datasets/data-versions.ts'
+import type { Dataset } from '../datasets/dataset-record.ts'
+import { datasetTypeOf } from '../datasets/dataset-types.ts'
+import { findDataset } from '../datasets/find-dataset.ts'
+import type { Sources } from '../datasets/sources.ts'
+import type { Db } from '../db/db.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Fetch } from './archives/archive.ts'
+import { type Archives, createArchives } from './archives/archives.ts'
+import type { OverviewDataset, OwnTable } from './overviews/overview.ts'
+import { createOverviews, type InstallOverview } from './overviews/overviews.ts'
+import { createTileCache, type TileCache } from './tile-cache.ts'
+import type { TileArchives, TileDatasets, TileMeans } from './tile-source-type.ts'
+import { createTileWorkers, type TileWorkers } from './tile-workers.ts'
+
+/** The application id of the built-in base map: none. */
+export const builtInApplication = ''
+
+export type TilingOptions = {
+  db: Db
+  connections: Connections
+  sources: Sources
+  fetch: Fetch
+  dataDirectory: string
+  assetsDirectory: string
+  cacheMb: number
+  jobs: Jobs
+  overviewMinRows: number
+  /** Database connections of all tile threads together. */
+  maxConnections: number
+  onError(error: unknown): void
+}
+
+/** The parts that tiles are made with: versioned datasets, archives, worker threads and a cache. */
+export type Tiling = {
+  readonly means: TileMeans
+  readonly archives: Archives
+  readonly workers: TileWorkers
+  readonly cache: TileCache
+  /** Builds the overview of a table that becomes a dataset; undefined if the table is too small for one. */
+  stageOverview(
+    dataset: OverviewDataset,
+    rows: number,
+    table: OwnTable,
+    signal: AbortSignal,
+  ): Promise<InstallOverview | undefined>
+  close(): Promise<void>
+}
+
+const estimateMs = 2_000
+
+export function createTiling(options: TilingOptions): Tiling {
+  const {
+    db,
+    sources,
+    fetch,
+    dataDirectory,
+    assetsDirectory,
+    cacheMb,
+    jobs,
+    overviewMinRows: minRows,
+    onError,
+  } = options
+  const directoryOf = (id: string): string =>
+    id === builtInApplication ? assetsDirectory : join(dataDirectory, 'files', id)
+  const archives = createArchives({ directoryOf, fetch })
+  const find: TileDatasets['find'] = async (applicationId, id) =>
+    isUuid(id) ? findDataset(db, applicationId, id) : undefined
+  const tableOf = ownTable(options)
+  const overviews = createOverviews({ db, jobs, minRows, findDataset: find, tableOf, onError })
+  const data: TileDatasets = {
+    find,
+    open: sources.open,
+    version: createDataVersions(options),
+    overview: overviews.find,
+    async estimate(dataset, signal) {
+      const estimate = await sources.estimate(dataset, { timeoutMs: estimateMs, signal })
+      if (!estimate) return undefined
+      const [west = 0, south = 0, east = 0, north = 0] = estimate.extent ?? []
+      return {
+        ...(estimate.rows && { rows: estimate.rows }),
+        ...(estimate.extent && { extent: [west, south, east, north] as const }),
+      }
+    },
+  }
+  const archiveInfo: TileArchives = {
+    info: async (applicationId, uri) => (await archives.open(applicationId, uri)).info(),
+  }
+  const workers = createTileWorkers({
+    count: Math.max(1, availableParallelism()),
+    maxConnections: options.maxConnections,
+  })
+  return {
+    means: { data, archives: archiveInfo, directoryOf },
+    archives,
+    workers,
+    cache: createTileCache(cacheMb * 1024 * 1024),
+    stageOverview: async (dataset, rows, table, signal) =>
+      rows < minRows ? undefined : overviews.stage(dataset, table, signal),
+    async close() {
+      await Promise.all([workers.close(), archives.close()])
+    },
+  }
+}
+
+/** The table of a dataset, if it is in the application's own schema. */
+const ownTable =
+  ({ connections }: TilingOptions) =>
+  async (dataset: Dataset): Promise<OwnTable | undefined> => {
+    const { applicationId, databaseId, source } = dataset
+    const own = tenantSchema(applicationId)
+    const table = datasetTypeOf(dataset).tableOf?.(source, own)
+    if (table?.schema !== own) return undefined
+    const database = await connections.find(applicationId, databaseId)
+    return database?.type === 'internal' ? table : undefined
+  }

@@ -1,0 +1,48 @@
+// Tile sources of type tilelive: ready-made tiles in an archive (MBTiles, PMTiles) or behind a URL with {z}/{x}/{y}.
+import { hash } from 'node:crypto'
+import { ApiError, invalid } from '../../errors.ts'
+import { unpack } from '../../http/compression.ts'
+import { checkArchiveUri, parseArchiveUri } from '../archives/archive-uri.ts'
+import { findLocalFile } from '../archives/local-file.ts'
+import { formsOf } from '../tile-cache.ts'
+import type { TileSourceType } from '../tile-source-type.ts'
+import { tileBuffer, tileExtent } from '../tile-sql.ts'
+import { digestVersion } from '../tile-version.ts'
+
+/** A remote server does not report changes: its tiles are considered unchanged for this long. */
+const proxyMs = 60_000
+
+export const archiveType: TileSourceType = {
+  async resolve({ directoryOf }, applicationId, source) {
+    const uri = parseArchiveUri(source)
+    if (!('file' in uri)) return
+    await findLocalFile(directoryOf(applicationId), uri.file).catch((error) => {
+      throw error instanceof ApiError ? invalid('body/source', 'There is no file of tiles with this name.') : error
+    })
+  },
+  async detect({ archives }, applicationId, source) {
+    checkArchiveUri(source)
+    const { minZoom, maxZoom, bounds, attribution, name } = await archives.info(applicationId, source)
+    return { minZoom, maxZoom, extentLngLat: bounds, ...(attribution && { attribution }), ...(name && { name }) }
+  },
+  mayBeUnreachable: true,
+  async load({ archives }, source, revision) {
+    const archive = await archives.info(source.applicationId, source.source)
+    const era = /^https?:/i.test(source.source) ? Math.floor(Date.now() / proxyMs) : ''
+    const name = source.name || archive.name || source.id
+    return { source, archive, name, version: digestVersion(revision, archive.version, `${era}`) }
+  },
+  async makeTile({ archives, workers }, { source }, { tile, extension }, compression, signal) {
+    const archive = await archives.open(source.applicationId, source.source)
+    const stored = await archive.tile(tile.z, tile.x, tile.y, signal)
+    if (!stored) return undefined
+    if (extension !== 'geojson') {
+      const etag = hash('sha1', stored.bytes, 'base64url').slice(0, 16)
+      return { forms: new Map([[stored.encoding, stored.bytes]]), etag }
+    }
+    const encoded = await unpack(stored.bytes, stored.encoding)
+    const encoder = { tile, columns: [], projection: 'lonlat', extent: tileExtent, buffer: tileBuffer } as const
+    const made = await workers.make({ rows: { encoded }, encoder, compression, asGeoJson: true }, signal)
+    return { forms: formsOf(made, compression), etag: made.etag }
+  },
+}
