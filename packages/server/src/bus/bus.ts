@@ -1,14 +1,14 @@
-/** How replicas of one installation talk to each other. Messages are JSON; those from one replica keep their order. */
+/** Message bus between the replicas of an installation. Messages are JSON; those from one replica keep their order. */
 export type Bus = {
-  /** The name of this replica. */
+  /** The id of this replica. */
   readonly id: string
-  /** To one replica. False when it is not there. */
+  /** Sends to one replica and waits for its receipt. False when there is none. */
   send(to: string, message: object): Promise<boolean>
-  /** The same, for those who do not care whether it arrives. */
+  /** Sends to one replica without waiting for a receipt. */
   post(to: string, message: object): void
-  /** To all other replicas. */
+  /** Sends to all other replicas. */
   broadcast(message: object): void
-  /** Hears what others say; there is one listener. */
-  listen(hear: (message: unknown, from: string) => void): void
+  /** Sets the one listener. */
+  listen(listener: (message: unknown, from: string) => void): void
   close(): Promise<void>
 }

@@ -51,7 +51,7 @@ const succeeded = (work: Promise<unknown>): Promise<boolean> =>
     () => false,
   )
 
-/** The reader who aborts does not wait for the statement that is still running. */
+/** A reader that aborts does not wait for the running statement. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return work
   return new Promise((resolve, reject) => {

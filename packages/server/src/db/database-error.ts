@@ -24,7 +24,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && lostClient.test(error.message)
 }
 
-/** A deadlock or a serialization failure: the whole transaction was undone for the sake of others, and may be tried again. */
+/** A deadlock or a serialization failure: the transaction was rolled back and may be retried. */
 export const isRolledBackForOthers = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error) ?? '')
 
 /** A record that the statement refers to is not there, or one that refers to it still is. */
@@ -51,7 +51,7 @@ export const isFirstTransform = (error: unknown): boolean =>
 /** One statement goes between few reference systems. */
 export const firstTransforms = 4
 
-/** The server turned the user, the password or the database away. */
+/** The server refused the user, the password or the database. */
 export const isRefused = (code: string): boolean => /^(28|3D)/.test(code)
 
 const foreignFaultCode = 'FOREIGN_SERVER_FAULT'
@@ -72,5 +72,5 @@ export function unavailable(cause: unknown): ApiError {
   })
 }
 
-/** What the callers of the database see: lost connections as `unavailable`, everything else as it is. */
+/** Translates errors for callers: lost connections become `unavailable`, others stay. */
 export const publicError = (error: unknown): unknown => (isConnectionFailure(error) ? unavailable(error) : error)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
+import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import type { Db, Queryable, Row, TupleBytes } from './db.ts'
 import { ident, joinSql, json, raw, type SqlValue, sql } from './sql.ts'
 
@@ -123,7 +123,7 @@ test('a json parameter arrives as jsonb', async () => {
   assert.deepEqual(row, { value: { a: ['ü', 1.5, null] } })
 })
 
-test('a statement is one statement', async () => {
+test('a query with two statements is refused', async () => {
   await assert.rejects(db.query(sql`SELECT 1; SELECT 2`), { code: '42601' })
 })
 
@@ -160,7 +160,7 @@ test('errors carry the code, the constraint and the detail', async () => {
 })
 
 test('thousands of failed statements do no harm', async () => {
-  for (let round = 0; round < 3000; round++) await db.query(sql`SELECT 1 / ${0}::int`).catch(() => undefined)
+  for (let round = 0; round < 2000; round++) await db.query(sql`SELECT 1 / ${0}::int`).catch(() => undefined)
   assert.deepEqual(await db.query(sql`SELECT 1 AS one`), [{ one: 1 }])
 })
 
@@ -391,14 +391,14 @@ for (const where of ['outside', 'inside'] as const) {
 
 test('a reader who aborts does not wait for a slow statement', async () => {
   const started = performance.now()
-  const rows = db.rows(sql`SELECT pg_sleep(1)`, { signal: AbortSignal.timeout(50) })
+  const rows = db.rows(sql`SELECT pg_sleep(3)`, { signal: AbortSignal.timeout(50) })
   await assert.rejects(
     async () => {
       for await (const _ of rows);
     },
     { name: 'TimeoutError' },
   )
-  assert.ok(performance.now() - started < 700)
+  assert.ok(performance.now() - started < 2_500)
 })
 
 test('rows of a slow reader hold back nobody', async () => {
@@ -503,7 +503,7 @@ test('a transaction goes on after copyIn and is rolled back with it', async () =
   assert.equal(await count(name), 3)
 })
 
-test('PostGIS is there', async () => {
+test('both databases have PostGIS', async () => {
   const [row] = await db.query(sql`SELECT ST_AsText(ST_Transform(ST_SetSRID(ST_MakePoint(0, 0), 4326), 3857)) AS wkt`)
   assert.deepEqual(row, { wkt: 'POINT(0 0)' })
 })

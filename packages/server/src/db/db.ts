@@ -6,7 +6,7 @@ export type Row = Record<string, unknown>
 /** A piece of tuples, cut anywhere. The bytes are good until the next piece is asked for. */
 export type TupleBytes = {
   readonly bytes: Uint8Array
-  /** No tuple goes on behind them. */
+  /** The chunk ends with a whole tuple. */
   readonly isEnd: boolean
 }
 
@@ -32,7 +32,9 @@ export type Db = Queryable & {
    * stream, so what it does besides the transaction must bear that.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
-  /** Begins a SELECT that somebody else wrote; see GuardedOptions for what it may do. Its rows must be read. */
+  /** Runs a SELECT of a tenant within GuardedOptions. Its rows must be read. */
   guarded(statement: Sql, options: GuardedOptions): Promise<GuardedRows>
+  /** Notes a request of the tenant with this role, for a fair share of the embedded database. */
+  noteRequest?(role: string): void
   close(): Promise<void>
 }

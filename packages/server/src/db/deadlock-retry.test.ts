@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { until } from '../testing/until.ts'
+import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { until } from '../../testing/until.ts'
 import type { Queryable } from './db.ts'
 import { sql } from './sql.ts'
+
+// One database is enough: only PostgreSQL has deadlocks, having more than one session.
 
 // Embedded there is one session, which cannot wait for itself.
 const skip = !process.env.TEST_DATABASE_URL

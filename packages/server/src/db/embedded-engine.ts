@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { type messages, PGlite, protocol } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import { postgis } from '@electric-sql/pglite-postgis'
-import { createGuard, type Guard } from './embedded-guard.ts'
 import { type SessionOptions, temporaryDirectory } from './embedded-protocol.ts'
+import { createStatementGuard, type StatementGuard } from './embedded-statement-guard.ts'
 import { type Cell, type Column, databaseError, type Fault, faultFields } from './values.ts'
 
 const { Parser, serialize } = protocol
@@ -30,7 +30,7 @@ export type Engine = {
   script(text: string): Promise<Result>
   copy(text: string, data: Uint8Array): Promise<Result>
   close(): Promise<void>
-  readonly guard: Guard
+  readonly guard: StatementGuard
 }
 
 /** The parts of the compiled PostgreSQL that PGlite's types leave out. */
@@ -49,7 +49,7 @@ type StreamOperations = { fsync?(stream: Stream): number; read: Transfer; write:
  * PGlite switches fsync off, and its file system has none. With both put right (0.2 ms for each commit) an acknowledged
  * write survives a power cut and not only the end of the process.
  */
-function durableFiles(directory: string, guard: Guard): NodeFS {
+function durableFiles(directory: string, guard: StatementGuard): NodeFS {
   const files = new NodeFS(directory)
   const init = files.init.bind(files)
   files.init = async (database, options) => {
@@ -102,7 +102,7 @@ export async function openEngine(
 ): Promise<Engine> {
   // Large sorts and results of a process that was killed; only a server with a postmaster removes them itself.
   rmSync(join(directory, temporaryDirectory), { recursive: true, force: true })
-  const guard = createGuard()
+  const guard = createStatementGuard()
   const database = await PGlite.create({
     fs: durableFiles(directory, guard),
     extensions: {

@@ -5,26 +5,26 @@ import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
 import type { Sessions } from './embedded-sessions.ts'
 import { readSpool, type Spool, type Spools } from './embedded-spool.ts'
 import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, whenAborted } from './guarded.ts'
+import type { SessionQueue } from './session-queue.ts'
 import type { Sql } from './sql.ts'
-import type { Turn } from './turn.ts'
 import { type Cell, databaseError, encodeStatement } from './values.ts'
 
-type Services = { sessions: Sessions; turn: Turn; spools: Spools; limits: EmbeddedLimits }
+type Services = { sessions: Sessions; queue: SessionQueue; spools: Spools; limits: EmbeddedLimits }
 
-/** A statement that does not stop by itself at its deadline, because it never calls out, is stopped this much later. */
+/** Margin after which a statement that ignores its deadline is stopped from outside. */
 const marginMs = 250
-/** For how long a query runs on when its reader has left: most have ended by then, and stopping one costs about as much. */
+/** A query runs on for so long after its client disconnected: most end by then, and stopping one costs about as much. */
 const leftMs = 2_000
 
 type Begun = { outcome: GuardedOutcome; spool: Spool; release(): Promise<void> }
 
 /**
- * There is one session for all, so a query has it alone, runs to its end under the role and spools its rows; they are read
- * when the session is with others already. A query that takes too long, and cannot be stopped otherwise, ends with the
- * session, which starts anew: nobody else is using it then, and those who wait go on with the next one.
+ * Guarded queries on the embedded database. All share one session, so a query has it exclusively, runs to its end as the
+ * role and spools its rows; they are read while the session already serves others. A query that takes too long, and cannot
+ * be stopped otherwise, ends with the session, which is restarted: nobody else is using it then.
  */
-export function createGuarded({ sessions, turn, spools, limits }: Services): Db['guarded'] {
-  /** How much of the disk the answers that each tenant is reading take. */
+export function createGuarded({ sessions, queue, spools, limits }: Services): Db['guarded'] {
+  /** Bytes on disk of the answers that each tenant is reading. */
   const held = new Map<string, number>()
   let isRenewalDue = false
 
@@ -61,11 +61,11 @@ export function createGuarded({ sessions, turn, spools, limits }: Services): Db[
     }
   }
 
-  /** Memory that was taken goes back only with the thread. */
+  /** WebAssembly memory is freed only with the thread. */
   function renewWhenIdle(): void {
     if (isRenewalDue) return
     isRenewalDue = true
-    turn.whenIdle(async () => {
+    queue.whenIdle(async () => {
       isRenewalDue = false
       await sessions.renew()
     })
@@ -73,7 +73,7 @@ export function createGuarded({ sessions, turn, spools, limits }: Services): Db[
 
   return async (statement, options) => {
     const tenant = options.role ?? options.schema
-    const begun = turn.tenant(tenant, () => run(tenant, statement, options), options.signal)
+    const begun = queue.tenant(tenant, () => run(tenant, statement, options), options.signal)
     const { outcome, spool, release } = await untilAborted(begun, options.signal).catch((error) => {
       void begun.then(({ release }) => release()).catch(() => undefined)
       throw error
@@ -136,7 +136,7 @@ async function inTime(
       stopAfter(query.timeMs + marginMs, 'time')
     })
   } catch (error) {
-    // The one whose query ended the session waits for the next to start, so that nobody else's turn begins with that.
+    // The one whose query ended the session waits for the next to start, so that nobody else has to wait for the start.
     await session.ended
     await sessions.current().catch(() => undefined)
     throw stopping ?? (session.stopped ? fail(session.stopped, error) : error)

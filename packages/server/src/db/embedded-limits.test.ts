@@ -4,8 +4,8 @@ import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { until } from '../../testing/until.ts'
 import { ApiError } from '../errors.ts'
-import { until } from '../testing/until.ts'
 import type { Db } from './db.ts'
 import { openEmbedded } from './embedded.ts'
 import { defaultLimits } from './embedded-limits.ts'
@@ -91,7 +91,8 @@ describe('a query of a tenant on the embedded database', { skip: Boolean(process
   })
 
   test('that is stopped does not cut the answer that another tenant is reading', async () => {
-    const { batches, isWhole } = await begin('SELECT g, repeat(md5(g::text), 10) FROM generate_series(1, 50000) g', {
+    // Large rows, because a busy machine must send them all within the two seconds.
+    const { batches, isWhole } = await begin('SELECT g, repeat(md5(g::text), 100) FROM generate_series(1, 5000) g', {
       role: 'two',
     })
     assert.equal(isWhole, false)
@@ -100,7 +101,7 @@ describe('a query of a tenant on the embedded database', { skip: Boolean(process
       if (rows === 0) await assert.rejects(rowsOf(endless, { timeoutMs: 300 }), timedOut(/300 ms/))
       for (const [g] of batch) assert.equal(g, String(++rows))
     }
-    assert.equal(rows, 50_000)
+    assert.equal(rows, 5_000)
   })
 
   const hungry = [
@@ -155,14 +156,22 @@ describe('a query of a tenant on the embedded database', { skip: Boolean(process
   })
 
   test('has an answer of 256 MB at most, which takes no memory', async () => {
-    // Not while the session before is being replaced.
-    await db.query(sql`SELECT 1`)
-    const before = process.memoryUsage.rss()
-    await assert.rejects(
-      rowsOf(`SELECT repeat('x', 1000000) FROM generate_series(1, 1000)`),
-      (error) => tooLarge(/answer is larger than 256 MB/)(error) || timedOut(/limit/)(error),
-    )
-    assert.ok(process.memoryUsage.rss() - before < 300 * megabyte)
+    // With more time than a busy machine needs: a session that is replaced because of its time takes memory as well.
+    const patient = await openEmbedded({
+      directory: join(parent, 'patient'),
+      onError: () => {},
+      limits: { ...defaultLimits, timeMs: 100_000 },
+    })
+    try {
+      await patient.script('CREATE ROLE one')
+      const before = process.memoryUsage.rss()
+      const statement = raw(`SELECT repeat('x', 1000000) FROM generate_series(1, 1000)`)
+      const options = { role: 'one', schema: 'public', timeoutMs: 100_000 }
+      await assert.rejects(patient.guarded(statement, options), tooLarge(/answer is larger than 256 MB/))
+      assert.ok(process.memoryUsage.rss() - before < 300 * megabyte)
+    } finally {
+      await patient.close()
+    }
     assert.ok((await namelessFiles()) <= 1)
   })
 

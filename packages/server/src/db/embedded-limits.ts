@@ -1,15 +1,17 @@
 import { ApiError } from '../errors.ts'
 
-/** What a tenant's query may take of the embedded database, which has one session and one memory for all tenants. */
+/** Limits of a tenant's query on the embedded database, whose session and memory all tenants share. */
 export type EmbeddedLimits = {
   readonly timeMs: number
   readonly memoryBytes: number
-  /** Of temporary files, for sorting, grouping and joining. */
+  /** Temporary files, for sorting, grouping and joining. */
   readonly temporaryBytes: number
-  /** Of answers that are written to disk until they are read, for each tenant. */
+  /** Spooled answers on disk, for each tenant. */
   readonly answerBytes: number
-  /** Queries that wait for their turn, for each tenant. */
+  /** Queued queries, for each tenant. */
   readonly waiting: number
+  /** Of the session lately: a tenant that used more of it waits until the platform asks nothing for a moment. */
+  readonly heavyMs: number
 }
 
 const mebibyte = 1024 * 1024
@@ -20,6 +22,7 @@ export const defaultLimits: EmbeddedLimits = {
   temporaryBytes: 256 * mebibyte,
   answerBytes: 256 * mebibyte,
   waiting: 64,
+  heavyMs: 2_000,
 }
 
 /** Why a query was stopped. */

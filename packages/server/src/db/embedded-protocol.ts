@@ -50,17 +50,8 @@ export type GuardedOutcome = {
   isInflated: boolean
 }
 
-export type Request = { id: number; command: Command | GuardedQuery }
-
 /** What it answers. A guarded query, whose time is measured from outside too, is also told to have begun. */
-export type Reply =
-  | { id: number; outcome: Outcome }
-  | { id: number; guarded: GuardedOutcome }
-  | { id: number; fault: Fault; stopped?: Stopped }
-  | { id: number; begun: true }
+export type Reply = Outcome | GuardedOutcome | { fault: Fault }
 
-/** Answers no request: the database is open. */
-export const openedId = 0
-
-/** Answers no request either: the reason why the thread is about to end. */
-export const brokenId = -1
+/** Answers no request: the reason why the thread is about to end. */
+export type Breakdown = { broken: { message: string; stopped?: Stopped } }

@@ -1,24 +1,23 @@
 import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { startThread } from '../concurrency/channel.ts'
+import { createCaller, WorkerEnded } from '../concurrency/request-reply.ts'
 import { unavailable } from './database-error.ts'
 import type { Stopped } from './embedded-limits.ts'
-import {
-  brokenId,
-  type Command,
-  type GuardedOutcome,
-  type GuardedQuery,
-  type Outcome,
-  openedId,
-  type Reply,
-  type Request,
-  type SessionOptions,
+import type {
+  Breakdown,
+  Command,
+  GuardedOutcome,
+  GuardedQuery,
+  Outcome,
+  Reply,
+  SessionOptions,
 } from './embedded-protocol.ts'
-import { databaseError } from './values.ts'
+import { databaseError, type Fault } from './values.ts'
 
-/** One life of the embedded database, in a thread of its own. What it was doing when it ends fails as `unavailable`. */
+/** A session of the embedded database in a worker thread. Statements that run when it ends fail as `unavailable`. */
 export type Session = {
   call(command: Command): Promise<Outcome>
-  /** `onBegun` is called when the query begins: before, the thread may be busy with its own upkeep. */
+  /** `onBegun` is called when the query starts; before, the thread may be busy with maintenance. */
   guarded(query: GuardedQuery, onBegun: () => void): Promise<GuardedOutcome>
   /** Settles with the reason when the thread has ended. */
   readonly ended: Promise<unknown>
@@ -27,16 +26,6 @@ export type Session = {
   close(): Promise<void>
   /** Ends the thread in the middle of whatever it does: the only way to stop a statement that never calls out. */
   terminate(reason: Error): Promise<void>
-}
-
-type Waiter = {
-  resolve(outcome: Outcome): void
-  reject(error: unknown): void
-}
-type GuardedWaiter = {
-  resolve(outcome: GuardedOutcome): void
-  reject(error: unknown): void
-  onBegun(): void
 }
 
 /**
@@ -52,79 +41,57 @@ const maxYoungGenerationSizeMb = 24
 const workerFile = new URL(`./embedded-worker${extname(import.meta.url)}`, import.meta.url)
 
 export async function startSession(options: SessionOptions): Promise<Session> {
-  const worker = new Worker(workerFile, {
+  const channel = startThread(workerFile, {
     name: 'graticule-database',
-    workerData: options,
+    data: options,
     // The flags of the process, such as those of a test run, are not meant for this thread.
     execArgv: [],
     resourceLimits: { stackSizeMb, maxYoungGenerationSizeMb },
   })
-  const waiting = new Map<number, Waiter>()
-  const guarded = new Map<number, GuardedWaiter>()
-  let nextId = openedId
-  let over: { cause: unknown } | undefined
-  let failure: unknown
+  const opened = Promise.withResolvers<void>()
+  let failure: Error | undefined
   let stopped: Stopped | undefined
-  worker.on('message', (reply: Reply) => {
-    if ('begun' in reply) return guarded.get(reply.id)?.onBegun()
-    if ('guarded' in reply) return take(guarded, reply.id)?.resolve(reply.guarded)
-    if ('outcome' in reply) return take(waiting, reply.id)?.resolve(reply.outcome)
-    if (reply.id !== brokenId) return take(waiting, reply.id)?.reject(databaseError(reply.fault))
-    failure = new Error(reply.fault.message)
-    stopped = reply.stopped
+  channel.listen((message) => {
+    const { broken } = message as Partial<Breakdown>
+    if (!broken) return
+    failure = new Error(broken.message)
+    stopped = broken.stopped
   })
-  worker.on('error', (error) => {
-    failure = error
-  })
-  const ended = new Promise<unknown>((resolve) => {
-    worker.once('exit', () => {
-      over = { cause: failure ?? new Error('The thread of the embedded database has ended') }
-      for (const { reject } of [...waiting.values(), ...guarded.values()]) reject(unavailable(over.cause))
-      waiting.clear()
-      guarded.clear()
-      resolve(over.cause)
-    })
-  })
+  const caller = createCaller<Command | GuardedQuery, Reply, 'begun'>(channel, opened.resolve)
+  const ended = caller.ended.then((cause) => failure ?? cause)
+  void ended.then((cause) => opened.reject(unavailable(cause)))
 
-  const answerTo = (id: number): Promise<Outcome> =>
-    new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject })
-    })
-
-  async function call(command: Command): Promise<Outcome> {
-    if (over) throw unavailable(over.cause)
-    const request: Request = { id: ++nextId, command }
-    const answer = answerTo(request.id)
-    worker.postMessage(request, command.kind === 'copy' ? [command.data.buffer as ArrayBuffer] : [])
-    return await answer
+  async function answerOf(answer: Promise<Reply>): Promise<Reply> {
+    try {
+      return await answer
+    } catch (error) {
+      throw error instanceof WorkerEnded ? unavailable(failure ?? error.cause) : error
+    }
   }
 
-  await answerTo(openedId)
+  async function call(command: Command): Promise<Outcome> {
+    const transfer = command.kind === 'copy' ? [command.data.buffer as ArrayBuffer] : []
+    const reply = (await answerOf(caller.call(command, { transfer }).answer)) as Outcome | { fault: Fault }
+    if ('fault' in reply) throw databaseError(reply.fault)
+    return reply
+  }
+
+  await opened.promise
   return {
     call,
-    async guarded(query, onBegun) {
-      if (over) throw unavailable(over.cause)
-      const request: Request = { id: ++nextId, command: query }
-      worker.postMessage(request)
-      return await new Promise((resolve, reject) => guarded.set(request.id, { resolve, reject, onBegun }))
-    },
+    guarded: async (query, onNotice) => (await answerOf(caller.call(query, { onNotice }).answer)) as GuardedOutcome,
     ended,
     get stopped() {
       return stopped
     },
     async close() {
-      if (!over) await call({ kind: 'close' })
+      await call({ kind: 'close' }).catch(() => undefined)
       await ended
     },
     async terminate(reason) {
       failure = reason
-      await worker.terminate()
+      channel.kill()
+      await ended
     },
   }
-}
-
-function take<T>(map: Map<number, T>, id: number): T | undefined {
-  const value = map.get(id)
-  map.delete(id)
-  return value
 }

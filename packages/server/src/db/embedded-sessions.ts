@@ -9,7 +9,7 @@ export type Sessions = {
   close(): Promise<void>
 }
 
-/** Keeps one session running: when it ends unasked, the next one is started at once. */
+/** Supervisor of the session: when it crashes, the next one is started at once. */
 export async function createSessions(directory: string, onError: (error: unknown) => void): Promise<Sessions> {
   const bundle = await slimBundle()
   let closed = false

@@ -1,30 +1,23 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { ThreadData } from '../concurrency/channel.ts'
+import { serveRequests } from '../concurrency/serve-requests.ts'
 import { firstTransforms, isFirstTransform, isStaleStatement } from './database-error.ts'
 import { openEngine, type Result } from './embedded-engine.ts'
-import {
-  brokenId,
-  type Command,
-  type GuardedQuery,
-  openedId,
-  type Query,
-  type Reply,
-  type Request,
-  type SessionOptions,
-} from './embedded-protocol.ts'
+import { createMaintenance } from './embedded-maintenance.ts'
+import type { Breakdown, Command, GuardedQuery, Query, Reply, SessionOptions } from './embedded-protocol.ts'
 import { runGuarded } from './embedded-tenant-query.ts'
-import { createUpkeep } from './embedded-upkeep.ts'
 import { createStatementNames } from './statement-names.ts'
 
 // The thread of the embedded database. Whatever it cannot answer for ends it, and the other side starts a new one.
 
-const upkeepEveryMs = 30_000
+const maintenanceMs = 30_000
 
-const engine = await openEngine(workerData as SessionOptions, (error) => {
+const engine = await openEngine((workerData as ThreadData<SessionOptions>).data, (error) => {
   const stopped = engine.guard.isRefusing ? ({ stopped: 'memory' } as const) : {}
-  parentPort?.postMessage({ id: brokenId, fault: { message: String(error) }, ...stopped } satisfies Reply)
+  parentPort?.postMessage({ broken: { message: String(error), ...stopped } } satisfies Breakdown)
   process.exit(1)
 })
-const upkeep = createUpkeep(engine)
+const maintenance = createMaintenance(engine)
 const names = createStatementNames()
 const parsed = new Set<string>()
 
@@ -54,41 +47,44 @@ async function run(command: Command): Promise<Result & { strayTransaction: boole
   }
   if (command.kind === 'copy') {
     const result = await engine.copy(command.text, command.data)
-    if (!result.fault) await upkeep.afterPieceOfCopy()
+    if (!result.fault) await maintenance.afterPieceOfCopy()
     return { ...result, strayTransaction: false }
   }
   const result = command.kind === 'query' ? await query(command) : await engine.script(command.text)
   const strayTransaction = command.single && result.status !== 'I'
   if (strayTransaction) await engine.query('ROLLBACK', [])
-  await upkeep.afterStatement(strayTransaction ? { ...result, status: 'I' } : result)
+  await maintenance.afterStatement(strayTransaction ? { ...result, status: 'I' } : result)
   return { ...result, strayTransaction }
 }
 
-async function answerGuarded(id: number, command: GuardedQuery): Promise<void> {
-  parentPort?.postMessage({ id, begun: true } satisfies Reply)
+async function answerGuarded(command: GuardedQuery, notify: (notice: 'begun') => void): Promise<Reply> {
+  notify('begun')
   const guarded = await runGuarded(engine, command)
-  upkeep.afterReading()
-  parentPort?.postMessage({ id, guarded } satisfies Reply)
+  maintenance.afterReading()
+  return guarded
 }
 
-async function answer({ id, command }: Request): Promise<void> {
-  if (command.kind === 'guarded') return await answerGuarded(id, command)
+async function answer(command: Command | GuardedQuery, notify: (notice: 'begun') => void): Promise<Reply> {
+  if (command.kind === 'guarded') return await answerGuarded(command, notify)
   const { fault, columns, rows, command: tag, strayTransaction } = await run(command)
-  const reply: Reply = fault ? { id, fault } : { id, outcome: { columns, rows, command: tag, strayTransaction } }
-  parentPort?.postMessage(reply)
-  if (command.kind === 'close') process.exit()
+  // When the answer is on its way.
+  if (command.kind === 'close') setImmediate(() => process.exit())
+  return fault ? { fault } : { columns, rows, command: tag, strayTransaction }
 }
 
-let last: Promise<void> = Promise.resolve()
+let last: Promise<unknown> = Promise.resolve()
 
-// One at a time. An error that is no answer of the database's is left unhandled, which ends the thread.
-function inOrder(work: () => Promise<void>): void {
-  last = last.then(work)
+/** One at a time. An error that is no answer of the database's is thrown where nobody catches it, which ends the thread. */
+function inOrder<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work).catch((error) => {
+    setImmediate(() => {
+      throw error
+    })
+    return new Promise<never>(() => {})
+  })
+  last = done
+  return done
 }
 
-parentPort?.on('message', (request: Request) => inOrder(() => answer(request)))
-setInterval(() => inOrder(upkeep.whenIdle), upkeepEveryMs).unref()
-parentPort?.postMessage({
-  id: openedId,
-  outcome: { columns: [], rows: [], command: '', strayTransaction: false },
-} satisfies Reply)
+serveRequests<Command | GuardedQuery>((command, { notify }) => inOrder(() => answer(command, notify)))
+setInterval(() => inOrder(maintenance.whenIdle), maintenanceMs).unref()

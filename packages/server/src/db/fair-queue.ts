@@ -1,20 +1,20 @@
 import { ApiError } from '../errors.ts'
 
-/** What a tenant used counts half as much after this time. */
+/** Half-life of the use that counts. */
 const halfLifeMs = 30_000
-/** What is assumed of a tenant that has not asked before: more than a map needs, less than an attack. */
+/** The assumed use of a new tenant: more than a map needs, less than an attack. */
 const unknownMs = 1_000
-/** So many tenants are remembered before those that used next to nothing lately are forgotten. */
+/** Limit of remembered tenants; those with hardly any recent use are dropped first. */
 const maxRemembered = 1_000
 
 /** Fair queueing: next is the tenant that used the least time lately; among those that used the same, who came first. */
 export type FairQueue<T> = {
   readonly isEmpty: boolean
-  /** One too many of the same tenant is 429. */
+  /** Adds a job; 429 when the queue of its tenant is full. */
   add(tenant: string, item: T): void
-  /** False when it is not waiting any more. */
+  /** False when it is no longer queued. */
   remove(tenant: string, item: T): boolean
-  /** Whose turn it is, and what they used lately. */
+  /** The next tenant and its recent use. */
   peek(): { tenant: string; usedMs: number }
   take(tenant: string): T | undefined
   used(tenant: string, ms: number): void

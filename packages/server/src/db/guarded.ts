@@ -1,39 +1,42 @@
 import { ApiError } from '../errors.ts'
 import type { Cell, Column } from './values.ts'
 
-/** How somebody else's SELECT runs: read-only, in time, and with no more than its role may do. */
+/** Options of a guarded query, a SELECT of a tenant: read-only, with a time-out, as a role of its own. */
 export type GuardedOptions = {
-  /** For the embedded database, which has one session for all; elsewhere the connection is logged in as the role. */
+  /** For the embedded database, which has one session for all; PostgreSQL connections are logged in as the role. */
   readonly role?: string
   /** Where unqualified names are looked up, besides PostGIS. */
   readonly schema: string
-  /** For each step: until the first rows, and between two batches. A slow reader's own time does not count. */
+  /** For each step: until the first rows, and between two batches. The time of a slow reader does not count. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
   readonly batchSize?: number
-  /** The answer is known to have no more rows than this: a few need no cursor, which costs three round trips. */
+  /** An upper bound of the number of rows: few rows need no cursor, which costs three round trips. */
   readonly atMost?: number
-  /** Nobody else wrote a word of it, so a short one runs by itself, and is prepared: one round trip. */
+  /** The platform wrote the statement, so it may run without a transaction and be prepared: one round trip. */
   readonly isOurs?: boolean
 }
 
-/** The answer, begun: its columns are known, its first rows are there. Not reading on, or aborting, ends the query. */
+/** A started result: columns and first rows are there. Ending the iteration or aborting ends the query. */
 export type GuardedRows = {
   readonly columns: readonly Column[]
   readonly batches: AsyncIterable<Cell[][]>
-  /** There is nothing beyond the first batch. */
+  /** The first batch is the whole result. */
   readonly isWhole: boolean
 }
 
-/** An answer that is there as a whole. */
+/** A result that is complete. */
 export async function* inOneBatch<T>(rows: T): AsyncGenerator<T, void, undefined> {
   yield rows
 }
 
-/** What a slow reader holds is two batches; larger ones are hardly quicker. */
-export const guardedBatchSize = 1_000
+/**
+ * What a slow reader holds is two batches; larger ones are hardly quicker. A page of 1 000 rows, and the one row more that says
+ * whether there is another page, are one.
+ */
+export const guardedBatchSize = 1_001
 
-/** A statement that ignores its own timeout is stopped from outside this much later. */
+/** Grace period after which a statement that ignores its time-out is cancelled from outside. */
 export const graceMs = 1_000
 
 export const queryTimeout = (cause: unknown): ApiError =>
@@ -41,7 +44,7 @@ export const queryTimeout = (cause: unknown): ApiError =>
     cause,
   })
 
-/** Ends `work` when its time is over, or the reader leaves; `stop` must then end whatever is going on. */
+/** Time-out and abort for `work`; `stop` must then end the statement. */
 export async function inTime<T>(
   work: Promise<T>,
   { timeoutMs, signal }: Pick<GuardedOptions, 'timeoutMs' | 'signal'>,
@@ -67,7 +70,7 @@ export async function inTime<T>(
   }
 }
 
-/** Calls `stop` when the signal is aborted, also if it was before; not any more once the function returned is called. */
+/** Calls `stop` when the signal is aborted, or if it already is. Returns the function that unsubscribes. */
 export function whenAborted(signal: AbortSignal | undefined, stop: () => void): () => void {
   if (signal?.aborted) stop()
   else signal?.addEventListener('abort', stop, { once: true })

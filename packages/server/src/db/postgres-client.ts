@@ -30,9 +30,9 @@ export const sessionSettings = `
   SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex';
   SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'; SET jit = off`
 
-/** For the connection, the login and the settings of the session together. */
+/** Time-out for connect, login and session settings together. */
 const connectMs = 5_000
-/** A healthy server closes when it hears goodbye. */
+/** A healthy server closes after Terminate. */
 const lingerMs = 1_000
 
 /** Where its connections are kept. */
@@ -98,7 +98,7 @@ function foreignLoginError(error: unknown): unknown {
 export const streamOf = (client: pg.Client): Duplex =>
   (client as unknown as { connection: { stream: Duplex } }).connection.stream
 
-/** Says goodbye to a healthy server, and does not wait long for its answer. */
+/** Sends Terminate, and does not wait long for the end. */
 export function hangUp(client: pg.Client, isBroken: boolean): void {
   const stream = streamOf(client)
   if (isBroken) return void stream.destroy()

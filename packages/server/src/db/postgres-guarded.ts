@@ -18,13 +18,13 @@ import { type Cell, type Column, encodeStatement } from './values.ts'
 
 type Batch = { rows: Cell[][]; columns: Column[] }
 
-/** No answer takes longer, whoever reads it. */
+/** Upper limit for any answer. */
 const longestStreamMs = 3_600_000
 
 /** A healthy server rolls back at once. */
 const rollBackMs = 5_000
 
-/** On a connection of its own, in a read-only transaction that is always rolled back. */
+/** Guarded queries on PostgreSQL: on a separate connection, in a read-only transaction that is always rolled back. */
 export async function guardedOnPostgres(
   pool: LeasePool,
   names: StatementNames,
@@ -40,7 +40,7 @@ export async function guardedOnPostgres(
   const { lease } = await pool.lease(
     true,
     (leased) => {
-      // Whoever left while waiting has nothing begun: a cancel request can overtake the statement that it is for.
+      // A client that disconnected while waiting has started nothing; a cancel request could overtake its statement.
       options.signal?.throwIfAborted()
       return inTime(leased.client.query(begin), options, () => leased.giveBack(true))
     },
@@ -126,7 +126,7 @@ async function* readOn(
       if (batch.rows.length > 0) yield batch.rows
       if (batch.isLast) break
     }
-    // From here on the connection is somebody else's.
+    // From here on another caller may use the connection.
     release()
     rollBack(lease)
     isOver = true
@@ -134,12 +134,12 @@ async function* readOn(
     throw publicError(error)
   } finally {
     release()
-    // Whoever leaves in the middle ends the query with the connection.
+    // A client that disconnects in the middle ends the query with the connection.
     if (!isOver) stop()
   }
 }
 
-/** Nobody waits for it: the connection goes back to the pool once it is done, if that is soon. */
+/** Not awaited: the connection goes back to the pool once the rollback is done, if that is soon. */
 function rollBack(lease: Lease): void {
   const timer = setTimeout(() => lease.giveBack(true), rollBackMs)
   lease.client

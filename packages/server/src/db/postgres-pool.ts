@@ -27,7 +27,7 @@ export type PoolOptions = Server & {
   onError(error: unknown): void
   /** Without it the pool has `poolSize` connections to itself. */
   shared?: SharedConnections
-  /** What is said when all are in use; without it, that the database cannot be reached. */
+  /** The error when all are in use; by default that the database cannot be reached. */
   whenFull?(full: PoolFull): Error
 }
 
@@ -43,9 +43,9 @@ export const createSharedConnections = (maxTotal: number, { leavesRoom }: { leav
     close: ({ client }) => hangUp(client, false),
   })
 
-/** For how long one waits for a connection. */
+/** Time-out for a connection. */
 const waitMs = 3_000
-/** For how long a closing pool waits for what is under way. */
+/** How long a closing pool waits for running statements. */
 const closeMs = 10_000
 
 async function prepareSession(client: pg.ClientBase): Promise<void> {
@@ -139,7 +139,7 @@ async function openClient(server: Server, onError: (error: unknown) => void): Pr
   client.on('end', () => {
     pooled.isOpen = false
   })
-  // The statement under way fails with the same error.
+  // The running statement fails with the same error.
   client.on('error', (error) => {
     pooled.isOpen = false
     if (!pooled.isLeased) onError(error)

@@ -61,7 +61,7 @@ export function streamRows(client: pg.Client, text: string, values: Cell[], batc
   }
 }
 
-type KeptRows = ReturnType<typeof keepRows>
+type RowCache = ReturnType<typeof keepRows>
 
 function keepRows(batchSize: number) {
   const readCells = createCellReader()
@@ -106,7 +106,7 @@ function keepRows(batchSize: number) {
 }
 
 /** Until the statement is over; then the driver listens again. */
-function takeRowsOff(stream: Duplex, kept: KeptRows): void {
+function takeRowsOff(stream: Duplex, kept: RowCache): void {
   const driver = stream.listeners('data') as ((bytes: Buffer) => void)[]
   const read = createMessageReader((code, bytes, start, end) => {
     if (code === messageCode.dataRow) return kept.add(bytes, start, end)

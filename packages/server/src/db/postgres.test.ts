@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { ApiError } from '../errors.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import type { Db } from './db.ts'
 import { openPostgres } from './postgres.ts'
 import { sql } from './sql.ts'
@@ -155,7 +155,7 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
     await gate.reopen()
     const started = performance.now()
     assert.deepEqual(await gated.query(sql`SELECT 1 AS one`), [{ one: 1 }])
-    assert.ok(performance.now() - started < 500)
+    assert.ok(performance.now() - started < 5_000)
     await gated.close()
     await gate.shut()
     await assert.rejects(gated.query(sql`SELECT 1`), isUnavailable)

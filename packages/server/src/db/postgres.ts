@@ -13,7 +13,7 @@ import { createStatementNames } from './statement-names.ts'
 import { createTransactionScope, strayTransaction } from './transaction-scope.ts'
 import { encodeStatement } from './values.ts'
 
-/** Harmless to run twice, so that a connection found dead costs the caller nothing. */
+/** Statements that may run twice are retried when their connection turns out to be dead. */
 const isRead = (text: string): boolean => /^\s*SELECT\b/i.test(text)
 
 /** The platform's database on a PostgreSQL server. Connects when first used, and again whenever it must. */
@@ -65,7 +65,7 @@ export function openPostgres(options: PoolOptions): Db {
   }
 }
 
-/** After a failed COPY or script nobody knows in what state the connection is. */
+/** After a failed COPY or script the state of the connection is unknown. */
 function discardOnFailure<T>(lease: Lease, work: Promise<T>): Promise<T> {
   return work.catch((error) => {
     lease.giveBack(true)

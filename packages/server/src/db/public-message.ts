@@ -1,6 +1,6 @@
 /**
- * What the author of a query is told of an error of the database. Its own words say one thing of a table, schema or role that
- * is not there and another of one that belongs to others, and may name files of the server; these do not.
+ * Error messages of the database for the author of a query. PostgreSQL's own messages differ for objects that do not exist
+ * and for those of others, and may name files of the server; these do not.
  */
 export function publicDatabaseMessage({
   message,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { ApiError } from '../errors.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { connectRaw, type RawConnection } from './raw-connection.ts'
 import { sql } from './sql.ts'
+import { createMessageMemory } from './wire/message-framer.ts'
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'only PostgreSQL speaks the protocol' : false
 
@@ -20,7 +21,7 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
   })
 
   async function connect(settings = ''): Promise<RawConnection> {
-    const connection = await connectRaw({ url: database.url ?? '' }, settings)
+    const connection = await connectRaw({ url: database.url ?? '' }, settings, createMessageMemory())
     open.push(connection)
     return connection
   }
@@ -165,10 +166,10 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
   })
 
   test('is not made where nobody listens, or with a wrong name', async () => {
-    const nobody = connectRaw({ url: 'postgres://postgres@127.0.0.1:9/postgres' }, '')
+    const nobody = connectRaw({ url: 'postgres://postgres@127.0.0.1:9/postgres' }, '', createMessageMemory())
     await assert.rejects(nobody, (error) => error instanceof ApiError && error.code === 'unavailable')
     const url = new URL(database.url ?? '')
     url.pathname = '/there_is_none'
-    await assert.rejects(connectRaw({ url: url.href }, ''), { code: '3D000' })
+    await assert.rejects(connectRaw({ url: url.href }, '', createMessageMemory()), { code: '3D000' })
   })
 })

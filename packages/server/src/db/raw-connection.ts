@@ -6,6 +6,7 @@ import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessa
 import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
 import type { DriverSocket } from './wire/driver-socket.ts'
 import { GuardedSocket } from './wire/guarded-socket.ts'
+import type { MessageMemory } from './wire/message-framer.ts'
 
 /** One column's values lie in `bytes` from `at[2i]` to `at[2i + 1]`; a start below 0 is NULL. Both are gone after the call. */
 export type RowSink = (bytes: Buffer, at: Int32Array) => void
@@ -44,8 +45,8 @@ type Running = {
 const maxStatements = 100
 
 /** `settings` are SQL commands for the session. */
-export async function connectRaw(server: Server, settings: string): Promise<RawConnection> {
-  const client = await logIn(server, settings)
+export async function connectRaw(server: Server, settings: string, memory: MessageMemory): Promise<RawConnection> {
+  const client = await logIn(server, settings, memory)
   let closed: Error | undefined
   let running: Running | undefined
   const fail = (error: Error): void => {
@@ -127,10 +128,10 @@ function createStatementMessages(): (statement: RawStatement) => Buffer[] {
 }
 
 /** A tile thread speaks to foreign servers itself: it is watched as the thread of relay.ts is. */
-async function logIn(server: Server, settings: string): Promise<pg.Client> {
+async function logIn(server: Server, settings: string, memory: MessageMemory): Promise<pg.Client> {
   const prepare = (client: pg.Client): Promise<unknown> => client.query(`${sessionSettings};${settings}`)
   try {
-    return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls))
+    return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls, memory))
   } catch (error) {
     throw publicErrorOf(error)
   }

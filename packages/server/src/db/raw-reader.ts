@@ -1,4 +1,4 @@
-/** What the server says, read off its bytes. */
+/** Parser for the messages of a PostgreSQL server. */
 import { ApiError } from '../errors.ts'
 
 export const messageCode = { dataRow: 0x44, error: 0x45, ready: 0x5a } as const

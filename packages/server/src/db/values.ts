@@ -1,5 +1,4 @@
 import pg from 'pg'
-import type { Row } from './db.ts'
 import { compileSql, type Sql, type SqlValue } from './sql.ts'
 
 /** A value as both drivers send and receive it: PostgreSQL's own text form. */
@@ -78,7 +77,9 @@ function encodeArray(items: readonly SqlValue[]): string {
 }
 
 /** Makes objects of the rows of one result. */
-export function rowReader<R extends Row>(columns: readonly Column[]): (cells: readonly Cell[]) => R {
+export function rowReader<R extends Record<string, unknown>>(
+  columns: readonly Column[],
+): (cells: readonly Cell[]) => R {
   const names = columns.map((column) => column.name)
   const decoders = columns.map((column) => decoderByType.get(column.type) ?? asText)
   const decode = (cell: Cell | undefined, index: number): unknown =>
@@ -88,7 +89,7 @@ export function rowReader<R extends Row>(columns: readonly Column[]): (cells: re
     return (cells) => Object.fromEntries(names.map((name, index) => [name, decode(cells[index], index)])) as R
   }
   return (cells) => {
-    const row: Row = {}
+    const row: Record<string, unknown> = {}
     for (let index = 0; index < names.length; index++) row[names[index] ?? ''] = decode(cells[index], index)
     return row as R
   }

@@ -1,14 +1,28 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Job as BossJob, PgBoss } from 'pg-boss'
+import { randomUUID } from 'node:crypto'
 import type { Db } from '../db/db.ts'
-import { raw } from '../db/sql.ts'
-import { bossDatabase } from './boss-database.ts'
+import { createBackground } from './background.ts'
+import {
+  addJob,
+  cancelJob,
+  claimJob,
+  endJob,
+  giveBackJob,
+  type JobLease,
+  maxAttempts,
+  releaseJobs,
+  removeGivenUp,
+  renewJob,
+  retryJob,
+  secondsToNextJob,
+} from './job-rows.ts'
+import { createLeaseQueue, type LeaseQueue } from './lease-queue.ts'
+import type { LeaseSource } from './lease-workers.ts'
 
-/** A piece of work that was handed to a worker. */
+/** A job as its handler gets it. */
 export type Job<T> = {
   readonly id: string
   readonly data: T
-  /** How often it was tried before. */
+  /** Number of earlier attempts. */
   readonly attempt: number
 }
 
@@ -20,7 +34,7 @@ export type QueueOptions = {
 }
 
 export type SendOptions = {
-  /** While a job with this key waits or is being worked on, another one is not taken. */
+  /** Deduplication: while a job with this key is queued or running, another one is not added. */
   readonly singletonKey?: string
   readonly startAfterSeconds?: number
 }
@@ -28,142 +42,94 @@ export type SendOptions = {
 /** The signal ends when the job was cancelled or lost, or when the server stops. What is thrown is tried again. */
 export type Handler<T> = (job: Job<T>, signal: AbortSignal) => Promise<void>
 
-/** Work that outlives a request and a crash. Every replica takes part. */
+/** Durable job queue on leases (lease-queue.ts): jobs outlive requests and crashes, and every replica takes part. */
 export type Jobs = {
   /** To be called before `start`. */
   work<T extends object>(queue: string, options: QueueOptions, handler: Handler<T>): void
   /** The id of the job; undefined when its key is taken. */
   send(queue: string, data: object, options?: SendOptions): Promise<string | undefined>
   cancel(queue: string, id: string): Promise<void>
-  /** Sending starts it too. */
+  /** Starts polling for jobs. */
   start(): Promise<void>
-  /** Waits a little for what is being done; the rest is given back, for others to take. */
+  /** Waits briefly for running jobs; then aborts and releases them. */
   close(): Promise<void>
 }
 
 export type JobsOptions = { db: Db; onError(error: unknown): void }
 
-type Queue = { readonly options: QueueOptions; readonly handler: Handler<object> }
-
-/** Nobody hears of a job on the embedded database but this process, so it need not ask often; on a server others send too. */
-const pace = {
-  postgres: { pollSeconds: 2, superviseSeconds: 5 },
-  embedded: { pollSeconds: 60, superviseSeconds: 60 },
-} as const
-
-/** A worker that is not heard of for so long is dead. It is the least that pg-boss takes. */
-const heartbeatSeconds = 10
-const retries = { retryLimit: 3, retryDelay: 2, retryBackoff: true, retryDelayMax: 60 }
-const keptSeconds = 86_400
-const patienceMs = 5_000
-
-function createBoss(db: Db): PgBoss {
-  const { superviseSeconds } = pace[db.kind]
-  return new PgBoss({
-    db: bossDatabase(db),
-    backend: db.kind === 'embedded' ? 'pglite' : 'postgres',
-    schema: 'pgboss',
-    schedule: false,
-    superviseIntervalSeconds: superviseSeconds,
-    monitorIntervalSeconds: superviseSeconds,
-    maintenanceIntervalSeconds: 3600,
-    flowIntervalSeconds: 3600,
-    bamIntervalSeconds: 3600,
-    monitorVacuum: false,
-    reindex: false,
-  })
-}
+/** Length of a lease: a worker that does not renew it for so long is dead. */
+const leaseSeconds = 12
+/** Poll interval. Only this process adds jobs to the embedded database, so it need not poll often. */
+const lookMs = { postgres: 2_000, embedded: 60_000 } as const
+const cleanMs = 60_000
+const usualExpireSeconds = 3600
 
 export function createJobs({ db, onError }: JobsOptions): Jobs {
-  const { pollSeconds } = pace[db.kind]
-  const queues = new Map<string, Queue>()
-  const workers = new Map<string, string[]>()
-  const timers = new Set<NodeJS.Timeout>()
-  const boss = createBoss(db)
-  boss.on('error', onError)
-  let started: Promise<void> | undefined
+  const background = createBackground(onError)
+  const queues = new Map<string, LeaseQueue>()
+  let released: Promise<void> | undefined
 
-  /** Workers of ours look now, or in so many seconds, and not only when they would anyway. */
-  function wake(queue: string, seconds = 0): void {
-    const timer = setTimeout(() => {
-      timers.delete(timer)
-      for (const worker of workers.get(queue) ?? []) boss.notifyWorker(worker)
-    }, seconds * 1000)
-    timers.add(timer.unref())
-  }
-
-  async function begin(name: string, { options, handler }: Queue): Promise<void> {
-    const { concurrency = 1, expireSeconds = 3600 } = options
-    const lasting = { ...retries, heartbeatSeconds, expireInSeconds: expireSeconds, deleteAfterSeconds: keptSeconds }
-    await boss.createQueue(name, { policy: 'exclusive', ...lasting })
-    await boss.updateQueue(name, lasting)
-    const run = async ([job]: BossJob<object>[]): Promise<void> => {
-      if (!job) return
-      try {
-        await handler({ id: job.id, data: job.data, attempt: job.retryCount }, job.signal)
-        wake(name)
-      } catch (error) {
-        wake(name, retries.retryDelay * 2 ** (job.retryCount + 1))
-        throw error
-      }
-    }
-    const polling = { pollingIntervalSeconds: pollSeconds, batchSize: 1 }
-    const ids = Array.from({ length: concurrency }, () => boss.work(name, polling, run))
-    workers.set(name, await Promise.all(ids))
-  }
-
-  async function start(): Promise<void> {
-    await install(db, boss)
-    for (const [name, queue] of queues) await begin(name, queue)
-  }
-
-  /** Once; a failure is forgotten, for the next one to try again. */
-  async function ready(): Promise<void> {
-    started ??= start()
-    await started.catch((error) => {
-      started = undefined
+  /** Releases the leases of the last process before the first job is claimed. */
+  function release(): Promise<void> {
+    released ??= (db.kind === 'embedded' ? releaseJobs(db) : Promise.resolve()).catch((error) => {
+      released = undefined
       throw error
     })
+    return released
   }
 
   return {
-    work(queue, options, handler) {
-      queues.set(queue, { options, handler: handler as Handler<object> })
+    work(queue, { concurrency = 1, expireSeconds = usualExpireSeconds }, handler) {
+      const source: LeaseSource<JobLease> = {
+        concurrency,
+        async claimNext(_, seconds) {
+          await release()
+          return claimJob(db, queue, seconds)
+        },
+        secondsToNext: () => secondsToNextJob(db, queue),
+        renew: (lease, seconds) => renewJob(db, lease, seconds),
+        work: (lease, signal) => runJob({ db, onError }, lease, signal, expireSeconds, handler as Handler<object>),
+      }
+      queues.set(queue, createLeaseQueue(source, { background, leaseSeconds, onError, lookMs: lookMs[db.kind] }))
     },
-    async send(queue, data, { singletonKey, startAfterSeconds } = {}) {
-      await ready()
-      const id = await boss.send(queue, data, {
-        // Without a key all jobs of a queue would have the same.
-        singletonKey: singletonKey ?? crypto.randomUUID(),
-        ...(startAfterSeconds !== undefined && { startAfter: startAfterSeconds }),
-      })
-      wake(queue, startAfterSeconds)
-      return id ?? undefined
+    async send(queue, data, { singletonKey = randomUUID(), startAfterSeconds: delaySeconds = 0 } = {}) {
+      const id = await addJob(db, queue, { data, key: singletonKey, delaySeconds })
+      queues.get(queue)?.announceIn(delaySeconds * 1000)
+      return id
     },
-    async cancel(queue, id) {
-      await boss.cancel(queue, id)
+    cancel: (queue, id) => cancelJob(db, queue, id),
+    async start() {
+      await release()
+      for (const queue of queues.values()) queue.start()
+      background.run(() => removeGivenUp(db))
+      background.every(cleanMs, () => removeGivenUp(db))
     },
-    start: ready,
     async close() {
-      await started?.catch(() => undefined)
-      for (const timer of timers) clearTimeout(timer)
-      await boss.stop({ graceful: true, close: false, timeout: patienceMs })
+      await background.close()
+      await Promise.all(queues.values().map((queue) => queue.close()))
     },
   }
 }
 
-/** Only one process has the embedded database: what was being done when it ended, nobody does. */
-const takeBack = `
-  UPDATE pgboss.job SET start_after = now(), state =
-    CASE WHEN retry_count < retry_limit THEN 'retry' ELSE 'failed' END::pgboss.job_state
-  WHERE state = 'active'`
-
-/** Nobody but us has a use for its tables. Replicas that make them at the same time fail, all but one. */
-async function install(db: Db, boss: PgBoss): Promise<void> {
-  await boss.start().catch(async () => {
-    await sleep(1_000)
-    await boss.start()
-  })
-  await db.script('REVOKE ALL ON SCHEMA pgboss FROM PUBLIC')
-  if (db.kind === 'embedded') await db.query(raw(takeBack))
+/** Runs a job and records its outcome. */
+async function runJob(
+  { db, onError }: JobsOptions,
+  lease: JobLease,
+  stop: AbortSignal,
+  expireSeconds: number,
+  handler: Handler<object>,
+): Promise<void> {
+  const { id, data, attempts } = lease
+  const expired = AbortSignal.timeout(expireSeconds * 1000)
+  try {
+    await handler({ id, data, attempt: attempts - 1 }, AbortSignal.any([stop, expired]))
+  } catch (error) {
+    if (!stop.aborted) {
+      const isLast = attempts >= maxAttempts
+      if (isLast) onError(error)
+      return await (isLast ? endJob(db, lease) : retryJob(db, lease))
+    }
+  }
+  // A job that was cancelled, or whose lease is lost, is not ours to record.
+  await (stop.aborted ? giveBackJob(db, lease) : endJob(db, lease))
 }

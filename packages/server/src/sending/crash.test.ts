@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { testDatabase } from '../testing/database.ts'
-import { httpSink } from '../testing/http-sink.ts'
-import { type ReplicaProcess, startReplica } from '../testing/replica-process.ts'
-import { smtpSink } from '../testing/smtp-sink.ts'
-import { until } from '../testing/until.ts'
+import { testDatabase } from '../../testing/database.ts'
+import { httpSink } from '../../testing/http-sink.ts'
+import { type ReplicaProcess, startReplica } from '../../testing/replica-process.ts'
+import { smtpSink } from '../../testing/smtp-sink.ts'
+import { until } from '../../testing/until.ts'
 
 const master = randomUUID()
 /** The lease of a process that is gone runs for half a minute. */

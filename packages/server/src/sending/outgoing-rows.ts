@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Db, Queryable } from '../db/db.ts'
 import { ident, json, sql } from '../db/sql.ts'
 import { report } from '../events.ts'
+import type { Lease } from '../jobs/lease-workers.ts'
 
-/** What came of trying once. An error that is not final is tried again. */
+/** The outcome of one attempt. An error that is not final is retried. */
 export type Attempt = {
   readonly statusCode?: number
   readonly error?: string
@@ -11,29 +12,24 @@ export type Attempt = {
   readonly retryAfterSeconds?: number
 }
 
-/** A table of `svc` whose rows are to be sent; see the migration for its columns. */
+/** A transactional outbox: a table of `svc` whose rows are to be sent; see the migration for its columns. */
 export type Outgoing = {
   readonly table: 'outbox' | 'deliveries'
-  /** How long to wait after the first failure, the second, …; after the last one it is given up. */
+  /** Back-off after the first failure, the second, …; after the last one the row is given up. */
   readonly delaysSeconds: readonly number[]
-  /** How many this process sends at once. */
+  /** Concurrency of this process. */
   readonly concurrency: number
-  /** And how many of them for one application: whoever sends much waits for himself, not others for him. */
+  /** Concurrency for one application, so that one that sends much does not delay the others. */
   readonly perApplication: number
   attempt(id: string, signal: AbortSignal): Promise<Attempt>
-  /** Locks what `settle` changes, before the row itself: whoever deletes locks the parent first too. */
+  /** Locks what `settle` changes before the row itself, in the same order as a deletion, against deadlocks. */
   lockParent?(tx: Queryable, id: string): Promise<void>
-  /** What else changes together with the last status. */
+  /** What else changes in the transaction of the final status. */
   settle(tx: Queryable, id: string, status: 'delivered' | 'failed'): Promise<void>
 }
 
-/** A row that is ours for a while. `made` attempts were before. */
-export type Claimed = {
-  readonly id: string
-  readonly applicationId: string
-  readonly claim: string
-  readonly made: number
-}
+/** A leased row; `made` is the number of earlier attempts. */
+export type Claimed = Lease & { readonly made: number }
 
 const tables = ['outbox', 'deliveries'] as const
 const keptDays = 30
@@ -45,7 +41,7 @@ const applicationOf = {
 
 const isFree = sql`(r.claimed_until IS NULL OR r.claimed_until < clock_timestamp())`
 
-/** Takes the row that waits longest, of those that are not of these applications. */
+/** Claims the row that waits longest, except those of these applications. */
 export async function claimNext(
   db: Db,
   { table }: Outgoing,
@@ -65,7 +61,7 @@ export async function claimNext(
   return row && { ...row, claim: token }
 }
 
-/** Until the next row of other applications than these is due, which may be since a moment; for ever when there is none. */
+/** Seconds until the next row of other applications is due, at most 0 if one is due now; Infinity when there is none. */
 export async function secondsToNext(db: Db, { table }: Outgoing, besides: readonly string[]): Promise<number> {
   const [row] = await db.query<{ seconds: number }>(sql`
     SELECT extract(epoch FROM r.next_at - clock_timestamp())::float8 AS seconds FROM ${ident('svc', table)} r
@@ -74,10 +70,12 @@ export async function secondsToNext(db: Db, { table }: Outgoing, besides: readon
   return row?.seconds ?? Number.POSITIVE_INFINITY
 }
 
-export async function renew(db: Db, { table }: Outgoing, { id, claim }: Claimed, seconds: number): Promise<void> {
-  await db.query(sql`
+/** Renews the lease; false when it is lost. */
+export async function renew(db: Db, { table }: Outgoing, { id, claim }: Claimed, seconds: number): Promise<boolean> {
+  const rows = await db.query(sql`
     UPDATE ${ident('svc', table)} SET claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
+    WHERE id = ${id}::uuid AND claim = ${claim}::uuid RETURNING id`)
+  return rows.length > 0
 }
 
 export async function record(
@@ -105,21 +103,21 @@ export async function record(
   if (status !== 'pending') report('sent', { kind: table === 'outbox' ? 'mail' : 'contactpoint', status })
 }
 
-/** It may come from anywhere, and is kept as JSON. */
+/** Errors come from foreign servers: removes what JSON in PostgreSQL cannot hold. */
 const cleaned = (error: string): string =>
   error
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, 600)
     .toWellFormed()
 
-/** Not tried, as far as we know: somebody else may at once. */
+/** Releases a row that was not tried, for others to claim at once. */
 export async function giveBack(db: Db, { table }: Outgoing, { id, claim }: Claimed): Promise<void> {
   await db.query(sql`
     UPDATE ${ident('svc', table)} SET claim = NULL, claimed_until = NULL
     WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
 }
 
-/** What the only process there can be was doing when it ended, nobody does. */
+/** At start of the embedded database, which belongs to one process, no lease is held by anybody. */
 export async function releaseAll(db: Db): Promise<void> {
   for (const table of tables) {
     await db.query(sql`

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { migratedDatabase, type TestDatabase } from '../../testing/database.ts'
+import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
-import { migrate } from '../db/migrate.ts'
 import { sql } from '../db/sql.ts'
 import { setUp } from '../first-start.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { until } from '../testing/until.ts'
 import type { Attempt, Outgoing } from './outgoing-rows.ts'
 import { createSending } from './sending.ts'
 
@@ -16,8 +15,7 @@ let usual = ''
 const errors: unknown[] = []
 const closers: (() => Promise<void>)[] = []
 before(async () => {
-  database = await testDatabase()
-  await migrate(database.db)
+  database = await migratedDatabase()
   await setUp(database.db, createSecrets('a secret for tests, long enough to be one'), randomUUID())
   const [row] = await database.db.query(sql`SELECT id FROM svc.applications`)
   usual = String(row?.id)
@@ -53,9 +51,9 @@ async function stateOf(id: string) {
 
 const isSent = async (id: string) => (await stateOf(id))?.status === 'delivered'
 
-function sendingBy(attempt: Outgoing['attempt'], more: Partial<Outgoing> = {}) {
+function sendingBy(attempt: Outgoing['attempt'], more: Partial<Outgoing> = {}, leaseSeconds = 0.3) {
   const onError = (error: unknown) => void errors.push(error)
-  const sending = createSending({ db: database.db, onError, leaseSeconds: 0.3 })
+  const sending = createSending({ db: database.db, onError, leaseSeconds })
   closers.push(sending.close)
   const settle = async () => {}
   const limits = { delaysSeconds: [], concurrency: 1, perApplication: 1 }
@@ -66,14 +64,14 @@ test('however many look for a row, it is tried once at a time, also when that ta
   let tried = 0
   const attempt = async (): Promise<Attempt> => {
     tried++
-    await sleep(1_200)
+    await sleep(3_000)
     return {}
   }
-  const processes = [1, 2, 3].map(() => sendingBy(attempt, { concurrency: 4, perApplication: 4 }))
+  const processes = [1, 2, 3].map(() => sendingBy(attempt, { concurrency: 4, perApplication: 4 }, 1.5))
   const id = await addMail()
   for (let n = 0; n < 10; n++) {
     for (const { announce } of processes) announce()
-    await sleep(100)
+    await sleep(250)
   }
   await until(() => isSent(id))
   assert.equal(tried, 1)

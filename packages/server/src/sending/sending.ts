@@ -1,60 +1,40 @@
 import type { Db } from '../db/db.ts'
-import { createBackground, type Timer } from './background.ts'
-import { type Crew, createCrew } from './crew.ts'
-import { clean, type Outgoing, releaseAll } from './outgoing-rows.ts'
+import { createBackground } from '../jobs/background.ts'
+import { createLeaseQueue, type LeaseQueue } from '../jobs/lease-queue.ts'
+import { type Claimed, claimNext, clean, type Outgoing, releaseAll, renew, secondsToNext } from './outgoing-rows.ts'
+import { sendRow } from './send-row.ts'
 
-/** Rows are found by looking; whoever adds one says so, in order that nobody waits. */
+/** Rows are found by polling; an announcement saves the wait for the next poll. */
 export type Announcer = {
-  /** There is a row to send. */
+  /** A row was committed. */
   announce(): void
-  /** There will be one, when a transaction that is still open ends. */
+  /** A row will be there when a transaction that is still open commits. */
   announceSoon(): void
 }
 
 export type Sending = {
   add(outgoing: Outgoing): Announcer
-  /** Also looks for what was left behind when the last process ended. */
+  /** Starts polling, also for rows that a crashed process left. */
   start(): void
-  /** Begins nothing more, and waits a little for what is being sent. */
+  /** Starts nothing more, and waits briefly for what is being sent. */
   close(): Promise<void>
 }
 
 type SendingOptions = { db: Db; onError(error: unknown): void; leaseSeconds?: number }
 
-/** Whoever works on a row says so three times in this time; otherwise it is dead, and the row anybody's again. */
 const defaultLeaseSeconds = 30
 const soonMs = [50, 500, 3_000]
-/** Another replica may have died; on the embedded database there is no other. */
+/** Poll interval. Another replica may have died; the embedded database has only this one. */
 const lookMs = { postgres: 5_000, embedded: 60_000 } as const
 const cleanMs = 3_600_000
 
 /**
- * The rows are the truth: one that was committed is sent, whatever crashed. Whoever works on one claims it first, so that
- * it is sent once as far as the other side allows.
+ * Sends mail and messages from outbox tables, under leases (jobs/lease-queue.ts): at least once, and once if nothing
+ * crashes.
  */
 export function createSending({ db, onError, leaseSeconds = defaultLeaseSeconds }: SendingOptions): Sending {
   const background = createBackground(onError)
-  const looks: (() => void)[] = []
-  const crews: Crew[] = []
-
-  function lookFor(outgoing: Outgoing): () => void {
-    let next: Timer
-    const look = () => background.run(run)
-    const crew = createCrew(outgoing, { db, background, leaseSeconds, onError, onFree: look })
-    const run = coalesced(async () => {
-      await crew.fill()
-      const ms = 1000 * Math.max(0, await crew.secondsToNext())
-      background.cancel(next)
-      if (ms < lookMs[db.kind]) next = background.later(ms + 20, look)
-    })
-    crews.push(crew)
-    return look
-  }
-
-  function everyLook(): void {
-    for (const look of looks) look()
-    background.later(lookMs[db.kind], everyLook)
-  }
+  const queues: LeaseQueue[] = []
 
   function everyClean(): void {
     background.run(() => clean(db))
@@ -63,12 +43,21 @@ export function createSending({ db, onError, leaseSeconds = defaultLeaseSeconds 
 
   return {
     add(outgoing) {
-      const look = lookFor(outgoing)
-      looks.push(look)
+      const { concurrency, perApplication } = outgoing
+      const source = {
+        concurrency,
+        perApplication,
+        claimNext: (besides: readonly string[], seconds: number) => claimNext(db, outgoing, besides, seconds),
+        secondsToNext: (besides: readonly string[]) => secondsToNext(db, outgoing, besides),
+        renew: (claimed: Claimed, seconds: number) => renew(db, outgoing, claimed, seconds),
+        work: (claimed: Claimed, signal: AbortSignal) => sendRow({ db, onError }, outgoing, claimed, signal),
+      }
+      const queue = createLeaseQueue(source, { background, leaseSeconds, onError, lookMs: lookMs[db.kind] })
+      queues.push(queue)
       return {
-        announce: look,
+        announce: queue.announce,
         announceSoon() {
-          for (const ms of soonMs) background.later(ms, look)
+          for (const ms of soonMs) queue.announceIn(ms)
         },
       }
     },
@@ -77,33 +66,14 @@ export function createSending({ db, onError, leaseSeconds = defaultLeaseSeconds 
         try {
           if (db.kind === 'embedded') await releaseAll(db)
         } finally {
-          everyLook()
+          for (const queue of queues) queue.start()
         }
       })
       background.later(cleanMs / 60, everyClean)
     },
     async close() {
       await background.close()
-      await Promise.all(crews.map((crew) => crew.close()))
+      await Promise.all(queues.map((queue) => queue.close()))
     },
-  }
-}
-
-/** However often it is asked for, it runs once at a time, and once more after the last time it was asked for. */
-function coalesced(work: () => Promise<void>): () => Promise<void> {
-  let isRunning = false
-  let isWanted = false
-  return async function ask(): Promise<void> {
-    isWanted = true
-    if (isRunning) return
-    isRunning = true
-    try {
-      while (isWanted) {
-        isWanted = false
-        await work()
-      }
-    } finally {
-      isRunning = false
-    }
   }
 }

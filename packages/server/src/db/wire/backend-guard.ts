@@ -8,7 +8,7 @@
  */
 import { backendCode, checkMessage, isKnown, must } from './backend-messages.ts'
 import { createFrontendTracker } from './frontend-tracker.ts'
-import { createMessageFramer, type MessageFramer } from './message-framer.ts'
+import { createMessageFramer, type MessageFramer, type MessageMemory } from './message-framer.ts'
 
 const wireLimits = {
   /** One row of an answer. */
@@ -43,7 +43,7 @@ export type BackendGuard = MessageFramer & {
   readonly isBusy: boolean
 }
 
-export function createBackendGuard(): BackendGuard {
+export function createBackendGuard(memory: MessageMemory): BackendGuard {
   const frontend = createFrontendTracker()
   const answer = createAnswerBudget()
   let hasLoggedIn = false
@@ -74,20 +74,23 @@ export function createBackendGuard(): BackendGuard {
     if (code === rowDescription || code === dataRow) must(!frontend.isCopying, 'rows in answer to a COPY')
   }
 
-  const framer = createMessageFramer({
-    checkHeader,
-    admit(code, bytes, start, end) {
-      checkMessage(code, bytes, start, end)
-      if (code === readyForQuery) {
-        ready()
+  const framer = createMessageFramer(
+    {
+      checkHeader,
+      admit(code, bytes, start, end) {
+        checkMessage(code, bytes, start, end)
+        if (code === readyForQuery) {
+          ready()
+          return true
+        }
+        answer.count(code, bytes, start, end)
+        if (asynchronous.has(code)) return !hasLoggedIn
+        checkTime(code)
         return true
-      }
-      answer.count(code, bytes, start, end)
-      if (asynchronous.has(code)) return !hasLoggedIn
-      checkTime(code)
-      return true
+      },
     },
-  })
+    memory,
+  )
 
   return {
     ...framer,

@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { foreignServerFault } from '../database-error.ts'
 import { type BackendGuard, createBackendGuard } from './backend-guard.ts'
 import { DriverSocket } from './driver-socket.ts'
+import type { MessageMemory } from './message-framer.ts'
 
 const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 const sslAccepted = 'S'.charCodeAt(0)
@@ -19,8 +20,13 @@ const lingerMs = 1_000
 const silenceMs = 15 * 60_000
 
 export class GuardedSocket extends DriverSocket {
-  readonly #guard: BackendGuard = createBackendGuard()
+  readonly #guard: BackendGuard
   #socket: Socket | undefined
+
+  constructor(tls: ConnectionOptions | false, memory: MessageMemory) {
+    super(tls)
+    this.#guard = createBackendGuard(memory)
+  }
 
   connect(port: number, host: string): this {
     const socket = connect({ port, host, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 })

@@ -19,12 +19,23 @@ export type MessageRules = {
 }
 
 const headerBytes = 5
-/** Of messages that have begun to arrive, over all connections of this thread. */
 const maxHeldBytes = 256 << 20
-let heldBytes = 0
 
-export function createMessageFramer({ checkHeader, admit }: MessageRules): MessageFramer {
-  const partial = createPartialMessage(checkHeader)
+/** Bounds the memory of messages that have begun to arrive, over all connections of a thread. */
+export type MessageMemory = { change(bytes: number): void }
+
+export function createMessageMemory(): MessageMemory {
+  let held = 0
+  return {
+    change(bytes) {
+      must(held + bytes <= maxHeldBytes, 'more than this server can hold in memory')
+      held += bytes
+    },
+  }
+}
+
+export function createMessageFramer({ checkHeader, admit }: MessageRules, memory: MessageMemory): MessageFramer {
+  const partial = createPartialMessage(checkHeader, memory)
 
   /** Completes the message that had begun; answers how much of the chunk that took. */
   function complete(chunk: Buffer, passed: Buffer[]): number {
@@ -61,7 +72,7 @@ export function createMessageFramer({ checkHeader, admit }: MessageRules): Messa
   }
 }
 
-function createPartialMessage(checkHeader: MessageRules['checkHeader']) {
+function createPartialMessage(checkHeader: MessageRules['checkHeader'], memory: MessageMemory) {
   let held = Buffer.alloc(0)
   let length = 0
   /** Of the whole message; nothing while its header is incomplete. */
@@ -71,15 +82,14 @@ function createPartialMessage(checkHeader: MessageRules['checkHeader']) {
     const size = length + bytes.length
     if (size > held.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(2 * held.length, needed ?? size)))
-      must(heldBytes + grown.length - held.length <= maxHeldBytes, 'more than this server can hold in memory')
-      heldBytes += grown.length - held.length
+      memory.change(grown.length - held.length)
       held.copy(grown, 0, 0, length)
       held = grown
     }
     length += bytes.copy(held, length)
   }
   function clear(): void {
-    heldBytes -= held.length
+    memory.change(-held.length)
     held = Buffer.alloc(0)
     length = 0
     needed = undefined

@@ -1,11 +1,11 @@
 import type { ConnectionOptions } from 'node:tls'
 
-/** What the two ends of a relayed connection tell each other. */
+/** The messages between the two ends of a relayed connection. */
 export type ToRelay =
   | { readonly kind: 'connect'; readonly port: number; readonly host: string; readonly tls: ConnectionOptions | false }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
   | { readonly kind: 'longAnswer' }
-  /** So many bytes were taken by the reader. */
+  /** Flow control: the reader took so many bytes. */
   | { readonly kind: 'taken'; readonly count: number }
   | { readonly kind: 'end' }
   | { readonly kind: 'destroy' }
@@ -18,5 +18,5 @@ export type FromRelay =
   | { readonly kind: 'end' }
   | { readonly kind: 'close'; readonly error?: { readonly message: string; readonly code: string | undefined } }
 
-/** So much may be on its way to a reader that has not taken it. */
+/** Flow control window: bytes sent that the reader has not taken yet. */
 export const windowBytes = 256 << 10

@@ -1,13 +1,15 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { keepBeating } from '../../thread-watchdog.ts'
+import { keepBeating } from '../../concurrency/thread-watchdog.ts'
 import { GuardedSocket } from './guarded-socket.ts'
+import { createMessageMemory } from './message-framer.ts'
 import { type FromRelay, type ToRelay, windowBytes } from './relay-protocol.ts'
 
 /**
- * The thread in which foreign database servers are spoken to. Whatever they make it do, the main thread does not do; it
- * ends and replaces this thread when its heart stands still (relay.ts).
+ * The thread that talks to foreign database servers, so that a hostile one cannot block the main thread. A watchdog in
+ * relay.ts ends and replaces this thread when its heartbeat stops.
  */
 keepBeating(workerData)
+const memory = createMessageMemory()
 parentPort?.on('message', serve)
 
 function serve(port: MessagePort): void {
@@ -16,7 +18,7 @@ function serve(port: MessagePort): void {
   let onTheirWay = 0
 
   function open({ host, port: number, tls }: Extract<ToRelay, { kind: 'connect' }>): GuardedSocket {
-    const opened = new GuardedSocket(tls)
+    const opened = new GuardedSocket(tls, memory)
     let failure: Error | undefined
     opened.on('error', (error) => {
       failure = error

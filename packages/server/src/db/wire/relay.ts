@@ -5,7 +5,7 @@
  */
 import type { ConnectionOptions } from 'node:tls'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import { createHeartbeat, watchThread } from '../../thread-watchdog.ts'
+import { createHeartbeat, watchThread } from '../../concurrency/thread-watchdog.ts'
 import { foreignServerFault } from '../database-error.ts'
 import { DriverSocket } from './driver-socket.ts'
 import type { FromRelay, ToRelay } from './relay-protocol.ts'

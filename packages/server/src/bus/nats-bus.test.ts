@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { until } from '../testing/agent-world.ts'
-import { startNats } from '../testing/nats.ts'
+import { until } from '../../testing/agent-world.ts'
+import { startNats } from '../../testing/nats.ts'
 import type { Bus } from './bus.ts'
-import { createNatsBus } from './nats.ts'
-import { createJoiner, cut } from './pieces.ts'
+import { createChunkJoiner, splitMessage } from './message-chunks.ts'
+import { createNatsBus } from './nats-bus.ts'
 
 let nats: Awaited<ReturnType<typeof startNats>>
 const buses: Bus[] = []
@@ -40,17 +40,17 @@ test('messages of any size arrive in order, at whom they are for', async () => {
   assert.equal(foreign.heard.length, 0, 'nor another installation')
 })
 
-test('a message to nobody is known to be lost at once', async () => {
+test('sending to a replica that does not exist fails at once', async () => {
   const { bus } = await open()
   const start = performance.now()
   assert.equal(await bus.send('nobody', { text: 'x' }), false)
   assert.ok(performance.now() - start < 1_500)
 })
 
-test('pieces of several messages may be mixed, and what is no piece is ignored', () => {
-  const join = createJoiner()
+test('chunks of several messages may be interleaved, and other bytes are ignored', () => {
+  const join = createChunkJoiner()
   const [a, b] = ['a'.repeat(150_000), '€'.repeat(100_000)]
-  const [first, second] = [cut(a), cut(b)]
+  const [first, second] = [splitMessage(a), splitMessage(b)]
   const texts = Array.from({ length: 6 }, (_, n) => [first[n], second[n]])
     .flat()
     .flatMap((piece) => (piece ? [join(piece)] : []))

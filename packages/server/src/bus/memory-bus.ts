@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus } from './bus.ts'
 
-/** The bus of a replica that is alone. */
+/** The bus of an installation with one replica: nobody else receives anything. */
 export const createMemoryBus = (): Bus => ({
   id: randomUUID(),
   send: async () => false,

@@ -2,27 +2,27 @@ import { randomUUID } from 'node:crypto'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { StartError } from '../errors.ts'
 import type { Bus } from './bus.ts'
-import { createJoiner, cut } from './pieces.ts'
+import { createChunkJoiner, splitMessage } from './message-chunks.ts'
 
-/** How long a replica may take to say that it has a message. Whether it is there at all the broker knows at once. */
+/** Time-out for the receipt of a message. That a replica has no subscription the broker answers at once. */
 const receiptMs = 2_000
 
 export type NatsOptions = {
   url: string
-  /** Tells installations apart that share a broker. */
+  /** Separates installations that share a broker. */
   namespace: string
   onError(error: unknown): void
 }
 
-/** The bus of replicas that share a NATS server. */
+/** The bus over NATS. */
 export async function createNatsBus({ url, namespace, onError }: NatsOptions): Promise<Bus> {
   const id = randomUUID()
   const nats = await connectTo(url)
   const subjectOf = (replica: string) => `svc.${namespace}.replica.${replica}`
   const everyone = `svc.${namespace}.all`
-  let hear: ((message: unknown, from: string) => void) | undefined
+  let listener: ((message: unknown, from: string) => void) | undefined
 
-  const join = createJoiner()
+  const join = createChunkJoiner()
   for (const subject of [subjectOf(id), everyone]) {
     nats.subscribe(subject, {
       callback(error, message) {
@@ -30,24 +30,24 @@ export async function createNatsBus({ url, namespace, onError }: NatsOptions): P
         if (message.reply) message.respond()
         const text = join(message.data)
         if (text === undefined) return
-        const { from, message: said } = JSON.parse(text) as { from: string; message: unknown }
-        if (from !== id) hear?.(said, from)
+        const { from, message: received } = JSON.parse(text) as { from: string; message: unknown }
+        if (from !== id) listener?.(received, from)
       },
     })
   }
 
-  const piecesOf = (message: object) => cut(JSON.stringify({ from: id, message }))
+  const chunksOf = (message: object) => splitMessage(JSON.stringify({ from: id, message }))
   const publish = (subject: string, message: object) => {
     if (nats.isClosed()) return
-    for (const piece of piecesOf(message)) nats.publish(subject, piece)
+    for (const chunk of chunksOf(message)) nats.publish(subject, chunk)
   }
   return {
     id,
     async send(to, message) {
       if (nats.isClosed()) return false
-      const pieces = piecesOf(message)
-      const last = pieces.pop()
-      for (const piece of pieces) nats.publish(subjectOf(to), piece)
+      const chunks = chunksOf(message)
+      const last = chunks.pop()
+      for (const chunk of chunks) nats.publish(subjectOf(to), chunk)
       return nats.request(subjectOf(to), last, { timeout: receiptMs }).then(
         () => true,
         () => false,
@@ -55,8 +55,8 @@ export async function createNatsBus({ url, namespace, onError }: NatsOptions): P
     },
     post: (to, message) => publish(subjectOf(to), message),
     broadcast: (message) => publish(everyone, message),
-    listen(listener) {
-      hear = listener
+    listen(given) {
+      listener = given
     },
     close: () => nats.drain().catch(onError),
   }
@@ -74,7 +74,7 @@ async function connectTo(url: string): Promise<NatsConnection> {
       servers: host,
       ...credentials,
       ...(protocol === 'tls:' && { tls: {} }),
-      // The client's own defaults give up after ten tries, and notice a broken line after four minutes.
+      // The client's defaults give up after ten tries, and notice a broken connection after four minutes.
       maxReconnectAttempts: -1,
       reconnectTimeWait: 500,
       pingInterval: 10_000,

@@ -1,23 +1,23 @@
 import type { Stopped } from './embedded-limits.ts'
 
 /**
- * Limits for one statement, inside the thread that runs it. Compiled code keeps that thread busy, so they are checked
- * whenever it calls out: for more memory, to read or write a file, to hand over rows. PostgreSQL is then asked to cancel the
- * statement by the two flags that a signal would set. What calls out for nothing is stopped from outside, with the thread.
+ * Time and memory limits for one statement, inside the thread that runs it. WebAssembly keeps that thread busy, so they are
+ * checked whenever it calls JavaScript: to grow its memory, for file access, to hand over rows. PostgreSQL is then asked to
+ * cancel by the two flags that a signal would set. A statement that never calls out is stopped by ending the thread.
  */
-export type Guard = {
-  /** Whoever asks for more memory asks here first. */
+export type StatementGuard = {
+  /** Intercepts the growth of the memory. */
   attach(memory: WasmMemory): void
-  /** Where PostgreSQL's flags are, once the database is open. */
+  /** Sets the addresses of PostgreSQL's cancel flags, once the database is open. */
   open(flags: readonly number[]): void
   begin(limits: GuardLimits): void
   check(): void
   stop(reason: Stopped): void
-  /** Answers why the statement was stopped, if it was. */
+  /** Returns why the statement was stopped, if it was. */
   end(): Stopped | undefined
   /** Memory was refused to the statement that is running. */
   readonly isRefusing: boolean
-  /** So much memory has been taken and cannot be given back that the database should be opened anew. */
+  /** The memory, which cannot shrink, has grown so much that the database should be reopened. */
   readonly isInflated: boolean
 }
 
@@ -27,10 +27,10 @@ type WasmMemory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 export type GuardLimits = { readonly deadline: number; readonly memoryBytes: number; readonly left: Int32Array }
 
 const pageBytes = 65_536
-/** The memory of compiled code only grows. With this much more than at the beginning, opening anew is worth it. */
+/** WebAssembly memory only grows. With this much more than at the start, reopening is worth it. */
 const inflationBytes = 128 * 1024 * 1024
 
-export function createGuard(): Guard {
+export function createStatementGuard(): StatementGuard {
   let memory: WasmMemory | undefined
   let flags: readonly number[] = []
   let limits: GuardLimits | undefined

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createTurn, type Turn } from './turn.ts'
+import { createSessionQueue, type SessionQueue } from './session-queue.ts'
 
 /** Work that begins when its turn has come and ends when the test says so. */
 function held(order: string[], name: string) {
@@ -24,19 +24,19 @@ const note =
   }
 
 /** Gives a tenant a history: it used the session for so long. */
-const use = (turn: Turn, tenant: string, ms: number): Promise<void> => turn.tenant(tenant, () => sleep(ms))
+const use = (queue: SessionQueue, tenant: string, ms: number): Promise<void> => queue.tenant(tenant, () => sleep(ms))
 
 test('statements share the session, a transaction and a tenant’s query have it alone', async () => {
-  const turn = createTurn({ maxWaiting: 10 })
+  const queue = createSessionQueue({ maxWaiting: 10, heavyMs: 2_000 })
   const order: string[] = []
   const [a, b, transaction, query] = ['a', 'b', 'transaction', 'query'].map((name) => held(order, name))
   assert.ok(a && b && transaction && query)
   const all = [
-    turn.shared(a.work),
-    turn.shared(b.work),
-    turn.exclusive(transaction.work),
-    turn.tenant('one', query.work),
-    turn.shared(note(order, 'later')),
+    queue.shared(a.work),
+    queue.shared(b.work),
+    queue.exclusive(transaction.work),
+    queue.tenant('one', query.work),
+    queue.shared(note(order, 'later')),
   ]
   await Promise.all([a.begun, b.begun])
   a.end()
@@ -52,26 +52,26 @@ test('statements share the session, a transaction and a tenant’s query have it
   await Promise.all(all)
 })
 
-test('a failure is told to whoever caused it, and the next goes on', async () => {
-  const turn = createTurn({ maxWaiting: 10 })
+test('a failed statement rejects for its caller alone, and the queue goes on', async () => {
+  const queue = createSessionQueue({ maxWaiting: 10, heavyMs: 2_000 })
   const failing = async (): Promise<never> => {
     throw new Error('broken')
   }
-  await assert.rejects(turn.shared(failing), /broken/)
-  await assert.rejects(turn.exclusive(failing), /broken/)
-  await assert.rejects(turn.tenant('one', failing), /broken/)
-  assert.equal(await turn.shared(async () => 1), 1)
+  await assert.rejects(queue.shared(failing), /broken/)
+  await assert.rejects(queue.exclusive(failing), /broken/)
+  await assert.rejects(queue.tenant('one', failing), /broken/)
+  assert.equal(await queue.shared(async () => 1), 1)
 })
 
 test('the tenant that used the least time lately goes next, and the platform before all', async () => {
-  const turn = createTurn({ maxWaiting: 100 })
-  await use(turn, 'greedy', 60)
-  await use(turn, 'modest', 1)
+  const queue = createSessionQueue({ maxWaiting: 100, heavyMs: 2_000 })
+  await use(queue, 'greedy', 60)
+  await use(queue, 'modest', 1)
   const order: string[] = []
   const first = held(order, 'first')
-  const all = [turn.tenant('greedy', first.work)]
-  for (let n = 0; n < 3; n++) all.push(turn.tenant('greedy', note(order, 'greedy', 5)))
-  all.push(turn.tenant('modest', note(order, 'modest')), turn.shared(note(order, 'platform')))
+  const all = [queue.tenant('greedy', first.work)]
+  for (let n = 0; n < 3; n++) all.push(queue.tenant('greedy', note(order, 'greedy', 5)))
+  all.push(queue.tenant('modest', note(order, 'modest')), queue.shared(note(order, 'platform')))
   await first.begun
   first.end()
   await Promise.all(all)
@@ -79,13 +79,13 @@ test('the tenant that used the least time lately goes next, and the platform bef
 })
 
 test('tenants take turns, however many queries each has waiting', async () => {
-  const turn = createTurn({ maxWaiting: 100 })
-  await Promise.all([use(turn, 'a', 1), use(turn, 'b', 1)])
+  const queue = createSessionQueue({ maxWaiting: 100, heavyMs: 2_000 })
+  await Promise.all([use(queue, 'a', 1), use(queue, 'b', 1)])
   const order: string[] = []
   const first = held(order, 'first')
-  const all = [turn.shared(first.work)]
-  for (let n = 0; n < 9; n++) all.push(turn.tenant('a', note(order, 'a', 30)))
-  all.push(turn.tenant('b', note(order, 'b')))
+  const all = [queue.shared(first.work)]
+  for (let n = 0; n < 9; n++) all.push(queue.tenant('a', note(order, 'a', 30)))
+  all.push(queue.tenant('b', note(order, 'b')))
   await first.begun
   first.end()
   await Promise.all(all)
@@ -93,17 +93,18 @@ test('tenants take turns, however many queries each has waiting', async () => {
 })
 
 test('the next statement of a request goes before the next query of a tenant that takes long', async () => {
-  const turn = createTurn({ maxWaiting: 100 })
-  await use(turn, 'greedy', 2_100)
+  const queue = createSessionQueue({ maxWaiting: 100, heavyMs: 1_000 })
+  await use(queue, 'greedy', 1_100)
   const order: string[] = []
   const first = held(order, 'first')
-  const all = [turn.tenant('greedy', first.work), turn.tenant('greedy', note(order, 'greedy'))]
+  const all = [queue.tenant('greedy', first.work), queue.tenant('greedy', note(order, 'greedy'))]
   const request = async (): Promise<void> => {
+    queue.noteRequest('modest')
     for (const step of ['key', 'dataset', 'database']) {
-      await turn.shared(note(order, step))
+      await queue.shared(note(order, step))
       await sleep(5)
     }
-    await turn.tenant('modest', note(order, 'modest'))
+    await queue.tenant('modest', note(order, 'modest'))
   }
   await first.begun
   all.push(request())
@@ -112,74 +113,84 @@ test('the next statement of a request goes before the next query of a tenant tha
   assert.deepEqual(order, ['first', 'key', 'dataset', 'database', 'modest', 'greedy'])
 })
 
+test('a tenant that takes long waits for nobody while no other makes requests', async (t) => {
+  const queue = createSessionQueue({ maxWaiting: 100, heavyMs: 50 })
+  await use(queue, 'greedy', 100)
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  queue.noteRequest('greedy')
+  await queue.shared(async () => {})
+  // Without a clock that runs, it would wait for ever.
+  await queue.tenant('greedy', async () => {})
+})
+
 test('the platform keeps a tenant waiting for a second at most, however much it asks', async () => {
-  const turn = createTurn({ maxWaiting: 100 })
+  const queue = createSessionQueue({ maxWaiting: 100, heavyMs: 2_000 })
   let isOver = false
   const busy = Array.from({ length: 3 }, async () => {
-    while (!isOver) await turn.shared(() => sleep(20))
+    while (!isOver) await queue.shared(() => sleep(20))
   })
   const start = performance.now()
-  await turn.tenant('one', async () => {})
+  await queue.tenant('one', async () => {})
   assert.ok(performance.now() - start < 3_000)
   isOver = true
   await Promise.all(busy)
 })
 
-test('a tenant has so many queries waiting and no more, whatever others have', async () => {
-  const turn = createTurn({ maxWaiting: 2 })
+test('the queue of a tenant is bounded, independently of other tenants', async () => {
+  const queue = createSessionQueue({ maxWaiting: 2, heavyMs: 2_000 })
   const order: string[] = []
   const first = held(order, 'first')
-  const all = [turn.tenant('one', first.work)]
+  const all = [queue.tenant('one', first.work)]
   await first.begun
-  all.push(turn.tenant('one', note(order, 'second')), turn.tenant('one', note(order, 'third')))
-  await assert.rejects(turn.tenant('one', note(order, 'fourth')), {
+  all.push(queue.tenant('one', note(order, 'second')), queue.tenant('one', note(order, 'third')))
+  await assert.rejects(queue.tenant('one', note(order, 'fourth')), {
     code: 'busy',
     message: /already has 2 queries waiting, its limit/,
   })
-  all.push(turn.tenant('two', note(order, 'other')))
+  all.push(queue.tenant('two', note(order, 'other')))
   first.end()
   await Promise.all(all)
   assert.ok(order.includes('other') && !order.includes('fourth'))
 })
 
-test('whoever leaves while waiting gives the place up', async () => {
-  const turn = createTurn({ maxWaiting: 1 })
+test('a query whose client disconnects leaves the queue of the session', async () => {
+  const queue = createSessionQueue({ maxWaiting: 1, heavyMs: 2_000 })
   const order: string[] = []
   const first = held(order, 'first')
-  const all = [turn.tenant('one', first.work)]
+  const all = [queue.tenant('one', first.work)]
   await first.begun
   const reader = new AbortController()
-  const leaving = turn.tenant('one', note(order, 'leaving'), reader.signal)
+  const leaving = queue.tenant('one', note(order, 'leaving'), reader.signal)
   reader.abort(new Error('left'))
   await assert.rejects(leaving, /left/)
-  all.push(turn.tenant('one', note(order, 'next')))
-  await assert.rejects(turn.tenant('one', note(order, 'late'), reader.signal), /left/)
+  all.push(queue.tenant('one', note(order, 'next')))
+  await assert.rejects(queue.tenant('one', note(order, 'late'), reader.signal), /left/)
   first.end()
   await Promise.all(all)
   assert.deepEqual(order, ['first', 'next'])
 })
 
-test('what waits for idleness goes last', async () => {
-  const turn = createTurn({ maxWaiting: 10 })
+test('work for idle times runs after all statements and queries', async () => {
+  const queue = createSessionQueue({ maxWaiting: 10, heavyMs: 2_000 })
   const order: string[] = []
   const first = held(order, 'first')
   const idle = held(order, 'idle')
-  const all = [turn.shared(first.work)]
-  turn.whenIdle(idle.work)
-  all.push(turn.tenant('one', note(order, 'query')), turn.shared(note(order, 'statement')))
+  const all = [queue.shared(first.work)]
+  queue.whenIdle(idle.work)
+  all.push(queue.tenant('one', note(order, 'query')), queue.shared(note(order, 'statement')))
   first.end()
   await idle.begun
-  all.push(turn.shared(note(order, 'after')))
+  all.push(queue.shared(note(order, 'after')))
   idle.end()
   await Promise.all(all)
   assert.deepEqual(order, ['first', 'statement', 'query', 'idle', 'after'])
 })
 
 test('work keeps the asynchronous context of whoever asked for it', async () => {
-  const turn = createTurn({ maxWaiting: 10 })
+  const queue = createSessionQueue({ maxWaiting: 10, heavyMs: 2_000 })
   const context = new AsyncLocalStorage<string>()
   const seen = await Promise.all(
-    ['a', 'b', 'c'].map((name) => context.run(name, () => turn.exclusive(async () => context.getStore()))),
+    ['a', 'b', 'c'].map((name) => context.run(name, () => queue.exclusive(async () => context.getStore()))),
   )
   assert.deepEqual(seen, ['a', 'b', 'c'])
 })

@@ -1,10 +1,10 @@
 import type { Engine, Result } from './embedded-engine.ts'
 
 /**
- * What PostgreSQL's background processes do: PGlite has none, so that its log would grow and its tables would bloat
- * for ever. Checkpoints come after so much log, at the end of a statement; vacuum and analyze when nobody asks anything.
+ * Checkpoints, vacuum and analyze for PGlite, which has no background processes: its write-ahead log would grow and its
+ * tables would bloat for ever. Checkpoints run at the end of a statement after so much log; the others when it is idle.
  */
-export type Upkeep = {
+export type Maintenance = {
   afterStatement(result: Result): Promise<void>
   afterPieceOfCopy(): Promise<void>
   /** Nothing has changed. */
@@ -22,7 +22,7 @@ const mostChangedTable = `
   WHERE n_dead_tup > 50 + 0.2 * n_live_tup OR n_mod_since_analyze > 50 + 0.1 * n_live_tup
   ORDER BY n_dead_tup + n_mod_since_analyze DESC LIMIT 1`
 
-export function createUpkeep(engine: Engine): Upkeep {
+export function createMaintenance(engine: Engine): Maintenance {
   let lastStatement = Date.now()
   let lastCheck = Date.now()
   let idle = true

@@ -1,0 +1,183 @@
+/**
+ * Admission control: a counting semaphore that many owners share. Who waits is served by how little its owner holds, then in
+ * the order of arrival, so that no owner keeps the others waiting with a queue of its own.
+ */
+export type Admission = {
+  /** At once where there is room, so that nobody waits for a promise; what it gives ends the stay, once. */
+  admit(owner: string, options?: AdmitOptions): Release | Promise<Release>
+  /** Without waiting: nothing where there is no room. */
+  tryAdmit(owner: string): Release | undefined
+  /** The same for whoever counts by itself: each `enter` is followed by one `leave`. */
+  enter(owner: string, options?: AdmitOptions): undefined | Promise<void>
+  leave(owner: string): void
+  /** How many are in, of all owners. */
+  readonly taken: number
+}
+
+export type Release = () => void
+
+export type AdmitOptions = {
+  /** Whoever leaves while waiting gives up its place. */
+  readonly signal?: AbortSignal | undefined
+  /** The most of this owner, if it differs from the usual. */
+  readonly atMost?: number
+}
+
+export type AdmissionOptions = {
+  /** The most of all owners together. */
+  readonly total?: number
+  /** The most of each owner. */
+  readonly perOwner?: number
+  /**
+   * A quarter is kept for owners who hold none, and of the rest an owner of n gets another only while more than n are free
+   * (a dynamic threshold, as in switches with shared buffers). So greedy owners leave room for others.
+   */
+  readonly leavesRoom?: boolean
+  readonly maxWaiting?: number
+  /** For how long one waits. */
+  readonly waitMs?: number
+  /** What is thrown when too many wait, or for too long. Absent where nobody waits. */
+  refuse?(heldByOwner: number): Error
+}
+
+const unlimited = Number.POSITIVE_INFINITY
+const noRoom = (): Error => new Error('There is no room.')
+
+export function createAdmission(options: AdmissionOptions): Admission {
+  const { perOwner = unlimited, maxWaiting = unlimited, waitMs, refuse = noRoom } = options
+  const places = createPlaces(options)
+  const queue = createQueue(places)
+
+  function wait(owner: string, atMost: number, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const stop = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      leaveQueue()
+    }
+    const giveUp = (reason: unknown): void => {
+      stop()
+      reject(reason)
+    }
+    const onAbort = (): void => giveUp(signal?.reason)
+    const onLate = (): void => giveUp(refuse(places.heldBy(owner)))
+    const timer = waitMs === undefined ? undefined : setTimeout(onLate, waitMs)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const leaveQueue = queue.add(owner, atMost, () => {
+      stop()
+      places.count(owner, 1)
+      resolve()
+    })
+    return promise
+  }
+
+  function enter(owner: string, { signal, atMost = perOwner }: AdmitOptions = {}): undefined | Promise<void> {
+    signal?.throwIfAborted()
+    if (!places.isFree(owner, atMost)) {
+      if (queue.size >= maxWaiting) throw refuse(places.heldBy(owner))
+      return wait(owner, atMost, signal)
+    }
+    places.count(owner, 1)
+    return undefined
+  }
+
+  function leave(owner: string): void {
+    places.count(owner, -1)
+    for (let next = queue.first(); next; next = queue.first()) next.enter()
+  }
+
+  function releaseOf(owner: string): Release {
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      leave(owner)
+    }
+  }
+
+  return {
+    enter,
+    leave,
+    admit(owner, wanted) {
+      const entered = enter(owner, wanted)
+      return entered ? entered.then(() => releaseOf(owner)) : releaseOf(owner)
+    },
+    tryAdmit(owner) {
+      if (!places.isFree(owner, perOwner)) return undefined
+      places.count(owner, 1)
+      return releaseOf(owner)
+    },
+    get taken() {
+      return places.taken
+    },
+  }
+}
+
+type Places = ReturnType<typeof createPlaces>
+
+/** Who holds how many. */
+function createPlaces({ total = unlimited, leavesRoom = false }: AdmissionOptions) {
+  const reserve = leavesRoom ? Math.floor(total / 4) : 0
+  const held = new Map<string, number>()
+  let taken = 0
+  const heldBy = (owner: string): number => held.get(owner) ?? 0
+  return {
+    heldBy,
+    isFree(owner: string, atMost: number): boolean {
+      const own = heldBy(owner)
+      const free = total - taken
+      return own < atMost && free > 0 && (!leavesRoom || own === 0 || own < free - reserve)
+    },
+    count(owner: string, change: 1 | -1): void {
+      const now = heldBy(owner) + change
+      if (now === 0) held.delete(owner)
+      else held.set(owner, now)
+      taken += change
+    },
+    get taken() {
+      return taken
+    },
+  }
+}
+
+type Waiting = { readonly arrival: number; enter(): void }
+/** Those of an owner with the same limit: if the first may not enter, none of them may. */
+type Line = { readonly owner: string; readonly atMost: number; readonly waiting: Set<Waiting> }
+
+/** Who waits. */
+function createQueue({ isFree, heldBy }: Places) {
+  const lines = new Map<string, Line>()
+  let size = 0
+  let arrivals = 0
+  return {
+    get size() {
+      return size
+    },
+    /** What it gives takes the place in the queue away again. */
+    add(owner: string, atMost: number, enter: () => void): () => void {
+      const key = `${atMost} ${owner}`
+      const line: Line = lines.get(key) ?? { owner, atMost, waiting: new Set() }
+      const me: Waiting = { arrival: ++arrivals, enter }
+      lines.set(key, line)
+      line.waiting.add(me)
+      size++
+      return () => {
+        size--
+        line.waiting.delete(me)
+        if (line.waiting.size === 0) lines.delete(key)
+      }
+    },
+    /** Whose turn it is, of those for whom there is a place. */
+    first(): Waiting | undefined {
+      let best: { readonly waiting: Waiting; readonly own: number } | undefined
+      for (const { owner, atMost, waiting } of lines.values()) {
+        if (!isFree(owner, atMost)) continue
+        const own = heldBy(owner)
+        const [one] = waiting
+        const isBetter = !best || own < best.own || (own === best.own && (one?.arrival ?? 0) < best.waiting.arrival)
+        if (one && isBetter) best = { waiting: one, own }
+      }
+      return best?.waiting
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { Timer } from './background.ts'
+import { createLeaseWorkers, type Lease, type LeaseOptions, type LeaseSource } from './lease-workers.ts'
+
+/**
+ * The one mechanism for durable work: rows under leases. A committed row is processed even after crashes: a worker claims it
+ * first and renews the claim, and a row whose lease has expired is free again.
+ *
+ * Leases on our own rows rather than a separate job queue (a transactional outbox): the row is written in the transaction
+ * that causes the work; the next row is chosen by a query of ours, which makes the order fair between applications; and
+ * one engine serves PostgreSQL and the embedded database.
+ */
+export type LeaseQueue = {
+  /** A row was added: rows are found by polling, and an announcement saves the wait for the next poll. */
+  announce(): void
+  /** A row will be due in so many milliseconds. */
+  announceIn(ms: number): void
+  /** Starts polling, also for rows with an expired lease. */
+  start(): void
+  /** Waits briefly for running work. */
+  close(): Promise<void>
+}
+
+type QueueOptions = LeaseOptions & {
+  /** Poll interval for rows that were not announced here: another replica may have added them, or died. */
+  readonly lookMs: number
+}
+
+export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, options: QueueOptions): LeaseQueue {
+  const { background, lookMs } = options
+  let next: Timer
+  const look = () => background.run(run)
+  const workers = createLeaseWorkers(source, { ...options, onFree: look })
+  const run = coalesced(async () => {
+    await workers.fill()
+    const ms = 1000 * Math.max(0, await workers.secondsToNext())
+    background.cancel(next)
+    if (ms < lookMs) next = background.later(ms + 20, look)
+  })
+  return {
+    announce: look,
+    announceIn: (ms) => void background.later(ms, look),
+    start() {
+      look()
+      background.every(lookMs, run)
+    },
+    close: workers.close,
+  }
+}
+
+/** Coalesces calls: one run at a time, and one more after the last call. */
+function coalesced(work: () => Promise<void>): () => Promise<void> {
+  let isRunning = false
+  let isWanted = false
+  return async function ask(): Promise<void> {
+    isWanted = true
+    if (isRunning) return
+    isRunning = true
+    try {
+      while (isWanted) {
+        isWanted = false
+        await work()
+      }
+    } finally {
+      isRunning = false
+    }
+  }
+}
