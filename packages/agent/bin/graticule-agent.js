@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The repository runs the sources as they are; a tarball, which lacks the build's settings, runs what was built of them.
+// In the repository this runs the TypeScript sources; in the published package, which has no build settings, the compiled files.
 import { existsSync } from 'node:fs'
 
 const isRepository = existsSync(new URL('../tsconfig.build.json', import.meta.url))

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: the door of the package
+// biome-ignore-all lint/performance/noBarrelFile: the entry of the package
 export { type AnthropicOptions, anthropic } from './bridges/anthropic.ts'
 export { type CommandOptions, command } from './bridges/command.ts'
 export { type HttpOptions, http } from './bridges/http.ts'

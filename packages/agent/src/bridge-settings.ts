@@ -15,25 +15,25 @@ import {
   membersOf,
   ollamaAddress,
   readMembers,
-  type Said,
+  type Setting,
   type Shape,
   text,
   texts,
   UsageError,
   wholeNumber,
   yesOrNo,
-} from './said.ts'
+} from './setting.ts'
 
-/** Makes the handler; `visible` is the environment that commands may see. */
+/** Creates the handler. `visible` is the environment that commands may see. */
 type MakeHandler = (visible: Env) => Handler
 
 type Bridge<Options> = {
-  /** What the bridge can be told: all that its handler factory takes. */
+  /** The options of the bridge's handler factory. */
   options: Shape<Options>
-  /** What a text alone says, in the file as by the flag. */
+  /** The option that is set if the file or the flag gives only a text. */
   main: keyof Options & string
   needs?: keyof Options & string
-  /** Where options come from that nobody said. */
+  /** Environment variables for options that are not given. */
   variables?: Partial<Record<keyof Options & string, string>>
   make(options: Options, visible: Env): Handler
 }
@@ -42,7 +42,7 @@ type Sources = { flags: Members; members: Members; env: Env }
 
 const model = { model: text, system: text, apiKey: text, tools: yesOrNo }
 
-/** What only code can give. */
+/** Options that can be given only in code. */
 type InCode = 'fetch' | 'fetchTools'
 
 const bridges = {
@@ -81,9 +81,9 @@ const bridges = {
 
 export const bridgeNames = Object.keys(bridges) as readonly (keyof typeof bridges)[]
 
-/** The one bridge that is named, if any; a bridge of the flags replaces that of the file. */
+/** The configured bridge, if any. One given by flags replaces that of the file. */
 export function readBridge({ flags, members, env }: Sources): MakeHandler | undefined {
-  const chosen = [flags, members].find((said) => bridgeNames.some((name) => said.has(name))) ?? flags
+  const chosen = [flags, members].find((given) => bridgeNames.some((name) => given.has(name))) ?? flags
   const [name, second] = bridgeNames.filter((name) => chosen.has(name))
   if (second) throw new UsageError(`${chosen.get(second)?.where} is a second bridge beside ${name}. Choose one.`)
   return name && bridges[name](name, { flags, members, env })
@@ -91,10 +91,10 @@ export function readBridge({ flags, members, env }: Sources): MakeHandler | unde
 
 function bridge<Options extends object>({ options: shape, main, needs, variables = {}, make }: Bridge<Options>) {
   return (name: string, { flags, members, env }: Sources): MakeHandler => {
-    const places = [members.get(name), flags.get(name)].filter((said) => said !== undefined)
-    const said = [...places.flatMap((said) => optionsOf(said, main)), ...modelFlags(flags)]
-    allowOnly(Object.keys(shape), new Map(said), name)
-    const options = readMembers(shape, layered(fromVariables(variables, env), said))
+    const places = [members.get(name), flags.get(name)].filter((setting) => setting !== undefined)
+    const given = [...places.flatMap((setting) => optionsOf(setting, main)), ...modelFlags(flags)]
+    allowOnly(Object.keys(shape), new Map(given), name)
+    const options = readMembers(shape, layered(fromVariables(variables, env), given))
     if (needs && !(needs in options)) {
       const variable = variables[needs]
       throw new UsageError(`${places.at(-1)?.where} needs ${needs}${variable ? ` (or ${variable})` : ''}.`)
@@ -103,7 +103,7 @@ function bridge<Options extends object>({ options: shape, main, needs, variables
   }
 }
 
-const optionsOf = (said: Said, main: string): (readonly [string, Said])[] =>
-  typeof said.what === 'string' ? [[main, said]] : [...membersOf(said)]
+const optionsOf = (setting: Setting, main: string): (readonly [string, Setting])[] =>
+  typeof setting.what === 'string' ? [[main, setting]] : [...membersOf(setting)]
 
 const modelFlags = (flags: Members) => [...flags].filter(([name]) => name === 'model' || name === 'system')

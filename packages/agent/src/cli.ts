@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { bridgeNames } from './bridge-settings.ts'
 import { ConnectionRefused } from './errors.ts'
-import { type Env, type Members, type Said, UsageError } from './said.ts'
 import { serveAgent } from './serve-agent.ts'
+import { type Env, type Members, type Setting, UsageError } from './setting.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { parseSettings, readSettingsText } from './settings-file.ts'
 import { terminationSignal } from './termination-signal.ts'
@@ -58,21 +58,21 @@ const options = {
   command: { type: 'string' },
 } as const
 
-/** Some of the agents were served and others refused. */
+/** The platform refused some of the agents. */
 export class NotServed extends Error {
   override readonly name = 'NotServed'
 }
 
 type Values = ReturnType<typeof read>['values']
 
-/** Members of the file that have another name than their flag. */
+/** File members whose names differ from their flags. */
 const memberNames: Readonly<Record<string, string>> = {
   'api-key': 'apiKey',
   'drain-seconds': 'drainSeconds',
   'openai-compatible': 'openAiCompatible',
 }
 
-/** Does what the command line asks for. Ends when the worker is told to stop. */
+/** Runs the command line. Resolves when the worker has stopped. */
 export async function run(args: readonly string[], env: Env): Promise<void> {
   const { values, positionals } = read(args)
   if (values.help) return console.log(usage)
@@ -92,14 +92,14 @@ function read(args: readonly string[]) {
 }
 
 function flagsOf({ help: _, version: __, config: ___, ...values }: Values): Members {
-  const said = Object.entries(values).map(([flag, value]) => {
+  const given = Object.entries(values).map(([flag, value]) => {
     const what = typeof value === 'string' ? value : ''
     return [memberNames[flag] ?? flag, { where: `--${flag}`, what }] as const
   })
-  return new Map(said)
+  return new Map(given)
 }
 
-async function readFile(config: string | undefined, flags: Members, env: Env): Promise<Said | undefined> {
+async function readFile(config: string | undefined, flags: Members, env: Env): Promise<Setting | undefined> {
   if (config === undefined && bridgeNames.some((name) => flags.has(name))) return undefined
   const path = config ?? 'agent.yaml'
   const text = await readSettingsText(path)
@@ -107,7 +107,7 @@ async function readFile(config: string | undefined, flags: Members, env: Env): P
   if (config !== undefined) throw new UsageError(`There is no file ${config}.`)
 }
 
-function settingsOf(flags: Members, file: Said | undefined, env: Env): Settings {
+function settingsOf(flags: Members, file: Setting | undefined, env: Env): Settings {
   try {
     return readSettings({ flags, file, env })
   } catch (error) {
@@ -115,7 +115,7 @@ function settingsOf(flags: Members, file: Said | undefined, env: Env): Settings 
   }
 }
 
-/** Serves until the process is told to stop. One agent that the platform refuses does not end the others. */
+/** Serves all agents until a termination signal. If the platform refuses one, the others continue. */
 async function serve({ agents, drainMs }: Settings): Promise<void> {
   const stop = terminationSignal()
   const refused: string[] = []
@@ -136,5 +136,5 @@ async function serve({ agents, drainMs }: Settings): Promise<void> {
 const withHint = (message: string): UsageError =>
   new UsageError(`${message}\nRun graticule-agent --help to see what is allowed.`)
 
-/** Node goes on with advice on positional arguments, of which there is one. */
+/** The rest of Node's message is advice on positional arguments, which does not apply here. */
 const firstSentence = ({ message }: Error): string => `${message.split(/\.\s/)[0]?.replace(/\.$/, '')}.`

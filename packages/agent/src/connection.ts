@@ -1,22 +1,23 @@
+// One WebSocket connection to the platform.
 import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
 import { WebSocket } from 'ws'
 import type { LinkSettings } from './link-messages.ts'
 import { type PlatformFrame, readPlatformFrame, subprotocol, type WorkerFrame } from './protocol.ts'
 
-/** Why a connection is no more, as far as it is known. */
+/** Why a connection ended. */
 export type Ending = {
   reason: string
-  /** The HTTP status, when the platform did not open a WebSocket. */
+  /** The HTTP status, if the platform refused the WebSocket upgrade. */
   status?: number
   retryAfterMs?: number
 }
 
 export type Connection = {
-  /** Frames go out in this order; after the end they are dropped. */
+  /** Sends a frame, in order. Frames after the end are dropped. */
   send(frame: WorkerFrame | string): void
   close(): void
-  /** At once, without a goodbye. */
+  /** Terminates the socket without a close handshake. */
   cut(reason: string): void
 }
 
@@ -33,7 +34,7 @@ const maxRefusalBytes = 4_096
 const usualPingIntervalMs = 15_000
 const silentIntervals = 3
 
-/** One WebSocket to the platform, from the handshake to the end. `closed` is called exactly once. */
+/** Opens a connection. `closed` is called exactly once. */
 export function openConnection(settings: LinkSettings, on: Events): Connection {
   const socket = new WebSocket(settings.address, subprotocol, {
     headers: { 'x-api-key': settings.apiKey, 'user-agent': settings.sdk },
@@ -48,10 +49,10 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
     ending ??= { reason }
     socket.terminate()
   }
-  let gather = () => {}
+  let batchWrites = () => {}
   function send(frame: WorkerFrame | string): void {
     if (socket.readyState !== WebSocket.OPEN) return
-    gather()
+    batchWrites()
     socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
   function welcomed(pingIntervalMs: number): void {
@@ -62,7 +63,7 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
   }
 
   socket.on('upgrade', (response) => {
-    gather = createGathering(response.socket)
+    batchWrites = createWriteBatching(response.socket)
   })
   socket.on('open', () => send(hello(settings)))
   socket.on('ping', () => silence.refresh())
@@ -94,24 +95,24 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
   }
 }
 
-/** A name with several addresses fails once for each, and the whole has no message. */
+/** A host with several addresses fails with an AggregateError, which has no message of its own. */
 function failure(error: NodeJS.ErrnoException): Ending {
   const each: Error[] = error instanceof AggregateError ? error.errors : [error]
   return { reason: each.map(({ message }) => message).join(', ') || error.code || 'unknown' }
 }
 
-/** What is sent within one turn of the event loop goes out at its end, in one piece. */
-function createGathering(wire: Writable): () => void {
-  let isGathering = false
-  const letGo = () => {
-    isGathering = false
+/** Corks the socket until the end of the event loop turn, so that frames sent within it share one write. */
+function createWriteBatching(wire: Writable): () => void {
+  let isCorked = false
+  const uncork = () => {
+    isCorked = false
     wire.uncork()
   }
   return () => {
-    if (isGathering) return
-    isGathering = true
+    if (isCorked) return
+    isCorked = true
     wire.cork()
-    setImmediate(letGo)
+    setImmediate(uncork)
   }
 }
 
@@ -135,7 +136,7 @@ async function readRefusal(response: IncomingMessage): Promise<Ending> {
   }
 }
 
-/** What the platform says about a refusal: problem+json, of which only a little is read. */
+/** The message of a refusal's problem+json; at most a few kilobytes are read. */
 async function readMessage(response: IncomingMessage): Promise<string> {
   let text = ''
   try {

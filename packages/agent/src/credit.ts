@@ -1,7 +1,9 @@
-/** How many bytes of text the platform still takes for one invocation. */
+// Credit-based flow control.
+
+/** The bytes of text that the platform still accepts for one invocation. */
 export type Credit = { add(bytes: number): void; take(bytes: number): Promise<void> }
 
-/** `take` waits while nothing is left; the platform allows the last frame to overdraw. Rejects when aborted. */
+/** `take` waits until there is credit; the platform allows the last frame to overdraw it. Rejects when aborted. */
 export function createCredit(window: number, signal: AbortSignal): Credit {
   let left = window
   const waiting: (() => void)[] = []

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import test, { after, before, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type * as server from '../../server/src/agents/protocol.ts'
-import { type Tenant, type TestApp, testApp } from '../../server/src/testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../server/testing/harness.ts'
+import { startUpstream } from '../testing/ask.ts'
+import { startCommand, startProgram } from '../testing/worker-process.ts'
 import { type ServerSentEvent, serverSentEvents } from './bridges/server-sent-events.ts'
 import type * as own from './protocol.ts'
-import { startUpstream } from './testing/ask.ts'
-import { startCommand, startProgram } from './testing/worker-process.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
 const [, example = ''] = /```ts\n(.*?)\n```/s.exec(readme) ?? []
@@ -65,7 +65,7 @@ test('the two descriptions of the protocol agree, as the compiler says', () => {
 })
 
 test('a model that a worker asks uses the platform’s tools, at the address by which the worker reaches it', {
-  timeout: 60_000,
+  timeout: 200_000,
 }, async (t) => {
   const dataset = { type: 'sql', name: 'parks', source: 'SELECT 1 AS id' }
   const made = await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body: dataset })
@@ -88,7 +88,7 @@ test('a model that a worker asks uses the platform’s tools, at the address by 
   assert.match(requests[1]?.body.messages.at(-1).content, /"name":"parks"/)
 })
 
-test('the example of the README serves an agent of a real platform', { timeout: 60_000 }, async (t) => {
+test('the example of the README serves an agent of a real platform', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent({ model: 'shouter' })
   const env = { GRATICULE_URL: url, GRATICULE_API_KEY: tenant.developer, AGENT_ID: agentId }
   const { child, exited } = startProgram(t, example, env)
@@ -107,7 +107,7 @@ test('the example of the README serves an agent of a real platform', { timeout: 
   assert.equal((await ask(agentId, 'invoke', 'x')).status, 503)
 })
 
-test('a command’s refusal and failure become 400 and 500', { timeout: 60_000 }, async (t) => {
+test('a command’s refusal and failure become 400 and 500', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
   await serve(t, agentId, 'read what; if [ "$what" = bad ]; then echo "Not that." >&2; exit 65; fi; exit 1')
   const refused = await ask(agentId, 'invoke', 'bad\n')
@@ -116,7 +116,7 @@ test('a command’s refusal and failure become 400 and 500', { timeout: 60_000 }
   assert.equal((await ask(agentId, 'invoke', 'other\n')).status, 500)
 })
 
-test('a megabyte flows through the windows, whole', { timeout: 60_000 }, async (t) => {
+test('a megabyte flows through the windows, whole', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
   await serve(t, agentId, 'yes 0123456789 | head -c 2000000')
   const reply = await ask(agentId, 'invoke', 'x')
@@ -125,7 +125,7 @@ test('a megabyte flows through the windows, whole', { timeout: 60_000 }, async (
   assert.ok(/^(?:0123456789\n)*0?1?2?3?4?5?6?7?8?9?\n?$/.test(text))
 })
 
-test('a client that leaves ends the command of its answer', { timeout: 60_000 }, async (t) => {
+test('a client that leaves ends the command of its answer', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
   await serve(t, agentId, 'echo $$; sleep 300')
   const abort = new AbortController()
@@ -147,7 +147,7 @@ test('a client that leaves ends the command of its answer', { timeout: 60_000 },
     await sleep(20)
 })
 
-test('kill -9 of a worker ends its stream with an error 502', { timeout: 60_000 }, async (t) => {
+test('kill -9 of a worker ends its stream with an error 502', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
   const { child } = await serve(t, agentId, 'echo a; sleep 2')
   const names: string[] = []
@@ -161,7 +161,7 @@ test('kill -9 of a worker ends its stream with an error 502', { timeout: 60_000 
   assert.equal(JSON.parse(last).statusCode, 502)
 })
 
-test('a key that may only execute is not let in as a worker', { timeout: 60_000 }, async (t) => {
+test('a key that may only execute is not let in as a worker', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
   const env = { GRATICULE_URL: url, GRATICULE_API_KEY: tenant.public }
   const { exited, output } = startCommand(t, ['serve', '--agent', agentId, '--command', 'cat'], env)
@@ -169,7 +169,7 @@ test('a key that may only execute is not let in as a worker', { timeout: 60_000 
   assert.match(output(), /The API key was refused/)
 })
 
-test('a worker whose key is deleted ends, and says why', { timeout: 60_000 }, async (t) => {
+test('a worker whose key is deleted ends, and says why', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
   const key = await app.key(tenant.id, { agents: { '*': '*' } })
   const env = { GRATICULE_URL: url, GRATICULE_API_KEY: key }

@@ -1,16 +1,16 @@
-/** Throw it in a handler when the input cannot be answered: the caller gets 400 and the message. */
+/** Thrown by a handler if the input cannot be answered: the caller gets 400 and the message. */
 export class Reject extends Error {
   override readonly name = 'Reject'
 }
 
-/** Throw it in a handler when the model provider failed: the caller gets 502 and the message. */
+/** Thrown by a handler if the model provider failed: the caller gets 502 and the message. */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
-  /** What the provider answered, when it did. */
+  /** The status of the provider's response, if there was one. */
   readonly status: number | undefined
-  /** When the provider said that another try makes sense. */
+  /** The provider's Retry-After. */
   readonly retryAfterMs: number | undefined
-  /** For the log of the worker only. */
+  /** For the worker's log only. */
   readonly detail: string | undefined
 
   constructor(
@@ -29,10 +29,10 @@ export class ProviderError extends Error {
   }
 }
 
-/** The platform does not let this worker serve the agent; asking again would not help. */
+/** The platform refuses this worker, and would refuse it again. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused'
-  /** What the platform answered. */
+  /** The status of the platform's response. */
   readonly status: number
 
   constructor(message: string, status: number) {

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: the door for the platform, which runs bridges without a socket
+// biome-ignore-all lint/performance/noBarrelFile: the entry for the platform, which runs bridges without a socket
 export { anthropic } from './bridges/anthropic.ts'
 export { http } from './bridges/http.ts'
 export { ollama } from './bridges/ollama.ts'

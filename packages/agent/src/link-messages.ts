@@ -1,8 +1,9 @@
+// The messages between the handlers and the thread with the WebSocket.
 import type { PlatformFrame } from './protocol.ts'
 
-/** What the thread with the socket needs to know. */
+/** The settings of the socket's thread. */
 export type LinkSettings = {
-  /** The WebSocket's address. */
+  /** The URL of the WebSocket. */
   address: string
   apiKey: string
   workerId: string
@@ -11,14 +12,14 @@ export type LinkSettings = {
   version?: string
 }
 
-/** From the handlers to the socket. Frames come as text: a value that JSON does not know fails where it was made. */
+/** From the handlers to the socket. Frames are serialized first, so that a value JSON cannot hold fails in its handler. */
 export type ToLink =
   | { type: 'output'; id: string; isTerminal: boolean; text: string }
-  /** The handler did not end when it was told to: its place is given to others. */
+  /** The handler did not end after its cancellation; its slot is freed. */
   | { type: 'forget'; id: string }
   | { type: 'drain' }
 
-/** From the socket to the handlers. A lost connection is a `cancel` of all that came by it. */
+/** From the socket to the handlers. A lost connection cancels all its invocations. */
 export type FromLink =
   | { type: 'frame'; frame: Extract<PlatformFrame, { t: 'invoke' | 'credit' | 'cancel' }> }
   | { type: 'log'; line: string }

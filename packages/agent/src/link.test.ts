@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { startFakePlatform } from '../testing/fake-platform.ts'
 import { createLink } from './link.ts'
 import type { FromLink } from './link-messages.ts'
-import { startFakePlatform } from './testing/fake-platform.ts'
 
 test('a key that is revoked while serving ends the worker after five refusals', async (t) => {
   t.mock.method(Math, 'random', () => 0)

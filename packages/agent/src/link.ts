@@ -1,39 +1,40 @@
+// The link to the platform: one connection, with reconnection, back-off and migration to another replica.
 import { backoffMs } from './backoff.ts'
 import { type Connection, type Ending, openConnection } from './connection.ts'
 import type { FromLink, LinkSettings, ToLink } from './link-messages.ts'
 import type { Invoke, PlatformFrame } from './protocol.ts'
 
-/** `going`: asked to go elsewhere, and at work until that is found. `leaving`: only finishes what it has. */
+/** `going`: asked to reconnect elsewhere, still accepts work until then. `leaving`: accepts none, finishes what it has. */
 type Stage = 'opening' | 'serving' | 'going' | 'leaving'
 
 type Link = {
   readonly settings: LinkSettings
   readonly tell: (message: FromLink) => void
   readonly connections: Map<Connection, { stage: Stage; openedAt: number }>
-  /** Where an answer goes, until its last frame is sent. */
+  /** The connection of each invocation, until its last frame is sent. */
   readonly owners: Map<string, Connection>
-  /** Handlers at work, also those whose connection is lost. */
+  /** Running handlers, including those whose connection is lost. */
   readonly running: Set<string>
   retry?: NodeJS.Timeout | undefined
-  /** Tries since the last good connection. */
+  /** Attempts since the last good connection. */
   attempt: number
   /** Refusals since the last welcome. */
   refusals: number
-  /** Why the last connection failed, so that the same line is not logged at every try. */
+  /** Why the last connection failed, so that the same line is not logged for every attempt. */
   lastFailure: string | undefined
   hasServed: boolean
   isDraining: boolean
   refusal?: { status: number; message: string }
 }
 
-/** What the platform will say again and again: the key, the agent or this version is not welcome. */
+/** Permanent refusals: the key, the agent or this version is not accepted. */
 const refusingStatuses = new Set([400, 401, 403, 404, 426])
-/** A worker that has served before may have met a passing fault; one that never has is told at once. */
-const patience = 5
-/** A connection that held so long was a good one: the next try may come soon. */
+/** How many refusals a worker that has served before tolerates, since they may be temporary. Others give up at once. */
+const maxRefusals = 5
+/** A connection that lasted this long resets the back-off. */
 const goodAfterMs = 5_000
 
-/** Keeps one connection to the platform, replaces it when it breaks or must go, and knows which work came by which. */
+/** Keeps one connection open, replaces it when it breaks or must move, and routes answers to their connections. */
 export function createLink(settings: LinkSettings, tell: (message: FromLink) => void): (message: ToLink) => void {
   const link: Link = {
     settings,
@@ -86,7 +87,7 @@ function welcomed(link: Link, connection: Connection) {
   for (const other of link.connections.keys()) if (other !== connection) leave(link, other)
 }
 
-/** Takes no new work from the connection and closes it after its last answer. */
+/** Drains a connection: it gets no new work and is closed after its last answer. */
 function leave(link: Link, connection: Connection) {
   const state = link.connections.get(connection)
   if (!state) return
@@ -160,7 +161,7 @@ function loseWork({ owners, tell }: Link, connection: Connection) {
 function isRefused(link: Link, { status = 0, reason }: Ending): boolean {
   if (!refusingStatuses.has(status)) return false
   link.refusals++
-  if (link.hasServed && link.refusals < patience) return false
+  if (link.hasServed && link.refusals < maxRefusals) return false
   link.refusal = { status, message: reason }
   return true
 }

@@ -1,13 +1,13 @@
 import { NotServed, run } from './cli.ts'
 import { ConnectionRefused } from './errors.ts'
-import { UsageError } from './said.ts'
+import { UsageError } from './setting.ts'
 
 const exitCodes = { stopped: 0, notServed: 1, usage: 2 }
 
-/** The command `graticule-agent`. Failures that its user can mend are said without a stack. */
+/** The command `graticule-agent`. Errors that the user can fix are printed without a stack. */
 export async function main(): Promise<void> {
   try {
-    // biome-ignore lint/style/noProcessEnv: the settings come from here
+    // biome-ignore lint/style/noProcessEnv: the environment is passed on from here
     await run(process.argv.slice(2), process.env)
     process.exit(exitCodes.stopped)
   } catch (error) {

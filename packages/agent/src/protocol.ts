@@ -1,9 +1,9 @@
-/** The frames of `svc.agent.v1` as a worker sees them: one JSON object in one WebSocket text frame. */
+/** The worker's side of the protocol `svc.agent.v1`: each WebSocket text frame is one JSON object. */
 export const subprotocol = 'svc.agent.v1'
 
 export type Message = { role: 'user' | 'assistant'; content: string }
 export type InvokeOptions = { model?: string; temperature?: number; maxOutputTokens?: number }
-/** Where the platform's tools are (MCP), and the token that opens them for this invocation only. */
+/** The URL of the platform's MCP tools, and a token that is valid for this invocation only. */
 export type Tools = { mcpUrl: string; token: string; expiresAt: string }
 
 export type Invoke = {
@@ -13,16 +13,16 @@ export type Invoke = {
   input: string
   messages?: Message[]
   conversationId?: string
-  /** An opaque name of who asks, the same each time; two callers may use the same `conversationId`. */
+  /** An opaque, stable id of the caller. Two callers may use the same `conversationId`. */
   caller?: string
   context?: Record<string, unknown>
   options?: InvokeOptions
   metadata?: Record<string, string>
-  /** When the answer must be complete, in milliseconds since 1970 by the platform's clock. */
+  /** When the answer must be complete, in milliseconds since 1970 on the platform's clock. */
   deadline: number
-  /** The same without clocks: so many milliseconds from now. */
+  /** The time until the deadline, which does not depend on clocks. */
   remainingMs: number
-  /** So many UTF-8 bytes of delta text may be sent before the first `credit`. */
+  /** The initial credit: UTF-8 bytes of delta text that may be sent before the first `credit`. */
   window: number
   trace?: { traceparent: string }
   tools?: Tools
@@ -35,7 +35,7 @@ export type PlatformFrame =
   | { t: 'cancel'; id: string; reason: string }
   | { t: 'goaway'; reconnectAfterMs: number; drainMs: number }
 
-/** The tokens an answer cost. `inputTokens` includes the cached ones, `outputTokens` the reasoning. */
+/** Token usage. `inputTokens` includes cached tokens, `outputTokens` reasoning tokens. */
 export type Usage = {
   inputTokens?: number
   outputTokens?: number
@@ -45,10 +45,10 @@ export type Usage = {
   costUsd?: number
 }
 export type FinishReason = 'stop' | 'length' | 'content_filter' | 'tool_calls' | 'other'
-/** What is known of an answer when it is complete. */
+/** Facts about a complete answer. */
 export type Finish = { finishReason?: FinishReason; model?: string; usage?: Usage; artifacts?: readonly object[] }
 
-/** What ends an invocation on the side of the worker. */
+/** The last frame of an invocation from the worker. */
 export type TerminalFrame =
   | ({ t: 'done'; id: string } & Finish)
   | { t: 'error'; id: string; code: 'rejected' | 'failed' | 'provider'; message: string }
@@ -67,7 +67,7 @@ export type WorkerFrame =
   | { t: 'drain' }
   | OutputFrame
 
-/** The frame, or undefined for what is none or of a later protocol. */
+/** Parses a frame; undefined if it is invalid or from a later version of the protocol. */
 export function readPlatformFrame(text: string): PlatformFrame | undefined {
   try {
     const value = JSON.parse(text)

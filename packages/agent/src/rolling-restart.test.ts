@@ -4,11 +4,13 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { testDatabase } from '../../server/src/testing/database.ts'
-import { startNats } from '../../server/src/testing/nats.ts'
-import { type ReplicaProcess, startReplica } from '../../server/src/testing/replica-process.ts'
-import { startBalancer } from './testing/balancer.ts'
-import { startProgram } from './testing/worker-process.ts'
+import { testDatabase } from '../../server/testing/database.ts'
+import { startNats } from '../../server/testing/nats.ts'
+import { type ReplicaProcess, startReplica } from '../../server/testing/replica-process.ts'
+import { startBalancer } from '../testing/balancer.ts'
+import { startProgram } from '../testing/worker-process.ts'
+
+// One database is enough: several processes cannot share the embedded one.
 
 const skip = process.env.TEST_DATABASE_URL ? false : 'the embedded database belongs to one process'
 

@@ -1,3 +1,4 @@
+// Runs a handler for one invocation.
 import { createCredit } from './credit.ts'
 import { ProviderError, Reject } from './errors.ts'
 import type { Handler, Invocation, Log } from './invocation.ts'
@@ -15,7 +16,7 @@ const progressIntervalMs = 1_000
 const maxMessageLength = 1_000
 const maxArtifactsLength = 256 * 1024
 
-/** Lets the handler answer: sends its text as the platform takes it, then exactly one terminal frame. */
+/** Sends the handler's text under flow control, then exactly one terminal frame. */
 export function runInvocation(
   invoke: Invoke,
   handler: Handler,
@@ -58,7 +59,7 @@ export function runInvocation(
   return {
     addCredit: credit.add,
     cancel: (reason) => abort.abort(new DOMException(`The invocation was cancelled: ${reason}`, 'AbortError')),
-    // The microtask lets the caller know the invocation before its handler runs.
+    // In a microtask, so that the caller can register the invocation before its handler runs.
     ended: Promise.resolve().then(answer).then(send),
   }
 }
@@ -96,7 +97,7 @@ function describe(
     context,
     options: invoke.options ?? {},
     metadata: invoke.metadata ?? {},
-    // The platform's clock may differ from ours, so its date is not used.
+    // Computed from the remaining time, because the platform's clock may differ.
     deadline: new Date(Date.now() + invoke.remainingMs),
     tools,
     traceparent: trace?.traceparent,
@@ -124,7 +125,7 @@ function done(id: string, { finishReason = 'stop', model, usage, artifacts }: Fi
   return { t: 'done', id, ...JSON.parse(facts) }
 }
 
-/** Callers see the messages that are meant for them; of any other error they learn nothing. */
+/** The frame for an error. Only messages of Reject and ProviderError reach the caller; others may contain secrets. */
 function failure(id: string, error: unknown, log: Log): TerminalFrame {
   if (error instanceof Reject) return errorFrame(id, 'rejected', error.message)
   log(`Invocation ${id} failed: ${describeError(error)}`)

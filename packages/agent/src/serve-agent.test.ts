@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startFakePlatform } from '../testing/fake-platform.ts'
 import { ConnectionRefused, ProviderError, Reject } from './errors.ts'
 import type { Handler, Invocation } from './invocation.ts'
 import { type ServeOptions, serveAgent } from './serve-agent.ts'
-import { startFakePlatform } from './testing/fake-platform.ts'
 
 /** A worker with this handler, and the platform it serves. */
 async function serving(
@@ -220,7 +220,7 @@ test('a worker takes no more than its capacity, and its place is free again afte
 })
 
 test('a handler that ignores its signal loses its place after the grace, not for ever', {
-  timeout: 20_000,
+  timeout: 100_000,
 }, async (t) => {
   const { platform, lines } = await serving(t, ({ input }) => (input === 'stuck' ? new Promise(() => {}) : 'x'), {
     capacity: 1,

@@ -1,3 +1,4 @@
+// Serves an agent: starts the link's thread and runs a handler for each invocation.
 import { randomUUID } from 'node:crypto'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
@@ -7,40 +8,40 @@ import type { FromLink, LinkSettings, ToLink } from './link-messages.ts'
 import type { Invoke, OutputFrame } from './protocol.ts'
 import { type Running, runInvocation } from './run-invocation.ts'
 import { terminationSignal } from './termination-signal.ts'
-import { sayUncaught } from './uncaught-refusal.ts'
+import { exitIfUncaught } from './uncaught-refusal.ts'
 import { version as packageVersion } from './version.ts'
 
 export type ServeOptions = {
-  /** Where the platform is, for example `https://maps.example.org`. */
+  /** The platform's URL, for example `https://maps.example.org`. */
   url: string | undefined
-  /** A key with the access `agents` write on this agent. */
+  /** An API key with `agents` write access to this agent. */
   apiKey: string | undefined
   agentId: string | undefined
-  /** How many invocations at once. @defaultValue 8 */
+  /** The number of concurrent invocations. @defaultValue 8 */
   capacity?: number
-  /** Ends the serving: what runs is finished first. Without it SIGTERM and SIGINT do that. */
+  /** Stops the worker after its running invocations. Without it, SIGTERM and SIGINT do that. */
   signal?: AbortSignal
-  /** How long what runs may take after that. @defaultValue 25 000 */
+  /** The time limit of running invocations after that. @defaultValue 25 000 */
   drainMs?: number
-  /** Your version, shown with the workers of the agent. */
+  /** The version of your program, shown in the list of workers. */
   version?: string
   /** @defaultValue console.error */
   log?: Log
 }
 
-/** The platform frees the place of a cancelled invocation after this time as well. */
+/** The platform frees the slot of a cancelled invocation after the same time. */
 const cancelGraceMs = 5_000
 const sdk = `graticule-agent-js/${packageVersion}`
 
 /**
- * Serves the agent until it is told to stop; reconnects by itself. Rejects with ConnectionRefused when the platform
- * refuses this worker. Uncaught, that is one line and the exit code 1.
+ * Serves the agent until it is stopped, and reconnects automatically. Rejects with ConnectionRefused if the platform
+ * refuses this worker; uncaught, this prints one line and exits with code 1.
  */
 export async function serveAgent(options: ServeOptions, handler: Handler): Promise<void> {
   try {
     await serve(options, handler)
   } catch (error) {
-    if (error instanceof ConnectionRefused) sayUncaught(error)
+    if (error instanceof ConnectionRefused) exitIfUncaught(error)
     throw error
   }
 }
@@ -61,7 +62,7 @@ async function serve(options: ServeOptions, handler: Handler): Promise<void> {
     running.delete(id)
   }
 
-  /** The platform is where this worker reaches it; how the caller reached it says nothing about that. */
+  /** Replaces the host of the tools' URL: the caller's route to the platform may not work from this worker. */
   const withOwnAddress = (frame: Invoke): Invoke =>
     frame.tools ? { ...frame, tools: { ...frame.tools, mcpUrl: addressOf(options.url, '/api/v1/mcp').href } } : frame
 
@@ -102,7 +103,7 @@ async function serve(options: ServeOptions, handler: Handler): Promise<void> {
   }
 }
 
-/** Cancels what still runs, and gives it the time to clean up. */
+/** Cancels the running invocations and waits for their clean-up, up to the grace period. */
 async function abandon(invocations: readonly Running[]): Promise<void> {
   for (const invocation of invocations) invocation.cancel('stopped')
   const timeUp = new Promise((resolve) => setTimeout(resolve, cancelGraceMs).unref())
@@ -115,9 +116,9 @@ function outputMessage(frame: OutputFrame): ToLink {
 }
 
 function startThread(settings: LinkSettings): Worker {
-  // The compiled package has .js where the sources have .ts.
+  // .ts when running from sources, .js when compiled.
   const file = new URL(`./link-thread${extname(import.meta.url)}`, import.meta.url)
-  // A program given as text has a flag that no file may have.
+  // The flag --input-type of `node --eval` is not allowed for a worker that is a file.
   const isText = process.execArgv.some((flag) => flag.startsWith('--input-type'))
   return new Worker(file, { workerData: settings, ...(isText && { execArgv: [] }) })
 }
@@ -169,7 +170,7 @@ function socketAddress(url: string | undefined, agentId: string): string {
   return address.href
 }
 
-/** An address of the platform, which may lie below a path. */
+/** A URL of the platform, whose base URL may have a path. */
 function addressOf(url: string | undefined, path: string): URL {
   const base = URL.canParse(url ?? '') ? new URL(url ?? '') : undefined
   if (!base || !/^https?:$/.test(base.protocol)) {

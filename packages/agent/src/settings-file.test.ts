@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { startUpstream, trickle } from '../testing/ask.ts'
+import { type Session, startFakePlatform } from '../testing/fake-platform.ts'
+import { startCommand } from '../testing/worker-process.ts'
 import { run } from './cli.ts'
-import { startUpstream, trickle } from './testing/ask.ts'
-import { type Session, startFakePlatform } from './testing/fake-platform.ts'
-import { startCommand } from './testing/worker-process.ts'
 
 const textOf = (path: string) => readFileSync(join(import.meta.dirname, path), 'utf8')
 const yamlIn = (markdown: string) => /```yaml\n(.*?)```/s.exec(markdown)?.[1] ?? ''
@@ -183,7 +183,7 @@ test('SIGTERM lets the answers of all agents finish', async (t) => {
   assert.equal(await exited, 0)
 })
 
-test('what runs longer than drainSeconds after SIGTERM is ended', { timeout: 20_000 }, async (t) => {
+test('what runs longer than drainSeconds after SIGTERM is ended', { timeout: 100_000 }, async (t) => {
   const platform = await platformOf(t)
   const text = `{url: '${platform.url}', apiKey: k, agent: a, drainSeconds: 1, command: echo a; exec sleep 300}`
   const { child, exited } = startCommand(t, ['serve'], {}, await folderWith(t, text))

@@ -12,17 +12,17 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml'
-import { type Env, type Members, type Said, UsageError } from './said.ts'
+import { type Env, type Members, type Setting, UsageError } from './setting.ts'
 
 const maxBytes = 64 * 1024
-/** A few lines of aliases can stand for billions of values, or for themselves. */
+/** Limits against YAML bombs: a few lines of aliases can expand to billions of values, or refer to themselves. */
 const maxAliases = 200
 const maxValues = 5_000
 const maxDepth = 10
 
 type Place = { where: string; name: string; depth: number }
 
-/** The file's text; undefined where there is none. */
+/** The file's text; undefined if there is no file. */
 export async function readSettingsText(path: string): Promise<string | undefined> {
   const chunks: Buffer[] = []
   try {
@@ -40,31 +40,31 @@ export async function readSettingsText(path: string): Promise<string | undefined
   }
 }
 
-/** What a file in YAML says, with the variables it names. */
-export function parseSettings(text: string, path: string, env: Env): Said {
+/** Parses a YAML file and expands its variables. */
+export function parseSettings(text: string, path: string, env: Env): Setting {
   const { document, lineAt } = parse(text, path)
   let values = 0
   let aliases = 0
 
-  function said(node: Node | null, place: Place): Said {
+  function settingOf(node: Node | null, place: Place): Setting {
     const { where, depth } = place
     if (++values > maxValues) throw new UsageError(`${path} has more than ${maxValues} values.`)
     if (depth > maxDepth) throw new UsageError(`${where} is nested too deeply.`)
-    if (isAlias(node)) return said(target(node, where), place)
+    if (isAlias(node)) return settingOf(target(node, where), place)
     if (isMap<Node, Node | null>(node)) return { where, what: members(node, place) }
     if (isSeq<Node>(node)) {
-      return { where, what: node.items.map((item, i) => said(item, within(place, item, `${place.name}[${i}]`))) }
+      return { where, what: node.items.map((item, i) => settingOf(item, within(place, item, `${place.name}[${i}]`))) }
     }
     return { where, what: expand(isScalar(node) ? textOf(node) : '', where, env) }
   }
   function members({ items }: YAMLMap<Node, Node | null>, parent: Place): Members {
-    const found = new Map<string, Said>()
+    const found = new Map<string, Setting>()
     for (const { key, value } of items) {
       const name = isScalar(key) ? textOf(key) : ''
       const place = within(parent, key, parent.name === '' ? name : `${parent.name}.${name}`)
       if (name === '') throw new UsageError(`${path}:${lineAt(key)}: names must be text that is not empty.`)
       if (found.has(name)) throw new UsageError(`${place.where} is given twice.`)
-      found.set(name, said(value, place))
+      found.set(name, settingOf(value, place))
     }
     return found
   }
@@ -80,10 +80,10 @@ export function parseSettings(text: string, path: string, env: Env): Said {
     depth: depth + 1,
   })
 
-  return said(document.contents, { where: path, name: '', depth: 0 })
+  return settingOf(document.contents, { where: path, name: '', depth: 0 })
 }
 
-/** Where the parser's own words would not help. */
+/** Replacements for messages of the parser that would not help. */
 const problems: { readonly [Code in ErrorCode]?: string } = {
   MULTIPLE_DOCS: 'A second document begins here. The file must hold one.',
   RESOURCE_EXHAUSTION: 'The value is nested too deeply.',
@@ -95,22 +95,22 @@ function parse(text: string, path: string): { document: Document.Parsed; lineAt(
   const document = parseDocument(text, {
     schema: 'core',
     resolveKnownTags: false,
-    // Whoever reads the members sees which is there twice, and does not compare each with all.
+    // Duplicates are found when the members are read; the parser's own check is quadratic.
     uniqueKeys: false,
     prettyErrors: false,
     lineCounter,
   })
-  // A tag that is not known is only a warning, but would have no effect.
+  // Warnings count as errors: an unknown tag, for example, would have no effect.
   const [error] = [...document.errors, ...document.warnings]
   if (error) throw new UsageError(`${path}:${lineAt(error.pos[0])}: ${problems[error.code] ?? error.message}`)
   return { document, lineAt: (node) => lineAt(node.range?.[0] ?? 0) }
 }
 
-/** A text as it is written: an id of digits is no number. */
+/** A scalar's source text, so that an id of digits does not become a number. */
 const textOf = ({ value, source }: { value: unknown; source?: string }): string =>
   typeof value === 'string' ? value : value === null ? '' : (source ?? String(value))
 
-/** `${NAME}` is a variable, `$$` a dollar sign. */
+/** Expands `${NAME}` to a variable and `$$` to a dollar sign. */
 function expand(text: string, where: string, env: Env): string {
   return text.replace(/\$\$|\$\{(\w+)\}|\$\{/g, (found, name?: string) => {
     if (found === '$$') return '$'

@@ -1,3 +1,4 @@
+// The settings of the command line, merged from flags, file and environment.
 import { bridgeNames, readBridge } from './bridge-settings.ts'
 import type { Handler } from './invocation.ts'
 import {
@@ -10,11 +11,11 @@ import {
   type Members,
   membersOf,
   readMembers,
-  type Said,
+  type Setting,
   text,
   UsageError,
   wholeNumber,
-} from './said.ts'
+} from './setting.ts'
 
 export type Settings = { drainMs: number; agents: readonly AgentSettings[] }
 export type AgentSettings = { url: string; apiKey: string; agentId: string; capacity?: number; handler: Handler }
@@ -22,7 +23,7 @@ export type AgentSettings = { url: string; apiKey: string; agentId: string; capa
 type Sources = {
   flags: Members
   /** The file, if there is one. */
-  file: Said | undefined
+  file: Setting | undefined
   env: Env
 }
 
@@ -33,12 +34,12 @@ const agentNames = [...Object.keys(agent), ...bridgeNames]
 const variables = { url: 'GRATICULE_URL', apiKey: 'GRATICULE_API_KEY' }
 const maxAgents = 100
 
-/** What flags, file and environment say together: flags win over the file, and the environment fills what neither says. */
+/** Flags win over the file, and the file over the environment. */
 export function readSettings({ flags, file, env }: Sources): Settings {
-  const top = file ? membersOf(file) : new Map<string, Said>()
+  const top = file ? membersOf(file) : new Map<string, Setting>()
   const { drainSeconds = 25 } = readMembers(worker, layered(top, flags))
   const agents = agentsOf(top, flags, file).map((own) => readAgent(own, { top, flags, env }))
-  refuseTwice(agents)
+  refuseDuplicates(agents)
   const visible = withoutKeys(env, new Set(agents.map(({ apiKey }) => apiKey)))
   return {
     drainMs: drainSeconds * 1_000,
@@ -46,8 +47,8 @@ export function readSettings({ flags, file, env }: Sources): Settings {
   }
 }
 
-/** The file describes one agent or has a list of them. */
-function agentsOf(top: Members, flags: Members, file: Said | undefined): readonly Said[] {
+/** The agents of the file: a list, or one agent at the top level. */
+function agentsOf(top: Members, flags: Members, file: Setting | undefined): readonly Setting[] {
   const list = top.get('agents')
   if (!list) {
     allowOnly([...agentNames, ...Object.keys(worker), 'agents'], top, 'the file')
@@ -56,14 +57,14 @@ function agentsOf(top: Members, flags: Members, file: Said | undefined): readonl
   allowOnly([...Object.keys(shared), ...Object.keys(worker), 'agents'], top, 'a file with a list of agents')
   if (flags.has('agent')) throw new UsageError(`--agent cannot be combined with the list ${list.where}.`)
   const agents = listOf(list, maxAgents)
-  for (const said of agents) allowOnly(agentNames, membersOf(said), 'an agent')
+  for (const setting of agents) allowOnly(agentNames, membersOf(setting), 'an agent')
   return agents
 }
 
-function readAgent(own: Said, { top, flags, env }: { top: Members; flags: Members; env: Env }) {
+function readAgent(own: Setting, { top, flags, env }: { top: Members; flags: Members; env: Env }) {
   const members = membersOf(own)
-  const said = readMembers(agent, layered(fromVariables(variables, env), top, members, flags))
-  const { agent: agentId, url, apiKey, capacity } = said
+  const given = readMembers(agent, layered(fromVariables(variables, env), top, members, flags))
+  const { agent: agentId, url, apiKey, capacity } = given
   if (!agentId) throw missing(own, 'agent', top.has('agents') ? '' : '--agent ID')
   if (!url) throw missing(own, 'url', '--url URL or GRATICULE_URL')
   if (!apiKey) throw missing(own, 'apiKey', '--api-key KEY or GRATICULE_API_KEY')
@@ -78,14 +79,14 @@ function readAgent(own: Said, { top, flags, env }: { top: Members; flags: Member
   return { where: own.where, url, apiKey, agentId, ...(capacity !== undefined && { capacity }), makeHandler }
 }
 
-/** Without a file only the command line can say it. */
-function missing({ where }: Said, member: string, elsewhere: string): UsageError {
+/** Without a file, the message names the flag. */
+function missing({ where }: Setting, member: string, elsewhere: string): UsageError {
   if (where === '') return new UsageError(`serve needs ${elsewhere}.`)
   return new UsageError(`${where} needs ${member}${elsewhere && ` (or ${elsewhere})`}.`)
 }
 
-/** Whoever copies an agent's entry and forgets its id would have two handlers answer in turn. */
-function refuseTwice(agents: readonly { where: string; agentId: string }[]): void {
+/** Refuses duplicate ids: a copied entry would make two handlers answer alternately. */
+function refuseDuplicates(agents: readonly { where: string; agentId: string }[]): void {
   const seen = new Set<string>()
   for (const { where, agentId } of agents) {
     if (seen.has(agentId)) throw new UsageError(`${where} names the same agent as another item of the list.`)
@@ -93,6 +94,6 @@ function refuseTwice(agents: readonly { where: string; agentId: string }[]): voi
   }
 }
 
-/** What commands see: the environment without the platform's keys, whatever the variables are called. */
+/** The environment for commands, without any variable whose value is a platform key. */
 const withoutKeys = (env: Env, keys: ReadonlySet<string | undefined>): Env =>
   Object.fromEntries(Object.entries(env).filter(([name, value]) => name !== variables.apiKey && !keys.has(value)))

@@ -1,10 +1,10 @@
 const signals = ['SIGTERM', 'SIGINT'] as const
 
-/** Aborted when the process is asked to end. Whoever asks again later does not want to wait. */
+/** Aborted by SIGTERM or SIGINT. A second signal ends the process at once. */
 export function terminationSignal(): { signal: AbortSignal; dispose(): void } {
   const abort = new AbortController()
   let askedAt = Number.POSITIVE_INFINITY
-  // Ctrl-C under npm arrives twice, from the terminal and from npm.
+  // Under npm, Ctrl-C arrives twice: from the terminal and from npm.
   const ask = (name: NodeJS.Signals) => {
     if (performance.now() - askedAt > 1_000) {
       dispose()

@@ -1,8 +1,8 @@
 const maxPieceBytes = 32 * 1024
-// No UTF-16 code unit takes more than three bytes of UTF-8.
+// A UTF-16 code unit takes at most three bytes of UTF-8.
 const safeLength = Math.floor(maxPieceBytes / 3)
 
-/** Cuts text into frames that are not too large, and never through a character: half an emoji waits for its rest. */
+/** Splits text into frames of limited size without splitting a surrogate pair: a lone half waits for the next chunk. */
 export function createTextPieces() {
   let held = ''
   return {

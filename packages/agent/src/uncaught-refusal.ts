@@ -1,11 +1,11 @@
 import type { ConnectionRefused } from './errors.ts'
 
 /**
- * Ends the process with the refusal's message and code 1 if nobody catches it, where Node would print a line of this
- * package's code, a stack and its own version. Listens for one turn of the event loop: an uncaught rejection is
- * reported within it. A program with a listener of its own is left alone.
+ * Prints the refusal's message and exits with code 1 if the rejection is not caught; Node would print source code, a stack
+ * and its version. Listens for one turn of the event loop, within which Node reports uncaught rejections. Does nothing if
+ * the program has its own listener.
  */
-export function sayUncaught(refusal: ConnectionRefused): void {
+export function exitIfUncaught(refusal: ConnectionRefused): void {
   if (process.listenerCount('uncaughtException') > 0) return
   const say = (error: unknown) => {
     if (error !== refusal) return void process.nextTick(rethrow, error)
@@ -16,7 +16,7 @@ export function sayUncaught(refusal: ConnectionRefused): void {
   setImmediate(() => process.off('uncaughtException', say))
 }
 
-/** Thrown by the listener itself, an error would end the process with the code of a broken listener. */
+/** Rethrows other errors outside the listener, because an error thrown in it changes the exit code. */
 function rethrow(error: unknown): never {
   throw error
 }

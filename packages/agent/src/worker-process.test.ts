@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../server/src/testing/until.ts'
-import { startUpstream, trickle } from './testing/ask.ts'
-import { startFakePlatform } from './testing/fake-platform.ts'
-import { startCommand, startProgram } from './testing/worker-process.ts'
+import { until } from '../../server/testing/until.ts'
+import { startUpstream, trickle } from '../testing/ask.ts'
+import { startFakePlatform } from '../testing/fake-platform.ts'
+import { startCommand, startProgram } from '../testing/worker-process.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')
 const [, example = ''] = /```ts\n([^`]*(?:`[^`]+`[^`]*)*?)```/.exec(readme) ?? []

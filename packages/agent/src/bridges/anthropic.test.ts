@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import test from 'node:test'
+import { ask, startUpstream, trickle } from '../../testing/ask.ts'
 import { ProviderError, Reject } from '../errors.ts'
-import { ask, startUpstream, trickle } from '../testing/ask.ts'
 import { anthropic } from './anthropic.ts'
 
 const event = (type: string, value: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...value })}\n\n`

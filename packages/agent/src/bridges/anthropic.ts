@@ -1,3 +1,4 @@
+// The bridge to Anthropic's Messages API.
 import type { ProviderError } from '../errors.ts'
 import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason, Usage } from '../protocol.ts'
@@ -12,9 +13,9 @@ export type AnthropicOptions = ToolOptions & {
   baseUrl?: string
   model?: string
   apiKey?: string
-  /** What the model is told before all else. */
+  /** The system prompt. */
   system?: string
-  /** The longest answer when the caller says nothing. @defaultValue 4096 */
+  /** The longest answer, unless the caller sets a limit. @defaultValue 4096 */
   maxOutputTokens?: number
   fetch?: Fetch
 }
@@ -56,7 +57,7 @@ const errorStatuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** Answers with a model behind Anthropic's Messages API. */
+/** A handler that answers with a model of Anthropic's Messages API. */
 export function anthropic(options: AnthropicOptions = {}): Handler {
   return (invocation) =>
     answerWithTools<ChatMessage>(
@@ -86,7 +87,7 @@ function offered(offer: Offer | undefined): object {
   return { tools, ...(!offer.mayCall && { tool_choice: { type: 'none' } }) }
 }
 
-/** A text block may not be empty. */
+/** The assistant's turn and the tool results. Text blocks must not be empty. */
 const used = ({ text }: Turn, all: readonly Used[]): ChatMessage[] => [
   {
     role: 'assistant',
@@ -129,7 +130,7 @@ function step(event: StreamEvent): Step {
   }
 }
 
-/** A call begins with its block, and its input follows as pieces of JSON. */
+/** A tool call starts with its block; its input follows in JSON fragments. */
 function pieceOf({ index = 0, content_block: block, delta }: StreamEvent): ToolCallPiece[] | undefined {
   if (block?.type === 'tool_use') return piecesOf([block], ({ id, name }) => ({ index, id, name }))
   if (delta?.type === 'input_json_delta') return piecesOf([delta], (piece) => ({ index, input: piece.partial_json }))
@@ -147,7 +148,7 @@ function request({ model, system, maxOutputTokens = 4_096 }: AnthropicOptions, i
   }
 }
 
-/** Later counts replace earlier ones, but not with nothing. */
+/** Counts that are numbers: later ones replace earlier ones, but not with null. */
 const known = (counts: Counts | undefined): Counts =>
   Object.fromEntries(Object.entries(counts ?? {}).filter(([, count]) => typeof count === 'number'))
 
@@ -155,7 +156,7 @@ function streamError(error: StreamEvent['error']): ProviderError {
   return providerAnswered(errorStatuses[error?.type ?? ''] ?? 500, { detail: JSON.stringify(error).slice(0, 1_000) })
 }
 
-/** Anthropic counts what came from the cache apart. */
+/** Anthropic counts cached tokens separately. */
 function usageFrom(counts: Counts): Usage {
   const { input_tokens: input, cache_read_input_tokens: read, cache_creation_input_tokens: created } = counts
   return usageOf({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { ask, invocationOf } from '../../testing/ask.ts'
 import { ProviderError, Reject } from '../errors.ts'
-import { ask, invocationOf } from '../testing/ask.ts'
 import { command } from './command.ts'
 
 const isAlive = (pid: number) => {
@@ -42,12 +42,12 @@ test('an exit code says whose fault it was', async () => {
   await assert.rejects(ask(command({ command: 'kill -9 $$' })), /SIGKILL/)
 })
 
-test('what a command leaves running does not hold the answer open', { timeout: 10_000 }, async () => {
+test('what a command leaves running does not hold the answer open', { timeout: 100_000 }, async () => {
   const { text } = await ask(command({ command: 'sleep 300 & echo $!' }))
   while (isAlive(Number(text))) await setTimeout(10)
 })
 
-test('cancel ends the command and all it started, also what does not want to', { timeout: 20_000 }, async () => {
+test('cancel ends the command and all it started, also what does not want to', { timeout: 100_000 }, async () => {
   const abort = new AbortController()
   const { invocation } = invocationOf({ signal: abort.signal })
   const stubborn = 'trap "" TERM; sh -c "trap \\"\\" TERM; sleep 300" & echo $! $$; sleep 300'
@@ -60,7 +60,7 @@ test('cancel ends the command and all it started, also what does not want to', {
   while (pids.some(isAlive)) await setTimeout(10)
 })
 
-test('an answer nobody reads on ends the command', { timeout: 20_000 }, async () => {
+test('an answer nobody reads on ends the command', { timeout: 100_000 }, async () => {
   const { invocation } = invocationOf()
   let pid = 0
   for await (const text of command({ command: 'echo $$; exec yes' })(invocation) as AsyncIterable<string>) {

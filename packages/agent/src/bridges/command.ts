@@ -1,42 +1,43 @@
+// The bridge to a command: stdin is the input, stdout the answer.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { ProviderError, Reject } from '../errors.ts'
 import type { Handler, Invocation } from '../invocation.ts'
 
 export type CommandOptions = {
-  /** Run by the shell: the input comes on its stdin, its stdout is the answer. */
+  /** A shell command. It reads the input from stdin and writes the answer to stdout. */
   command: string
-  /** What the command sees. @defaultValue the environment of the process, without the platform's key */
+  /** The environment of the command. @defaultValue that of the process, without the platform's key */
   env?: NodeJS.ProcessEnv
 }
 
 const killGraceMs = 3_000
-const maxComplaintLength = 1_000
-/** Of sysexits.h: how a command says whose fault it was. */
+const maxErrorLength = 1_000
+/** Exit codes of sysexits.h that classify a failure. */
 const dataError = 65
 const temporaryFailure = 75
 
-/** Answers with what a command prints. A cancelled one is ended together with all it started. */
+/** A handler that answers with the output of a command. Cancelling ends the command and all processes it started. */
 export function command({ command, env }: CommandOptions): Handler {
   return async function* (invocation) {
     const { signal } = invocation
     const child = spawn('/bin/sh', ['-c', command], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...(env ?? inheritedEnvironment()), ...facts(invocation) },
-      // A process group of its own can be ended as a whole.
+      // Its own process group, which can be killed as a whole.
       detached: true,
     })
-    const complaint = lastWords(child)
+    const errorText = stderrTail(child)
     const exited = exitOf(child)
     const kill = () => endGroup(child, exited)
     signal.addEventListener('abort', kill, { once: true })
     try {
-      // Whoever does not read its input is free to do so.
+      // A command that does not read its input causes EPIPE, which is not an error.
       child.stdin.on('error', () => {}).end(invocation.input)
       yield* child.stdout.setEncoding('utf8')
       const { code, signal: killedBy } = await exited
       signal.throwIfAborted()
-      if (code !== 0) throw failure(code, killedBy, complaint())
+      if (code !== 0) throw failure(code, killedBy, errorText())
     } finally {
       signal.removeEventListener('abort', kill)
       kill()
@@ -48,7 +49,7 @@ type Exit = { code: number | null; signal: string | null }
 
 async function exitOf(child: ChildProcess): Promise<Exit> {
   const [code, signal] = await once(child, 'exit')
-  // What the command left running would keep its output open for ever.
+  // Processes that the command left running would keep its stdout open.
   signalGroup(child, 'SIGKILL')
   return { code, signal }
 }
@@ -64,27 +65,27 @@ function signalGroup({ pid }: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name)
   } catch {
-    // All have ended.
+    // The process group has already ended.
   }
 }
 
-/** The end of what the command wrote to stderr. */
-function lastWords(child: ChildProcess): () => string {
-  let words = ''
+/** The end of the command's stderr. */
+function stderrTail(child: ChildProcess): () => string {
+  let tail = ''
   child.stderr?.setEncoding('utf8').on('data', (text) => {
-    words = (words + text).slice(-maxComplaintLength)
+    tail = (tail + text).slice(-maxErrorLength)
   })
-  return () => words.trim()
+  return () => tail.trim()
 }
 
-function failure(code: number | null, signal: string | null, complaint: string): Error {
-  if (code === dataError) return new Reject(complaint || 'The command rejected the input.')
-  if (code === temporaryFailure) return new ProviderError('The command failed. Try again later.', { detail: complaint })
-  return new Error(`The command ended with ${code ?? signal}: ${complaint}`)
+function failure(code: number | null, signal: string | null, errorText: string): Error {
+  if (code === dataError) return new Reject(errorText || 'The command rejected the input.')
+  if (code === temporaryFailure) return new ProviderError('The command failed. Try again later.', { detail: errorText })
+  return new Error(`The command ended with ${code ?? signal}: ${errorText}`)
 }
 
 function inheritedEnvironment(): NodeJS.ProcessEnv {
-  // biome-ignore lint/style/noProcessEnv: a command sees what its shell would show it
+  // biome-ignore lint/style/noProcessEnv: a command inherits the environment, as in a shell
   const { GRATICULE_API_KEY: _, ...rest } = process.env
   return rest
 }

@@ -1,13 +1,14 @@
+// The parts of a chat request that all models share.
 import type { Invocation } from '../invocation.ts'
 import type { Message, Usage } from '../protocol.ts'
 
-/** What a chat model is asked: the turns before, then the input with what the caller looks at. */
+/** The messages for a chat model: the earlier turns, then the input with the caller's context. */
 export function conversation({ messages, input, context }: Invocation): Message[] {
   const content = context ? `${input}\n\n<context>${JSON.stringify(context)}</context>` : input
   return [...messages, { role: 'user', content }]
 }
 
-/** The model of the operator; a caller chooses only where the operator did not. */
+/** The operator's model; the caller may choose one only if the operator did not. */
 export function modelFor(configured: string | undefined, { options }: Invocation): string {
   const model = configured ?? options.model
   if (model === undefined)
@@ -15,7 +16,7 @@ export function modelFor(configured: string | undefined, { options }: Invocation
   return model
 }
 
-/** Only the counts that are known. */
+/** Usage without the counts that are missing or invalid. */
 export function usageOf(counts: { [Name in keyof Usage]: unknown }): Usage {
   const known = Object.entries(counts).filter(([, count]) => typeof count === 'number' && count >= 0)
   const usage: Usage = Object.fromEntries(known)

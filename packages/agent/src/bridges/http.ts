@@ -1,3 +1,4 @@
+// The bridge to a web service.
 import { ProviderError, Reject } from '../errors.ts'
 import type { Handler, Invocation } from '../invocation.ts'
 import type { Finish } from '../protocol.ts'
@@ -9,8 +10,8 @@ export type HttpOptions = { url: string; headers?: Readonly<Record<string, strin
 const maxJsonLength = 8 * 1024 * 1024
 
 /**
- * Answers with what a web service answers to a POST of the invocation. Its content type says how: JSON with `text` or
- * `output`, a `text/event-stream` of delta, done and error as the platform itself sends it, or plain text as it comes.
+ * A handler that POSTs the invocation to a web service and answers with its response. The content type decides how it is
+ * read: JSON with `text` or `output`; a `text/event-stream` of delta, done and error, as the platform sends it; or plain text.
  */
 export function http({ url, headers, fetch }: HttpOptions): Handler {
   return async function* (invocation) {
@@ -57,7 +58,7 @@ function textField(value: Record<string, unknown>, name: string): string {
   throw new ProviderError('The answer of the web service has no text.', { detail: JSON.stringify(value).slice(0, 200) })
 }
 
-/** The platform checks what the fields hold. */
+/** Not validated here, because the platform validates the fields. */
 function finishOf(answer: Record<string, unknown>): Finish {
   const names = ['finishReason', 'model', 'usage', 'artifacts'] as const
   return Object.fromEntries(names.filter((name) => answer[name] != null).map((name) => [name, answer[name]]))

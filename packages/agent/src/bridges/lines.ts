@@ -2,7 +2,7 @@ import { ProviderError } from '../errors.ts'
 
 const maxLineLength = 4 * 1024 * 1024
 
-/** Lines of a text that comes in chunks, cut anywhere; \n, \r\n and \r end one. */
+/** Splits a chunked text into lines, which end with \n, \r\n or \r. */
 export async function* lines(chunks: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = ''
   let endedWithReturn = false

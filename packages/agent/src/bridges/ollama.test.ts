@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import test from 'node:test'
+import { ask, startUpstream, trickle } from '../../testing/ask.ts'
 import { ProviderError } from '../errors.ts'
-import { ask, startUpstream, trickle } from '../testing/ask.ts'
 import { ollama } from './ollama.ts'
 
 const part = (content: string, more: object = {}) =>

@@ -1,3 +1,4 @@
+// The bridge to Ollama.
 import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason } from '../protocol.ts'
 import { conversation, modelFor, usageOf } from './conversation.ts'
@@ -10,9 +11,9 @@ export type OllamaOptions = ToolOptions & {
   /** @defaultValue http://127.0.0.1:11434 */
   baseUrl?: string
   model?: string
-  /** For Ollama behind something that asks for one. */
+  /** Sent as a bearer token, for an Ollama behind a proxy that requires one. */
   apiKey?: string
-  /** What the model is told before all else. */
+  /** The system prompt. */
   system?: string
   fetch?: Fetch
 }
@@ -31,7 +32,7 @@ type ChatMessage = { role: string; content: string; [more: string]: unknown }
 
 const finishReasons: Readonly<Record<string, FinishReason>> = { stop: 'stop', length: 'length' }
 
-/** Answers with a model that Ollama runs. */
+/** A handler that answers with a model in Ollama. */
 export function ollama(options: OllamaOptions = {}): Handler {
   return (invocation) => {
     const { system } = options
@@ -53,7 +54,7 @@ export function ollama(options: OllamaOptions = {}): Handler {
   }
 }
 
-/** Ollama has no way to forbid calls but to offer none. */
+/** Ollama has no `tool_choice`, so calls are prevented by offering no tools. */
 function offered(offer: Offer | undefined): object {
   if (!offer?.mayCall) return {}
   return { tools: functionsOf(offer) }
@@ -78,7 +79,7 @@ async function* steps(text: AsyncIterable<string>): AsyncGenerator<Step> {
   }
 }
 
-/** Calls come whole, and their arguments as an object. */
+/** Ollama sends calls whole, with their arguments as an object. */
 function writtenCall({ function: called }: Record<string, unknown>, index: number): WrittenCall {
   const { name, arguments: input = {} } = (called ?? {}) as Record<string, unknown>
   return { index, name, input: JSON.stringify(input) }

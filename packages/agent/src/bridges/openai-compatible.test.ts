@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import test from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { ask, invocationOf, startUpstream, trickle } from '../../testing/ask.ts'
 import { ProviderError, Reject } from '../errors.ts'
-import { ask, invocationOf, startUpstream, trickle } from '../testing/ask.ts'
 import { openAiCompatible } from './openai-compatible.ts'
 
 const chunk = (value: object) =>

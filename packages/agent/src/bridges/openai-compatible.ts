@@ -1,3 +1,4 @@
+// The bridge to OpenAI's chat completions API, which many other providers implement.
 import type { ProviderError } from '../errors.ts'
 import type { Handler, Invocation } from '../invocation.ts'
 import type { FinishReason, Usage } from '../protocol.ts'
@@ -12,7 +13,7 @@ export type OpenAiCompatibleOptions = ToolOptions & {
   baseUrl?: string
   model?: string
   apiKey?: string
-  /** What the model is told before all else. */
+  /** The system prompt. */
   system?: string
   headers?: Readonly<Record<string, string>>
   fetch?: Fetch
@@ -49,7 +50,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   function_call: 'tool_calls',
 }
 
-/** Answers with a model behind the OpenAI chat completions API, of OpenAI or of one of the many that speak it. */
+/** A handler that answers with a model of OpenAI or of a compatible provider. */
 export function openAiCompatible(options: OpenAiCompatibleOptions = {}): Handler {
   return (invocation) => {
     const { system } = options
@@ -117,7 +118,7 @@ function writtenCall({ index, id, function: called }: Record<string, unknown>): 
 
 function request({ baseUrl = defaultBaseUrl, model }: OpenAiCompatibleOptions, invocation: Invocation) {
   const { temperature, maxOutputTokens } = invocation.options
-  // OpenAI's newer models refuse the old name, most others know only that.
+  // OpenAI's newer models refuse the old name; most other providers know only the old one.
   const limit = new URL(baseUrl).hostname === 'api.openai.com' ? 'max_completion_tokens' : 'max_tokens'
   return {
     model: modelFor(model, invocation),

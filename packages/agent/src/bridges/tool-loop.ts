@@ -1,3 +1,4 @@
+// The tool loop: asks the model, carries out the tool calls it requests, and asks again until it answers.
 import { ProviderError } from '../errors.ts'
 import type { Invocation } from '../invocation.ts'
 import type { Usage } from '../protocol.ts'
@@ -5,44 +6,44 @@ import { follow, type Step, sum, type ToolCall, type Turn } from './steps.ts'
 import { failed, openToolbox, type Toolbox, type ToolResult, type ToolSpec } from './toolbox.ts'
 import { type Fetch, post, textOf, type UpstreamRequest } from './upstream.ts'
 
-/** What every bridge to a model can be told of tools. */
+/** The tool options of every bridge to a model. */
 export type ToolOptions = {
   /** Whether the model may use the platform's tools. @defaultValue true */
   tools?: boolean
-  /** How the tools are reached. @defaultValue the fetch of the process */
+  /** The fetch for tool calls. @defaultValue the global fetch */
   fetchTools?: Fetch
 }
 
-/** What the model is offered in one turn; with `mayCall` false it has to answer with what it knows. */
+/** The tools of one turn. With `mayCall` false the model must answer without further calls. */
 export type Offer = { readonly specs: readonly ToolSpec[]; readonly mayCall: boolean }
 
-/** A call that was carried out. */
+/** A tool call and its result. */
 export type Used = { readonly call: ToolCall; readonly input: object; readonly result: ToolResult }
 
-/** How a provider is spoken to. */
+/** The request and message formats of a provider. */
 export type Dialect<Message> = {
   readonly messages: readonly Message[]
-  /** The request for the next turn. Without tools there is no offer. */
+  /** The request for the next turn. `offer` is undefined if there are no tools. */
   request(messages: readonly Message[], offer: Offer | undefined): Omit<UpstreamRequest, 'signal'>
-  /** The steps of a turn, from the text of the provider's answer. */
+  /** Parses the provider's response stream into the steps of a turn. */
   steps(text: AsyncIterable<string>): AsyncIterable<Step>
-  /** The turn and the results of its calls, as the provider wants to see them again. */
+  /** The turn and the results of its calls, as messages for the next request. */
   used(turn: Turn, used: readonly Used[]): readonly Message[]
 }
 
 type Ask<Message> = (messages: readonly Message[], offer: Offer | undefined) => Promise<AsyncIterable<Step>>
 
-/** The offered tools as OpenAI describes functions. */
+/** The offered tools in OpenAI's function format. */
 export const functionsOf = ({ specs }: Offer): object[] =>
   specs.map(({ name, description, inputSchema }) => ({
     type: 'function',
     function: { name, description, parameters: inputSchema },
   }))
 
-/** How much a model may use tools for one answer. */
+/** The limits of tool use for one answer. */
 const bounds = { rounds: 8, callsPerRound: 8, resultBytes: 32 * 1024, allResultBytes: 256 * 1024, artifacts: 16 }
 
-/** Answers with a model that may use the platform's tools before and while it answers. */
+/** Answers with a model that can use the platform's tools. */
 export async function* answerWithTools<Message>(
   dialect: Dialect<Message>,
   invocation: Invocation,
@@ -63,16 +64,16 @@ export async function* answerWithTools<Message>(
     if (!mayCall) throw new ProviderError(`The model still asks for tools after ${bounds.rounds} rounds, the limit.`)
     messages = [...messages, ...dialect.used(turn, await use(turn.calls))]
     spent = sum(spent, turn.facts.usage ?? {})
-    // What the model says next is another paragraph.
+    // The text of the next turn starts a new paragraph.
     if (/\S$/.test(turn.text)) yield '\n\n'
   }
 }
 
-/** A turn that was cut off may have been cut off within a call. */
+/** A truncated turn may end in the middle of a call, so its calls are not carried out. */
 const wantsTools = ({ calls, facts: { finishReason } }: Turn): boolean =>
   calls.length > 0 && finishReason !== 'length' && finishReason !== 'content_filter'
 
-/** Not every model knows tools. One that does not is asked again without, before anything was said. */
+/** Starts the first turn. A model that does not support tools is asked again without them, before any text was sent. */
 async function begin<Message>(
   ask: Ask<Message>,
   messages: readonly Message[],
@@ -92,7 +93,7 @@ const refusesTools = (error: unknown): boolean =>
   (error.status === 400 || error.status === 422 || error.status === 501) &&
   /tool|function/i.test(error.detail ?? '')
 
-/** Carries out calls, one after the other: each is a query on somebody's database. */
+/** Carries out calls sequentially, because each is a query on a tenant's database. */
 function createUse(toolbox: Toolbox, invocation: Invocation) {
   let bytes = 0
   const artifacts: object[] = []
@@ -132,11 +133,11 @@ function createUse(toolbox: Toolbox, invocation: Invocation) {
   }
 }
 
-/** What show_on_map makes is for the map of whoever asked, not only for the model. */
+/** The result of show_on_map is also an artifact of the answer, for the caller's map. */
 const isView = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && 'type' in value && value.type === 'mapView'
 
-/** A call without arguments may have no text at all. */
+/** Parses the arguments; an empty text means none. */
 function readInput(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text.trim() || '{}')
@@ -146,7 +147,7 @@ function readInput(text: string): object | undefined {
   }
 }
 
-/** As much of a text as so many bytes hold, never half a character. */
+/** Truncates a text to a number of bytes, without splitting a character. */
 function beginningOf(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   return bytes.length <= maxBytes ? text : new TextDecoder().decode(bytes.subarray(0, maxBytes), { stream: true })

@@ -1,22 +1,23 @@
+// A client for the platform's tools, by the Model Context Protocol (MCP).
 import type { Invocation } from '../invocation.ts'
 import type { Tools } from '../protocol.ts'
 import type { Fetch } from './upstream.ts'
 
-/** A tool as a model is told of it. */
+/** The description of a tool for a model. */
 export type ToolSpec = { readonly name: string; readonly description: string; readonly inputSchema: object }
 
-/** What a tool answered, as text for the model. */
+/** The result of a tool, as text for the model. */
 export type ToolResult = {
   readonly text: string
   readonly isError: boolean
-  /** The same as a value, where the tool has one. */
+  /** The structured content, if the tool returns any. */
   readonly value?: unknown
 }
 
-/** The tools that the platform lends for one invocation. */
+/** The platform's tools for one invocation. */
 export type Toolbox = {
   readonly specs: readonly ToolSpec[]
-  /** Fails only when the invocation ends: everything else is a result that the model can read. */
+  /** Rejects only when the invocation ends; any other failure is a result that the model can read. */
   call(name: string, input: object): Promise<ToolResult>
 }
 
@@ -27,8 +28,8 @@ const maxAnswerBytes = 1024 * 1024
 const callTimeoutMs = 30_000
 
 /**
- * The platform's tools by the Model Context Protocol, which without a session is one POST for each call. Nothing where
- * there are none, or where they cannot be reached: then the model answers without.
+ * Lists the tools. MCP without a session is one POST for each call. Undefined if there are none or they cannot be reached:
+ * the model then answers without tools.
  */
 export async function openToolbox(
   { tools, signal }: Invocation,

@@ -1,3 +1,4 @@
+// HTTP requests to model providers, and the classification of their errors.
 import { ProviderError, Reject } from '../errors.ts'
 
 type UpstreamResponse = Pick<Response, 'ok' | 'status'> & {
@@ -11,7 +12,7 @@ type UpstreamInit = {
   signal: AbortSignal
   redirect: 'manual'
 }
-/** What bridges need of fetch: whoever runs them for others decides where they may reach. */
+/** The part of fetch that bridges use. A server that runs bridges for tenants passes one with an SSRF guard. */
 export type Fetch = (url: string, init: UpstreamInit) => Promise<UpstreamResponse>
 
 export type UpstreamRequest = {
@@ -24,11 +25,11 @@ export type UpstreamRequest = {
 }
 
 const maxErrorLength = 4_096
-/** How providers say that the fault lies in the input. */
+/** Error texts of providers that mean the input is at fault. */
 const inputFaults =
   /context_length_exceeded|context length|maximum context|prompt is too long|request_too_large|invalid_prompt|content_policy|content_filter/i
 
-/** Posts JSON and returns the answer that has begun; everything but success is thrown, and tells callers no secrets. */
+/** POSTs JSON and returns the response before its body is read. Throws unless it succeeded; messages contain no secrets. */
 export async function post({
   fetch = globalThis.fetch,
   url,
@@ -41,7 +42,7 @@ export async function post({
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
     signal,
-    // A redirect would carry the key to another host.
+    // A redirect would send the key to another host.
     redirect: 'manual',
   })
   if (response.ok) return response
@@ -58,7 +59,7 @@ async function send(fetch: Fetch, url: string, init: UpstreamInit): Promise<Upst
   }
 }
 
-/** The body as text, cut anywhere but never through a character. A connection that breaks is the provider's failure. */
+/** Decodes the body in chunks. A broken connection is a ProviderError. */
 export async function* textOf(response: UpstreamResponse, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   try {
@@ -82,7 +83,7 @@ async function refusal(response: UpstreamResponse): Promise<Error> {
   return providerAnswered(status, { detail, retryAfterMs: retryAfterMs(response.headers) })
 }
 
-/** An error the provider told, with the status it has or would have had. */
+/** The error for a provider's error message. Errors inside a stream get the status they would have had. */
 export function providerAnswered(
   status: number,
   { detail, retryAfterMs }: { detail: string; retryAfterMs?: number | undefined },
@@ -105,7 +106,7 @@ function retryAfterMs(headers: UpstreamResponse['headers']): number | undefined 
   return wait >= 0 ? wait : undefined
 }
 
-/** Enough of a body to know what went wrong. */
+/** The first part of an error response's body. */
 async function beginning(response: UpstreamResponse): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -115,23 +116,23 @@ async function beginning(response: UpstreamResponse): Promise<string> {
       if (text.length > maxErrorLength) break
     }
   } catch {
-    // What came before it broke is all there is.
+    // The connection broke; the part that arrived is enough.
   }
   return text.slice(0, maxErrorLength)
 }
 
-/** One JSON value of a stream; anything else is the provider's fault. */
+/** Parses a JSON object of a stream; throws a ProviderError if it is not one. */
 export function parseJson(text: string): Record<string, unknown> {
   try {
     const value = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ProviderError('The answer of the model provider is not valid.', { detail: text.slice(0, 200) })
 }
 
-/** fetch hides the reason in the cause. */
+/** The messages of an error and its causes, because fetch puts the reason there. */
 function causes(error: unknown): string {
   const { message, cause } = error as Error
   return cause instanceof Error
@@ -139,5 +140,5 @@ function causes(error: unknown): string {
     : String(message)
 }
 
-/** The address of a path below a base that may end in a slash. */
+/** Joins a base URL, with or without trailing slash, and a path. */
 export const below = (base: string, path: string): string => `${base.replace(/\/+$/, '')}${path}`

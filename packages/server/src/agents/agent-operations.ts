@@ -1,18 +1,22 @@
 import type { Answer, Operation } from '../http/operation.ts'
 import type { Entity } from '../resource/resource.ts'
+import { standardOperations } from '../resource/standard-operations.ts'
+import { agent } from './agent.ts'
 import type { Agents } from './agents.ts'
+import type { AgentServices } from './services.ts'
 
-/** The standard operations, with what only the connections tell in their answers. */
-export function withLiveFields(operations: readonly Operation[], agents: Agents): Operation[] {
-  return operations.map((operation) => ({
+/** The standard operations, with the status and load of the connections filled in. */
+export const agentOperations: readonly Operation<AgentServices>[] = standardOperations<AgentServices>(agent).map(
+  (operation) => ({
     ...operation,
     async handle(context, input) {
+      const { agents } = context.services
       const answer = await operation.handle(context, input)
       if (operation.method === 'DELETE') await agents.recheck()
       return answer.status === 304 ? answer : await completed(answer, agents)
     },
-  }))
-}
+  }),
+)
 
 async function completed(answer: Answer, agents: Agents): Promise<Answer> {
   const { json, ...rest } = answer
@@ -21,7 +25,7 @@ async function completed(answer: Answer, agents: Agents): Promise<Answer> {
   return { ...rest, ...(body !== undefined && { body }) }
 }
 
-/** `fields` may have left the id out; then the record's own word stands. */
+/** Without an id, which `fields` may leave out, the stored values stay. */
 async function complete(body: readonly unknown[], { bridges, live }: Agents): Promise<void> {
   const entities = body.filter(hasId)
   const partial = entities.filter((entity) => !('type' in entity && 'config' in entity)).map(({ id }) => id)

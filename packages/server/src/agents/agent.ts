@@ -1,13 +1,12 @@
 import Type, { type TSchema } from 'typebox'
-import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
-import { type Draft, defineResource, type Entity, field, type Resource } from '../resource/resource.ts'
+import { type BaseServices, type Draft, defineResource, type Entity, field } from '../resource/resource.ts'
 
 import { bridgeTypes, destinationOf, isBridgeType, readBridgeSecrets, readBridgeSettings } from './bridge-settings.ts'
 
-/** An agent as invocations need it. */
+/** An agent record, as invocations need it. */
 export type Agent = {
   readonly id: string
   readonly applicationId: string
@@ -23,7 +22,7 @@ export type Agent = {
   readonly model: string | null
   readonly storeContent: boolean
   readonly memory: 'none' | 'platform'
-  /** What its tools reach; null: all that the caller does. */
+  /** The datasets that its tools reach; null: all that the caller reaches. */
   readonly datasetIds: readonly string[] | null
 }
 
@@ -31,62 +30,59 @@ const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null
 const milliseconds = (description: string) => Type.Integer({ minimum: 1, maximum: 86_400_000, description })
 const count = Type.Integer({ minimum: 0 })
 
-export type AgentDependencies = {
-  db: Db
-  secrets: Secrets
-  applications: () => Resource
+type RecordServices = BaseServices & {
   /** Does the platform answer for agents of this type itself? Otherwise `config` is the affair of whoever does. */
-  isBridged(type: unknown): boolean
+  readonly agents: { readonly bridges: { serves(type: unknown): boolean } }
 }
 
-/** What the secrets of an application's agents are sealed for. */
+/** The associated data under which the secrets of an application's agents are encrypted. */
 export const secretsPlace = (applicationId: string): string => `agents.secrets.${applicationId}`
 
-/** Agents. Nothing is required: an agent is whoever serves it. */
-export const agents = ({ db, secrets, applications, isBridged }: AgentDependencies): Resource =>
-  defineResource({
-    name: 'agents',
-    title: 'Agent',
-    acl: 'agents',
-    replacement: 'full',
-    ignoresUnknown: true,
-    example: { name: 'Guide', description: 'Answers questions about the map' },
-    fields: {
-      name: field('string', Type.String({ maxLength: 255 }), { default: '' }),
-      description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
-      type: field('string', Type.Enum(['remote', ...bridgeTypes]), { default: 'remote' }),
-      config: field('json', Type.Record(Type.String(), Type.Unknown()), { default: {}, queryable: false }),
-      secrets: field('string', nullable(Type.Record(Type.String(), Type.Unknown())), { mode: 'writeOnly' }),
-      enabled: field('boolean', Type.Boolean(), { default: true }),
-      maxConcurrency: field(
-        'integer',
-        nullable(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Over all replicas; null: no limit' })),
-      ),
-      timeoutMs: field('integer', milliseconds('Until the first output'), { default: 55_000 }),
-      idleTimeoutMs: field('integer', milliseconds('Between outputs'), { default: 60_000 }),
-      maxDurationMs: field('integer', milliseconds('Until the end'), { default: 600_000 }),
-      model: field('string', nullable(Type.String({ maxLength: 255, description: 'Where the worker names none' }))),
-      datasetIds: field('array', nullable(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1_000 })), {
-        queryable: false,
-      }),
-      storeContent: field('boolean', Type.Boolean({ description: 'Keep inputs and outputs in the history' }), {
-        default: false,
-      }),
-      memory: field('string', Type.Enum(['none', 'platform']), { default: 'none' }),
-      status: field('string', Type.Enum(['online', 'draining', 'offline']), { mode: 'readOnly', queryable: false }),
-      workers: field('integer', count, { mode: 'readOnly', queryable: false }),
-      capacity: field('integer', count, { mode: 'readOnly', queryable: false }),
-      inFlight: field('integer', count, { mode: 'readOnly', queryable: false }),
-    },
-    joins: { application: { one: applications, field: 'applicationId' } },
-    async prepare(draft) {
-      const { values, previous, applicationId } = draft
-      if (isBridged(values.type ?? previous?.type)) checkBridge(draft)
-      await keepSecretsHome(db, draft)
-      if (values.secrets === undefined || values.secrets === null) return values
-      return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), secretsPlace(applicationId)) }
-    },
-  })
+/** The resource of agents. No field is required: a worker that connects is enough to serve one. */
+export const agent = defineResource<RecordServices>({
+  name: 'agents',
+  title: 'Agent',
+  acl: 'agents',
+  replacement: 'full',
+  ignoresUnknown: true,
+  hasLiveFields: true,
+  example: { name: 'Guide', description: 'Answers questions about the map' },
+  fields: {
+    name: field('string', Type.String({ maxLength: 255 }), { default: '' }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
+    type: field('string', Type.Enum(['remote', ...bridgeTypes]), { default: 'remote' }),
+    config: field('json', Type.Record(Type.String(), Type.Unknown()), { default: {}, queryable: false }),
+    secrets: field('string', nullable(Type.Record(Type.String(), Type.Unknown())), { mode: 'writeOnly' }),
+    enabled: field('boolean', Type.Boolean(), { default: true }),
+    maxConcurrency: field(
+      'integer',
+      nullable(Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Over all replicas; null: no limit' })),
+    ),
+    timeoutMs: field('integer', milliseconds('Until the first output'), { default: 55_000 }),
+    idleTimeoutMs: field('integer', milliseconds('Between outputs'), { default: 60_000 }),
+    maxDurationMs: field('integer', milliseconds('Until the end'), { default: 600_000 }),
+    model: field('string', nullable(Type.String({ maxLength: 255, description: 'Where the worker names none' }))),
+    datasetIds: field('array', nullable(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1_000 })), {
+      queryable: false,
+    }),
+    storeContent: field('boolean', Type.Boolean({ description: 'Keep inputs and outputs in the history' }), {
+      default: false,
+    }),
+    memory: field('string', Type.Enum(['none', 'platform']), { default: 'none' }),
+    status: field('string', Type.Enum(['online', 'draining', 'offline']), { mode: 'readOnly', queryable: false }),
+    workers: field('integer', count, { mode: 'readOnly', queryable: false }),
+    capacity: field('integer', count, { mode: 'readOnly', queryable: false }),
+    inFlight: field('integer', count, { mode: 'readOnly', queryable: false }),
+  },
+  joins: { application: { one: 'Application', field: 'applicationId' } },
+  async prepare(draft, _scope, { db, secrets, agents }) {
+    const { values, previous, applicationId } = draft
+    if (agents.bridges.serves(values.type ?? previous?.type)) checkBridge(draft)
+    await keepSecretsHome(db, draft)
+    if (values.secrets === undefined || values.secrets === null) return values
+    return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), secretsPlace(applicationId)) }
+  },
+})
 
 function checkBridge({ values, previous }: Draft): void {
   const { type, config } = { ...previous, ...values }
@@ -95,7 +91,7 @@ function checkBridge({ values, previous }: Draft): void {
   if (values.secrets) readBridgeSecrets(values.secrets)
 }
 
-/** Whoever may change an agent may not send its secrets to an address of his choice. */
+/** Secrets must be sent anew with a new address, or write on an agent would be enough to steal its secrets. */
 async function keepSecretsHome(db: Db, { values, previous }: Draft): Promise<void> {
   if (!previous || values.secrets !== undefined) return
   const { type, config } = { ...previous, ...values }

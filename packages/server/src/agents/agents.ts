@@ -3,25 +3,25 @@ import type { Db } from '../db/db.ts'
 import { report } from '../events.ts'
 import type { Agent } from './agent.ts'
 import type { Bridges, Load } from './bridges.ts'
+import { recallTurns } from './conversation-memory.ts'
+import { watchDeletedAgents } from './deleted-agents.ts'
+import { createDetachingMap } from './detaching-map.ts'
 import { createHistory, type Entry, type History } from './history.ts'
 import { beginInvocation, type Client, type Invocation } from './invocation.ts'
 import type { Limits } from './limits.ts'
-import { recallTurns } from './memory.ts'
-import type { Bus } from './peer-runs.ts'
-import { createPeers, type Peers } from './peers.ts'
+import { offerInTurn } from './offer.ts'
 import type { Question } from './question.ts'
-import { createRegister } from './register.ts'
-import { startReplica } from './replica.ts'
-import { offerInTurn } from './run.ts'
+import type { Bus } from './remote-runs.ts'
+import { createRemoteWorkers, type RemoteWorkers } from './remote-workers.ts'
+import { startReplicaHeartbeat } from './replica-heartbeat.ts'
 import type { Tracing } from './tracing.ts'
-import { createUpgrades, type Upgrades } from './upgrade.ts'
-import { createWatch } from './watch.ts'
+import { createUpgrades, type Upgrades } from './websocket-upgrade.ts'
 import { createWorkers, type WorkerInfo, type Workers } from './workers.ts'
 
-/** What of an agent only its connections tell. */
+/** The fields of an agent that come from its connections and not from its row. */
 export type Live = { status: 'online' | 'draining' | 'offline'; workers: number; capacity: number; inFlight: number }
 
-/** The agents of this installation as this replica reaches them. */
+/** The agents of this installation, as this replica reaches them: its own workers, those of other replicas, and bridges. */
 export type Agents = {
   readonly replicaId: string
   readonly limits: Limits
@@ -31,16 +31,16 @@ export type Agents = {
   readonly history: History
   readonly bridges: Bridges
   begin(question: Question, client: Client): Invocation
-  /** How many invocations of this replica are under way. */
+  /** The number of invocations whose client is at this replica. */
   inFlight(): number
-  /** Ends an invocation of any replica because somebody asked for it. */
+  /** Cancels an invocation on whichever replica has its client. */
   stop(replicaId: string, invocationId: string): void
   workersOf(agentId: string): WorkerInfo[]
   live(agent: { id: string; type?: unknown; config?: unknown }): Live
-  /** An agent was deleted: what serves it ends now. */
+  /** Closes the connections of agents that were deleted, without waiting for the next periodic check. */
   recheck(): Promise<void>
   attach(http: FastifyInstance): void
-  /** Finishes what has begun, sends the workers elsewhere, and lets go. */
+  /** Graceful shutdown: sends the workers to other replicas, waits for running invocations, then closes. */
   close(): Promise<void>
 }
 
@@ -57,17 +57,17 @@ const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
 export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsOptions): Agents {
   const onError = (error: unknown) => log.warn({ err: error }, 'agents: background work failed')
-  const active = createRegister<Invocation>()
+  const active = createDetachingMap<Invocation>()
   const history = createHistory(db, bus.id, onError)
   const upgrades = createUpgrades(limits.frameBytes)
   const workers = createWorkers({
     limits,
-    onChange: (agentId, lasting) => peers.announce(agentId, lasting),
-    onReady: ({ agentId, hello }) => peers.announceReady(agentId, hello.workerId),
+    onChange: (agentId, lasting) => remoteWorkers.announce(agentId, lasting),
+    onReady: ({ agentId, hello }) => remoteWorkers.announceReady(agentId, hello.workerId),
   })
-  const peers: Peers = createPeers(bus, workers, stopHere)
-  const replica = startReplica({ db, id: bus.id, historyDays: limits.historyDays, onError })
-  const watch = createWatch({ db, workers, bridges, onError })
+  const remoteWorkers: RemoteWorkers = createRemoteWorkers(bus, workers, stopHere)
+  const replicaHeartbeat = startReplicaHeartbeat({ db, id: bus.id, historyDays: limits.historyDays, onError })
+  const deletedAgents = watchDeletedAgents({ db, workers, bridges, onError })
 
   function stopHere(invocationId: string): void {
     active.get(invocationId)?.end('cancelled', 'The invocation was cancelled.', 'admin')
@@ -76,23 +76,24 @@ export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsO
   function onOver({ id, question }: Invocation, entry: Entry): void {
     active.delete(id)
     question.trace.end?.(entry)
-    tellOver(log, entry)
+    reportEnd(log, entry)
   }
 
-  /** Workers of this replica first, the platform itself last. */
+  /** Workers of this replica first, then those of other replicas, then the platform itself. */
   function offerTo(agent: Agent, conversationId: string | undefined) {
     const offers = [
       () => workers.offerTo(agent.id, conversationId),
-      () => peers.offerTo(agent.id, conversationId),
+      () => remoteWorkers.offerTo(agent.id, conversationId),
       () => bridges.offerTo(agent),
     ]
     return offerInTurn(() => offers.shift()?.())
   }
 
-  const workersOf = (agentId: string) => [...workers.infosOf(agentId), ...peers.infosOf(agentId)]
+  const workersOf = (agentId: string) => [...workers.infosOf(agentId), ...remoteWorkers.infosOf(agentId)]
   const services = {
     ...{ limits, history, offerTo, onOver },
-    hasReady: (agent: Agent) => bridges.serves(agent.type) || workers.hasReady(agent.id) || peers.hasReady(agent.id),
+    hasReady: (agent: Agent) =>
+      bridges.serves(agent.type) || workers.hasReady(agent.id) || remoteWorkers.hasReady(agent.id),
     recall: (question: Question) => recallTurns(db, history, question),
   }
   return {
@@ -103,28 +104,28 @@ export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsO
       return invocation
     },
     inFlight: () => active.size,
-    stop: (replicaId, id) => (replicaId === bus.id ? stopHere(id) : peers.stop(replicaId, id)),
+    stop: (replicaId, id) => (replicaId === bus.id ? stopHere(id) : remoteWorkers.stop(replicaId, id)),
     live: (agent) => liveOf(workersOf(agent.id), bridges.loadOf(agent)),
-    recheck: watch.look,
+    recheck: deletedAgents.check,
     attach: (http) => upgrades.attach(http, connectPath),
     async close() {
-      // Whoever is alone has nowhere to send its workers.
-      const isLast = peers.isAlone()
+      // Without another replica, workers have nowhere to go: only their running invocations are waited for.
+      const isLast = remoteWorkers.isAlone()
       workers.sendAway(limits.drainMs)
       const isDone = () =>
         active.size === 0 && [...workers.connections()].every((one) => isLast && one.inFlight() === 0)
       await until(isDone, limits.drainMs)
       for (const { end } of active.values()) end('shutting_down', 'The server is stopping.', 'shutting_down')
-      peers.close()
-      watch.close()
+      remoteWorkers.close()
+      deletedAgents.close()
       await workers.close()
       await history.flush()
-      await replica.close()
+      await replicaHeartbeat.close()
     },
   }
 }
 
-function tellOver(log: AgentsOptions['log'], entry: Entry): void {
+function reportEnd(log: AgentsOptions['log'], entry: Entry): void {
   const { id, agentId, status, statusCode, errorCode, durationMs, ttfbMs } = entry
   report('invocation', {
     code: status === 'succeeded' ? 'ok' : (errorCode ?? status),

@@ -18,13 +18,13 @@ export type HandlerSources = {
   db: Db
   secrets: Secrets
   bridges: BridgePackage
-  /** The guarded way out, to providers. */
+  /** Fetch through the SSRF guard, to providers of models. */
   fetch: Fetch
-  /** The way to the platform's own tools, which needs no network. */
+  /** Fetch for the platform's own tools, without the network. */
   fetchTools: Fetch
 }
 
-/** Answers as the record says at this moment: a change counts from the next invocation on, on every replica. */
+/** The handler of a bridged agent. It reads the record for each invocation, so a change counts on every replica at once. */
 export function bridgeHandler({ db, secrets, bridges, fetch, fetchTools }: HandlerSources, agentId: string): Handler {
   return async (invocation) => {
     const [row] = await db.query<Row>(

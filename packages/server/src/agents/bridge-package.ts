@@ -1,7 +1,7 @@
-/** The agent package's door for the platform, by path: the server runs from sources, of which no build is made. */
+/** The agent package, imported by path because the server runs from sources without a build. */
 export type { Fetch, Handler, Invoke, InvokeOptions, Message, Running, Tools } from '../../../agent/src/in-process.ts'
 
 export type BridgePackage = typeof import('../../../agent/src/in-process.ts')
 
-/** Loads the bridges, which is done only where they are on. */
+/** Loaded lazily: only installations with bridges need it. */
 export const loadBridgePackage = (): Promise<BridgePackage> => import('../../../agent/src/in-process.ts')

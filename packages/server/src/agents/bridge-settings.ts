@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
 import { validator } from '../http/validate.ts'
 
-/** Agents of these types the platform can answer for itself. */
+/** The types of agents for which the platform itself can answer. */
 export const bridgeTypes = ['openai', 'anthropic', 'ollama', 'http'] as const
 export type BridgeType = (typeof bridgeTypes)[number]
 
@@ -10,17 +10,21 @@ export const isBridgeType = (type: unknown): type is BridgeType => bridgeTypes.s
 
 const defaultConcurrency = 16
 
-const address = Type.String({ maxLength: 2_000, pattern: '^[Hh][Tt]{2}[Pp][Ss]?://[^\\s\\\\]+$' })
+const address = Type.String({
+  maxLength: 2_000,
+  pattern: '^[Hh][Tt]{2}[Pp][Ss]?://[^\\s\\\\]+$',
+  examples: ['https://api.example.org/v1'],
+})
 const headers = Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: 4_096 }), { maxProperties: 50 })
 const concurrency = Type.Integer({ minimum: 1, maximum: 1_000 })
 const model = {
   concurrency: Type.Optional(concurrency),
   baseURL: Type.Optional(address),
-  /** As the worker package calls it: unheeded, the key would go to the address that is the default. */
+  /** The spelling of the agent package. If it were ignored, the key would go to the default address. */
   baseUrl: Type.Optional(address),
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
   system: Type.Optional(Type.String({ maxLength: 262_144 })),
-  /** Whether the model may use the dataset tools; true unless said otherwise. */
+  /** Whether the model may use the dataset tools; true by default. */
   tools: Type.Optional(Type.Boolean()),
 }
 const schemas = {
@@ -36,7 +40,7 @@ const secretsSchema = Type.Object({
   apiKey: Type.Optional(Type.String({ minLength: 1, maxLength: 8_192, pattern: '^[\\x21-\\x7e]+$' })),
 })
 
-/** What a bridge is told; which of it there is depends on its type. */
+/** The settings of a bridge; which are set depends on its type. */
 export type BridgeSettings = Partial<
   Static<typeof schemas.openai> & Static<typeof schemas.anthropic> & Static<typeof schemas.http>
 >
@@ -70,7 +74,7 @@ export function destinationOf(type: unknown, config: unknown): string | undefine
   return `${type} ${URL.parse(String(addressOf(type, (config ?? {}) as BridgeSettings)))?.origin ?? ''}`
 }
 
-/** The address that is asked; none: the one that is the type's default. */
+/** The address of the provider; undefined: the default of the type. */
 export const addressOf = (type: BridgeType, { baseURL, baseUrl, url }: BridgeSettings): string | undefined =>
   type === 'http' ? url : (baseURL ?? baseUrl)
 

@@ -4,8 +4,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { after, before, type TestContext, test } from 'node:test'
-import { type AgentWorld, agentWorld, until } from '../testing/agent-world.ts'
-import { runningQueries } from '../testing/running-queries.ts'
+import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
+import { runningQueries } from '../../testing/running-queries.ts'
+
+// One database is enough: models, agents and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to
+// both.
 
 let world: AgentWorld
 const ids: Record<string, string> = {}

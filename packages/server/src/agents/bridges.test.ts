@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { echo } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld, until } from '../testing/agent-world.ts'
+import { echo } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
+
+// One database is enough: providers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
 
 const secret = 'sk-not-to-be-seen'
 

@@ -4,27 +4,27 @@ import type { Agent } from './agent.ts'
 import { bridgeHandler, type HandlerSources } from './bridge-handler.ts'
 import type { Fetch, Running } from './bridge-package.ts'
 import { bridgeCapacity, isBridgeType } from './bridge-settings.ts'
-import { createJobs, type Jobs } from './jobs.ts'
 import type { Limits } from './limits.ts'
+import { declining, type Offer } from './offer.ts'
 import type { Invoke } from './protocol.ts'
-import { declining, type Offer } from './run.ts'
+import { createWorkerSlots, type WorkerSlots } from './worker-slots.ts'
 
-/** The workers that this replica is itself, for agents whose type names a bridge. They exist while they have work. */
+/** In-process workers, for agents whose type names a bridge: the platform itself calls the model. They exist while they have work. */
 export type Bridges = {
   /** Does the platform answer for agents of this type? */
   serves(type: unknown): boolean
-  /** Nothing for an agent that it does not answer for. */
+  /** Undefined for an agent that the platform does not answer for. */
   offerTo(agent: Agent): Offer | undefined
   loadOf(agent: { id: string; type?: unknown; config?: unknown }): Load | undefined
-  /** What `loadOf` needs to know of these agents. */
+  /** The fields of these agents that `loadOf` needs. */
   describe(agentIds: readonly string[]): Promise<ReadonlyMap<string, { type: string; config: unknown }>>
-  /** The agents that are answered for at the moment. */
+  /** The agents that have an invocation running here. */
   agentIds(): string[]
-  /** The agent is gone, and with it what is done for it. */
+  /** The agent was deleted: its invocations are cancelled. */
   lose(agentId: string): void
 }
 
-/** The guarded way out, for answers that stream. */
+/** Fetch through the SSRF guard, for answers that stream. */
 type Stream = (
   url: string,
   request: { method: string; headers: Readonly<Record<string, string>>; body: string; signal: AbortSignal },
@@ -38,9 +38,13 @@ export type BridgesOptions = Omit<HandlerSources, 'fetch'> & {
 
 export type Load = { capacity: number; inFlight: number }
 
-type Desk = { readonly applicationId: string; readonly jobs: Jobs; readonly running: Map<string, Running> }
+type BridgeWorker = {
+  readonly applicationId: string
+  readonly slots: WorkerSlots
+  readonly running: Map<string, Running>
+}
 
-/** Where the platform answers for nobody. */
+/** For installations where bridges are off. */
 export const noBridges: Bridges = {
   serves: () => false,
   offerTo: () => undefined,
@@ -50,57 +54,62 @@ export const noBridges: Bridges = {
   lose() {},
 }
 
-/** As the history calls it. */
+/** The name of these workers in the history. */
 const workerId = 'platform'
 
 export function createBridges({ limits, log, stream, ...rest }: BridgesOptions): Bridges {
   const sources: HandlerSources = { ...rest, fetch: fetchThrough(stream, rest.bridges) }
-  const desks = new Map<string, Desk>()
+  const workers = new Map<string, BridgeWorker>()
 
-  /** The two ends of a worker's connection, without a socket in between. */
-  function open(agentId: string, applicationId: string): Desk {
-    const running: Desk['running'] = new Map()
-    const jobs: Jobs = createJobs({
+  /** Both ends of a worker's connection, without a socket between them. */
+  function open(agentId: string, applicationId: string): BridgeWorker {
+    const running: BridgeWorker['running'] = new Map()
+    const slots: WorkerSlots = createWorkerSlots({
       limits,
       breach: () => lose(agentId),
-      onChange: () => jobs.count() === 0 && desks.delete(agentId),
+      onChange: () => slots.count() === 0 && workers.delete(agentId),
       send(frame) {
         if (frame.t === 'invoke') begin(frame)
         else if (frame.t === 'credit') running.get(frame.id)?.addCredit(frame.bytes)
         else if (frame.t === 'cancel') running.get(frame.id)?.cancel(frame.reason)
       },
     })
-    const say = (line: string) => log.warn({ agentId }, line)
+    const warn = (line: string) => log.warn({ agentId }, line)
 
     function begin(invoke: Invoke): void {
       const { id } = invoke
-      jobs.read({ t: 'accept', id })
-      const run = sources.bridges.runInvocation(invoke, bridgeHandler(sources, agentId), { send: jobs.read, log: say })
+      slots.read({ t: 'accept', id })
+      const run = sources.bridges.runInvocation(invoke, bridgeHandler(sources, agentId), {
+        send: slots.read,
+        log: warn,
+      })
       running.set(id, run)
       run.ended.catch((error) => log.warn({ agentId, err: error }, 'bridge failed')).finally(() => running.delete(id))
     }
-    const desk = { applicationId, jobs, running }
-    desks.set(agentId, desk)
-    return desk
+    const worker = { applicationId, slots, running }
+    workers.set(agentId, worker)
+    return worker
   }
 
   function lose(agentId: string): void {
-    const desk = desks.get(agentId)
-    desks.delete(agentId)
-    for (const run of desk?.running.values() ?? []) run.cancel('the agent was deleted')
-    desk?.jobs.lose()
+    const worker = workers.get(agentId)
+    workers.delete(agentId)
+    for (const run of worker?.running.values() ?? []) run.cancel('the agent was deleted')
+    worker?.slots.lose()
   }
 
-  const inFlight = (agentId: string): number => desks.get(agentId)?.jobs.count() ?? 0
+  const inFlight = (agentId: string): number => workers.get(agentId)?.slots.count() ?? 0
   const inFlightOf = (applicationId: string): number =>
-    desks.values().reduce((sum, desk) => (desk.applicationId === applicationId ? sum + desk.jobs.count() : sum), 0)
+    workers
+      .values()
+      .reduce((sum, worker) => (worker.applicationId === applicationId ? sum + worker.slots.count() : sum), 0)
   return {
     serves: isBridgeType,
     offerTo({ id, applicationId, type, config }) {
       if (!isBridgeType(type)) return undefined
       if (inFlight(id) >= bridgeCapacity(config)) return declining('busy')
       if (inFlightOf(applicationId) >= limits.bridgeCallsPerApplication) return declining('crowded')
-      return (invoke, on) => (desks.get(id) ?? open(id, applicationId)).jobs.offer(workerId, invoke, on)
+      return (invoke, on) => (workers.get(id) ?? open(id, applicationId)).slots.offer(workerId, invoke, on)
     },
     loadOf: ({ id, type, config }) =>
       isBridgeType(type) ? { capacity: bridgeCapacity(config), inFlight: inFlight(id) } : undefined,
@@ -111,7 +120,7 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
       )
       return new Map(rows.map(({ id, type, config }) => [id, { type, config }]))
     },
-    agentIds: () => [...desks.keys()],
+    agentIds: () => [...workers.keys()],
     lose,
   }
 }
@@ -120,7 +129,7 @@ const fetchThrough =
   (stream: Stream, { ProviderError }: HandlerSources['bridges']): Fetch =>
   async (url, { redirect: _, ...request }) => {
     const { status, headers, body } = await stream(url, request).catch((error) => {
-      // What the guard refuses is for the agent's owner to mend, so they are told what it says.
+      // Only the agent's owner can change the address that the guard refused, so the message is passed on.
       const isRefused = error instanceof ApiError && error.code === 'invalid_request'
       throw isRefused ? new ProviderError(error.message, { cause: error }) : error
     })

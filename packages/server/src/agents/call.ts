@@ -10,12 +10,16 @@ const optionsSchema = Type.Object({
   maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
 })
 
-/** `input` is checked below: what is wrong with it has a code of its own. */
+/** `input` is checked below, because its faults have an error code of their own. */
 export const callSchema = Type.Object(
   {
     input: Type.Optional(Type.Unknown({ description: 'Required: what to ask the agent, a text that is not empty' })),
     conversationId: Type.Optional(
-      Type.String({ pattern: '^[\\w.:-]{1,128}$', description: 'Groups turns; stays with one worker if it can' }),
+      Type.String({
+        pattern: '^[\\w.:-]{1,128}$',
+        examples: ['support-42'],
+        description: 'Groups turns; stays with one worker if it can',
+      }),
     ),
     messages: Type.Optional(Type.Array(messageSchema, { maxItems: 100, description: 'Earlier turns' })),
     context: Type.Optional(
@@ -33,7 +37,7 @@ export const callSchema = Type.Object(
   { title: 'AgentInvokeDto', examples: [{ input: 'Which parks are near the river?' }] },
 )
 
-/** What a client asks of an agent, checked. */
+/** The body of an invocation request, validated. */
 export type Call = {
   readonly input: string
   readonly conversationId?: string

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { echo, type Job } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld, until } from '../testing/agent-world.ts'
+import { echo, type Job } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
+
+// One database is enough: workers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
 
 const graceMs = 400
 const stalledMs = 600

@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { echo } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld } from '../testing/agent-world.ts'
+import { echo } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld } from '../../testing/agent-world.ts'
+
+// One database is enough: the commands see only the API.
 
 const text = readFileSync(new URL('../../../../docs/agents.md', import.meta.url), 'utf8')
 const blocks = (language: string): string[] =>

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { echo, type Job } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld, until } from '../testing/agent-world.ts'
+import { echo, type Job } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
+
+// One database is enough: workers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
 
 let world: AgentWorld
 before(async () => {

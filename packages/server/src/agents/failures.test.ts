@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { echo, type Job } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld, until } from '../testing/agent-world.ts'
+import { echo, type Job } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
+
+// One database is enough: workers and callers meet in memory; invoke.test.ts and ownership.test.ts write the history to both.
 
 let world: AgentWorld
 before(async () => {
@@ -322,4 +324,15 @@ test('a call may only lower the time until the first output', async () => {
     const took = performance.now() - start
     assert.ok(took >= least && took < most, `${took}`)
   }
+})
+
+test('a worker that accepts in time is served, though the server itself stood still meanwhile', async () => {
+  const agentId = await world.agent()
+  await world.worker(agentId, (job) => {
+    // Worker and server share this thread: neither reads anything until it goes on.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+    echo(job)
+  })
+  const { status, body } = await world.invoke(agentId, { input: 'still here' })
+  assert.equal(status, 200, JSON.stringify(body))
 })

@@ -1,13 +1,12 @@
 import Type from 'typebox'
 import { type Caller, scopeOf } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
-import type { Db } from '../db/db.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
-import type { Resource } from '../resource/resource.ts'
+import type { Operation } from '../http/operation.ts'
 import { getEntity } from '../resource/store.ts'
-import type { Agents } from './agents.ts'
+import { agent } from './agent.ts'
+import { type AgentServices, operation } from './services.ts'
 
 const statuses = ['running', 'succeeded', 'failed', 'cancelled'] as const
 const text = Type.Union([Type.String(), Type.Null()])
@@ -49,65 +48,65 @@ const listSchema = Type.Object({
 })
 const maxLimit = 1_000
 
-/** The operations about what was asked of an agent. */
-export function historyOperations(db: Db, resource: Resource, agents: Agents): Operation[] {
-  const store = { db, resource }
-  const path = `${resource.path}/{id}/invocations`
-  return [
-    operation({
-      id: 'agents.invocations',
-      method: 'GET',
-      path,
-      summary: 'List what was asked of an agent, the latest first',
-      description: 'What was said, and `metadata`, is null without write on the agent.',
-      access: { class: 'agents', level: 'read' },
-      query: listSchema,
-      success: {
-        status: 200,
-        description: 'A page of invocations',
-        schema: Type.Array(invocationSchema),
-        headers: ['X-Total-Count'],
-      },
-      async handle({ caller, scope }, { params: { id = '' }, query }) {
-        const { entity } = await getEntity(store, scope, id, ['id'])
-        await agents.history.flush()
-        const where = and(conditionsOf(String(entity.id), query))
-        const [count] = await db.query<{ total: number }>(
-          sql`SELECT count(*)::int AS total FROM svc.agent_invocations WHERE ${where}`,
-        )
-        const rows = await db.query(sql`
+const path = `${agent.path}/{id}/invocations` as const
+
+/** The operations on the history of invocations. */
+export const historyOperations: readonly Operation<AgentServices>[] = [
+  operation({
+    id: 'agents.invocations',
+    method: 'GET',
+    path,
+    summary: 'List what was asked of an agent, the latest first',
+    description: 'What was said, and `metadata`, is null without write on the agent.',
+    access: { class: 'agents', level: 'read' },
+    query: listSchema,
+    success: {
+      status: 200,
+      description: 'A page of invocations',
+      schema: Type.Array(invocationSchema),
+      headers: ['X-Total-Count'],
+    },
+    async handle({ caller, scope, services }, { params: { id }, query }) {
+      const { db, agents } = services
+      const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id'])
+      await agents.history.flush()
+      const where = and(conditionsOf(String(entity.id), query))
+      const [count] = await db.query<{ total: number }>(
+        sql`SELECT count(*)::int AS total FROM svc.agent_invocations WHERE ${where}`,
+      )
+      const rows = await db.query(sql`
           SELECT ${facts}, ${mayReadContent(caller, id) ? content : noContent} FROM svc.agent_invocations WHERE ${where} ORDER BY created_at DESC, id DESC
           LIMIT ${Math.min(query.limit ?? 100, maxLimit)} OFFSET ${query.offset ?? 0}`)
-        return { headers: { 'x-total-count': String(count?.total) }, body: rows }
-      },
-    }),
-    operation({
-      id: 'agents.cancel',
-      method: 'POST',
-      path: `${path}/{invocationId}/cancel`,
-      summary: 'Cancel an invocation that runs',
-      description: 'Its client gets the error `cancelled`. One that has ended stays as it is.',
-      access: { class: 'agents', level: 'write' },
-      success: {
-        status: 202,
-        description: 'It ends, or has ended',
-        schema: Type.Object({ id: Type.String(), status: Type.String() }),
-      },
-      async handle({ scope }, { params: { id = '', invocationId = '' } }) {
-        const { entity } = await getEntity(store, scope, id, ['id'])
-        await agents.history.flush()
-        const [found] = isUuid(invocationId)
-          ? await db.query<{ replicaId: string; status: string }>(sql`
+      return { headers: { 'x-total-count': String(count?.total) }, body: rows }
+    },
+  }),
+  operation({
+    id: 'agents.cancel',
+    method: 'POST',
+    path: `${path}/{invocationId}/cancel`,
+    summary: 'Cancel an invocation that runs',
+    description: 'Its client gets the error `cancelled`. One that has ended stays as it is.',
+    access: { class: 'agents', level: 'write' },
+    success: {
+      status: 202,
+      description: 'It ends, or has ended',
+      schema: Type.Object({ id: Type.String(), status: Type.String() }),
+    },
+    async handle({ scope, services }, { params: { id, invocationId } }) {
+      const { db, agents } = services
+      const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id'])
+      await agents.history.flush()
+      const [found] = isUuid(invocationId)
+        ? await db.query<{ replicaId: string; status: string }>(sql`
               SELECT replica_id AS "replicaId", status FROM svc.agent_invocations
               WHERE id = ${invocationId.toLowerCase()}::uuid AND agent_id = ${String(entity.id)}::uuid`)
-          : []
-        if (!found) throw new ApiError('not_found', 'There is no invocation with this id.')
-        if (found.status === 'running') agents.stop(found.replicaId, invocationId.toLowerCase())
-        return { body: { id: invocationId.toLowerCase(), status: found.status } }
-      },
-    }),
-  ]
-}
+        : []
+      if (!found) throw new ApiError('not_found', 'There is no invocation with this id.')
+      if (found.status === 'running') agents.stop(found.replicaId, invocationId.toLowerCase())
+      return { body: { id: invocationId.toLowerCase(), status: found.status } }
+    },
+  }),
+]
 
 const facts: Sql = sql`
   id, agent_id AS "agentId", application_id AS "applicationId", created_at AS "createdAt",
@@ -118,7 +117,7 @@ const facts: Sql = sql`
 const content: Sql = sql`metadata, input, output`
 const noContent: Sql = sql`NULL AS metadata, NULL AS input, NULL AS output`
 
-/** Whoever may write an agent could have it store what is said, or answer itself. */
+/** Content needs write on the agent: who has that could read all content anyway, by changing the agent. */
 function mayReadContent(caller: Caller, id: string): boolean {
   const writable = scopeOf(caller, 'agents', 'write')
   return writable !== undefined && (writable.ids === 'any' || writable.ids.includes(id))

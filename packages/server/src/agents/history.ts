@@ -1,7 +1,7 @@
 import type { Db, Queryable } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 
-/** One invocation as it is remembered. Content is there only where the agent stores it. */
+/** A row of the invocation history. Content is set only where the agent stores it. */
 export type Entry = {
   id: string
   agentId: string
@@ -29,29 +29,29 @@ export type Entry = {
 }
 
 export type History = {
-  /** Remembers an invocation soon, one that has only begun a little later. */
+  /** Write-behind: queues the entry for the next batch. */
   note(entry: Entry): void
-  /** Remembers it now. */
+  /** Writes the entry now. */
   write(entry: Entry): Promise<void>
-  /** Begins an invocation, unless as many of the agent's are running on all replicas as may. */
+  /** Writes the entry unless `most` invocations of the agent are running on all replicas together; then false. */
   reserve(entry: Entry, most: number): Promise<boolean>
-  /** Writes all that waits. */
+  /** Writes all queued entries. */
   flush(): Promise<void>
 }
 
 const flushMs = 50
 const capacity = 20_000
-/** A replica that was not seen for so long is dead. */
+/** A replica whose last heartbeat is older than this is dead. */
 const replicaDeadMs = 15_000
 
 export function createHistory(db: Db, replicaId: string, onError: (error: unknown) => void): History {
   let waiting = new Map<string, Entry>()
-  /** These may be over by the next time, and are then written once instead of twice. */
+  /** Running invocations wait for one batch more: most have ended by then, and are written once instead of twice. */
   let begun: Entry[] = []
   let timer: NodeJS.Timeout | undefined
   let writing: Promise<void> = Promise.resolve()
 
-  /** One batch after the other: what comes while one is written waits, and is counted. */
+  /** Batches are written one after the other, so that the queue, which is bounded, absorbs a slow database. */
   async function writeDue(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -81,7 +81,7 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
     timer ??= setTimeout(writeNext, flushMs).unref()
   }
 
-  /** The database may be back for the next batch. */
+  /** Queues a failed batch again. */
   function keep(batch: readonly Entry[], error: unknown): void {
     onError(error)
     for (const entry of batch) note(entry)
@@ -116,7 +116,7 @@ export function createHistory(db: Db, replicaId: string, onError: (error: unknow
 export const liveReplicas: Sql = sql`
   SELECT id FROM svc.replicas WHERE seen_at > clock_timestamp() - ${replicaDeadMs} * interval '1 millisecond'`
 
-/** An agent that was deleted meanwhile, or is being deleted, is remembered no more: nobody waits for that deletion. */
+/** Skips agents that are deleted, or locked by a deletion: a batch must not wait for that. */
 async function insert(db: Queryable, replicaId: string, entries: readonly Entry[]): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.agent_invocations (

@@ -9,9 +9,9 @@ export type Repeatable = {
   agentId: string
   /** In hexadecimal. */
   keyHash: string
-  /** The user behind the key, if there is one: many users can have one key. */
+  /** The user, if there is one: many users can share an API key. */
   userId: number | null
-  /** The client's name for the call. */
+  /** The header Idempotency-Key. */
   key: string
   body: unknown
   replicaId: string
@@ -19,7 +19,7 @@ export type Repeatable = {
 
 const maxKeyLength = 255
 
-/** Does the work once for a key: whoever repeats the call within a day gets the answer of the first. Failures count not. */
+/** Idempotency keys: the first call does the work, repetitions within a day get its answer. Failures are not kept. */
 export async function once(
   db: Db,
   secrets: Secrets,
@@ -33,7 +33,7 @@ export async function once(
   const caller = callerOf(call)
   const row = sql`agent_id = ${agentId}::uuid AND caller = ${caller} AND key = ${key}`
   const place = `agent_answers ${agentId} ${key}`
-  // One whose replica died will never be answered.
+  // A call whose replica died will never be answered, so its key is free again.
   await db.query(sql`
     DELETE FROM svc.agent_answers WHERE ${row} AND (created_at < clock_timestamp() - interval '1 day'
       OR (answer IS NULL AND replica_id <> ${replicaId}::uuid AND replica_id NOT IN (${liveReplicas})))`)

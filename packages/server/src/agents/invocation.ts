@@ -4,30 +4,30 @@ import type { Agent } from './agent.ts'
 import { isBridgeType } from './bridge-settings.ts'
 import type { Entry, History } from './history.ts'
 import type { Limits } from './limits.ts'
+import type { Offer, Run, RunEvent } from './offer.ts'
 import { declined, type Ending, failure, readEnding, workerFailure } from './outcome.ts'
 import type { CancelReason, Invoke, Message } from './protocol.ts'
 import { entryOf, invokeFrame, isRemembered, type Question } from './question.ts'
-import type { Offer, Run, RunEvent } from './run.ts'
+import { createSurrogateJoiner, type SurrogateJoiner } from './surrogate-pairs.ts'
 import { uuidV7 } from './uuid-v7.ts'
-import { createWholeCharacters, type WholeCharacters } from './whole-characters.ts'
 
-/** Whoever waits for the answer. It hears `fail` or `done` once, also when it has left. */
+/** The receiver of an answer. `fail` or `done` is called exactly once, even after the client has disconnected. */
 export type Client = {
-  /** The answer begins. */
+  /** The answer begins: the headers can be sent. */
   open(invocationId: string): void
-  /** A piece of it. False when the client has not read what it was given before. */
+  /** False means back-pressure: the client has not read what was written before. */
   write(text: string): boolean
   done(ending: Ending & { durationMs: number; invocationId: string }): void
   fail(error: ApiError): void
 }
 
-/** What can be done to a running invocation from outside. */
+/** The handle of a running invocation. */
 export type Invocation = {
   readonly id: string
   readonly question: Question
   /** The client has read: the worker may send more. */
   room(): void
-  /** The client is gone. */
+  /** The client has disconnected. */
   leave(reason: CancelReason): void
   /** Ends it with an error. */
   end(code: ErrorCode, message: string, reason: CancelReason): void
@@ -38,12 +38,12 @@ export type InvocationServices = {
   history: History
   hasReady(agent: Agent): boolean
   offerTo(agent: Agent, conversationId: string | undefined): Offer
-  /** What was said before in this conversation, for agents that do not remember it themselves. */
+  /** Earlier messages of the conversation, for agents whose memory the platform keeps. */
   recall(question: Question): Promise<Message[]>
   onOver(invocation: Invocation, entry: Entry): void
 }
 
-type Life = {
+type ActiveInvocation = {
   readonly services: InvocationServices
   readonly question: Question
   readonly client: Client
@@ -52,32 +52,32 @@ type Life = {
   readonly startedAt: number
   state: 'waiting' | 'open' | 'over'
   run: Run | undefined
-  readonly characters: WholeCharacters
+  readonly characters: SurrogateJoiner
   /** The answer so far, if it is to be stored. */
-  readonly kept: string[] | undefined
+  readonly output: string[] | undefined
   outputBytes: number
-  /** Bytes that the client has taken and the worker was not given back yet. */
-  owed: number
+  /** Flow control: bytes that the client has taken and for which the worker has no new credit yet. */
+  unreturnedCredit: number
   hasRoom: boolean
-  /** When it is over at the latest, and when it is unless something is heard before, by `performance.now()`. */
+  /** The total deadline, and the idle deadline that output moves, both by `performance.now()`. */
   readonly endsBy: number
-  silentBy: number
-  /** Rings at `ringsAt`, when the first of the two may have come: setting it anew for every output would cost more. */
+  silentUntil: number
+  /** One lazy timer for both deadlines: it is not reset for every output, but checks what has passed when it fires. */
   timer: NodeJS.Timeout | undefined
-  ringsAt: number
+  timerDueAt: number
   readonly invocation: Invocation
 }
 
 /**
- * The life of an invocation: begin → reserve → offer → accepted → first output → more → the end. The end comes once,
- * from the worker, from a timer, or from outside; and whatever ends it, nothing of it is left.
+ * The state machine of an invocation: begin → reserve → offer → accepted → first output → more → the end. The end comes
+ * exactly once, from the worker, a timer or outside, and releases everything that the invocation held.
  */
 export function beginInvocation(services: InvocationServices, question: Question, client: Client): Invocation {
   const { agent, call } = question
   const id = uuidV7()
   const entry = entryOf(id, question)
   const startedAt = performance.now()
-  const life: Life = {
+  const active: ActiveInvocation = {
     services,
     question,
     client,
@@ -86,204 +86,205 @@ export function beginInvocation(services: InvocationServices, question: Question
     startedAt,
     state: 'waiting',
     run: undefined,
-    characters: createWholeCharacters(),
-    kept: entry.input === null ? undefined : [],
+    characters: createSurrogateJoiner(),
+    output: entry.input === null ? undefined : [],
     outputBytes: 0,
-    owed: 0,
+    unreturnedCredit: 0,
     hasRoom: true,
     endsBy: startedAt + agent.maxDurationMs,
-    silentBy: startedAt + Math.min(agent.timeoutMs, call.timeoutMs ?? Number.POSITIVE_INFINITY),
+    silentUntil: startedAt + Math.min(agent.timeoutMs, call.timeoutMs ?? Number.POSITIVE_INFINITY),
     timer: undefined,
-    ringsAt: Number.POSITIVE_INFINITY,
+    timerDueAt: Number.POSITIVE_INFINITY,
     invocation: {
       id,
       question,
       room() {
-        life.hasRoom = true
-        repay(life)
+        active.hasRoom = true
+        returnCredit(active)
       },
-      leave: (reason) => leave(life, reason),
-      end: (code, message, reason) => stop(life, failure(code, message, id), reason),
+      leave: (reason) => leave(active, reason),
+      end: (code, message, reason) => stop(active, failure(code, message, id), reason),
     },
   }
-  setTimer(life, startedAt)
-  offer(life).catch((error) => isOver(life) || fail(life, error))
-  return life.invocation
+  setTimer(active, startedAt)
+  offer(active).catch((error) => isOver(active) || fail(active, error))
+  return active.invocation
 }
 
-const isOver = ({ state }: Life): boolean => state === 'over'
+const isOver = ({ state }: ActiveInvocation): boolean => state === 'over'
 
-const elapsed = ({ startedAt }: Life): number => Math.round(performance.now() - startedAt)
+const elapsed = ({ startedAt }: ActiveInvocation): number => Math.round(performance.now() - startedAt)
 
-/** For the first of what may come. */
-function setTimer(life: Life, now: number): void {
-  clearTimeout(life.timer)
-  life.ringsAt = Math.min(life.endsBy, life.silentBy)
-  life.timer = setTimeout(ring, Math.ceil(life.ringsAt - now), life)
+/** For the earlier of the two deadlines. */
+function setTimer(active: ActiveInvocation, now: number): void {
+  clearTimeout(active.timer)
+  active.timerDueAt = Math.min(active.endsBy, active.silentUntil)
+  active.timer = setTimeout(onTimer, Math.ceil(active.timerDueAt - now), active)
 }
 
-function ring(life: Life): void {
+function onTimer(active: ActiveInvocation): void {
   const now = performance.now()
-  if (now >= life.endsBy) timeOut(life, 'The agent did not finish in time.')
-  else if (now < life.silentBy) setTimer(life, now)
+  if (now >= active.endsBy) timeOut(active, 'The agent did not finish in time.')
+  else if (now < active.silentUntil) setTimer(active, now)
   else
     timeOut(
-      life,
-      life.state === 'waiting'
+      active,
+      active.state === 'waiting'
         ? 'The agent did not begin to answer in time.'
         : 'The agent stopped sending before its answer was complete.',
     )
 }
 
-const timeOut = (life: Life, message: string): void => stop(life, failure('agent_timeout', message, life.id), 'timeout')
+const timeOut = (active: ActiveInvocation, message: string): void =>
+  stop(active, failure('agent_timeout', message, active.id), 'timeout')
 
-/** From the first output on: the wait for the next begins anew. */
-function heard(life: Life): void {
-  if (life.state !== 'open') return
+/** Before the first output another deadline counts. */
+function restartIdleTimeout(active: ActiveInvocation): void {
+  if (active.state !== 'open') return
   const now = performance.now()
-  life.silentBy = now + life.question.agent.idleTimeoutMs
-  if (life.silentBy < life.ringsAt) setTimer(life, now)
+  active.silentUntil = now + active.question.agent.idleTimeoutMs
+  if (active.silentUntil < active.timerDueAt) setTimer(active, now)
 }
 
-async function offer(life: Life): Promise<void> {
-  const { services, question, entry, id } = life
+async function offer(active: ActiveInvocation): Promise<void> {
+  const { services, question, entry, id } = active
   const { agent, call } = question
-  // Not before the caller has the invocation in hand.
+  // Asynchronous from here on, so that the caller has its handle before the first callback.
   await undefined
-  if (!agent.enabled) return fail(life, declined('nobody', id))
-  if (!services.hasReady(agent)) return fail(life, declined(isBridgeType(agent.type) ? 'unbridged' : 'nobody', id))
+  if (!agent.enabled) return fail(active, declined('nobody', id))
+  if (!services.hasReady(agent)) return fail(active, declined(isBridgeType(agent.type) ? 'unbridged' : 'nobody', id))
   if (agent.maxConcurrency === null) services.history.note(entry)
-  else if (!(await services.history.reserve(entry, agent.maxConcurrency))) return fail(life, declined('busy', id))
+  else if (!(await services.history.reserve(entry, agent.maxConcurrency))) return fail(active, declined('busy', id))
   const messages = call.messages ?? (isRemembered(question) ? await services.recall(question) : undefined)
-  // The client may have left while the database was asked; then a place that was reserved is free again.
-  if (isOver(life)) return void (await services.history.write(entry))
-  const remainingMs = Math.max(1, agent.maxDurationMs - elapsed(life))
+  // The client may have disconnected during the queries. Writing the entry frees the place that was reserved.
+  if (isOver(active)) return void (await services.history.write(entry))
+  const remainingMs = Math.max(1, agent.maxDurationMs - elapsed(active))
   const invoke = invokeFrame(id, question, messages, remainingMs, services.limits.windowBytes)
-  offerAgain(life, invoke, maxMoves)
+  offerWithRetries(active, invoke, maxRetries)
 }
 
-/** How often a worker may move on while it is being asked. */
-const maxMoves = 3
+/** How often an invocation is offered again because its worker reconnected to another replica. */
+const maxRetries = 3
 
-/** Until a worker that is lost is known to be, and one that has moved is known to be elsewhere. */
-const moveMs = 30
+/** The time that replicas need to learn that a worker is lost, or has connected elsewhere. */
+const retryMs = 30
 
-/** Whoever declines because its worker has just left for another replica says so: the worker is asked there. */
-function offerAgain(life: Life, invoke: Invoke, moves: number): void {
-  const { services, question } = life
+/** `nobody` may mean that the worker is just moving to another replica, so the invocation is offered again, there. */
+function offerWithRetries(active: ActiveInvocation, invoke: Invoke, retries: number): void {
+  const { services, question } = active
   const { agent, call } = question
-  life.run = services.offerTo(agent, call.conversationId)(invoke, (event) => {
-    if (isOver(life)) return
-    if (event.t !== 'declined' || event.why !== 'nobody' || moves === 0) return hear(life, event)
+  active.run = services.offerTo(agent, call.conversationId)(invoke, (event) => {
+    if (isOver(active)) return
+    if (event.t !== 'declined' || event.why !== 'nobody' || retries === 0) return handleEvent(active, event)
     setTimeout(() => {
-      if (isOver(life)) return
-      if (services.hasReady(agent)) offerAgain(life, invoke, moves - 1)
-      else hear(life, event)
-    }, moveMs)
+      if (isOver(active)) return
+      if (services.hasReady(agent)) offerWithRetries(active, invoke, retries - 1)
+      else handleEvent(active, event)
+    }, retryMs)
   })
 }
 
-function hear(life: Life, event: RunEvent): void {
-  const { id, entry } = life
-  if (event.t === 'declined') fail(life, declined(event.why, id))
+function handleEvent(active: ActiveInvocation, event: RunEvent): void {
+  const { id, entry } = active
+  if (event.t === 'declined') fail(active, declined(event.why, id))
   else if (event.t === 'accepted') entry.workerId = event.workerId
-  else if (event.t === 'delta') take(life, event.text)
-  else if (event.t === 'done') finish(life, event)
-  else if (event.t === 'error') fail(life, workerFailure(event, id))
-  else if (event.t === 'cancelled') fail(life, failure('agent_failed', 'The agent cancelled the invocation.', id))
-  else if (event.t === 'lost') fail(life, failure('agent_disconnected', 'The agent disconnected.', id))
+  else if (event.t === 'delta') receiveText(active, event.text)
+  else if (event.t === 'done') finish(active, event)
+  else if (event.t === 'error') fail(active, workerFailure(event, id))
+  else if (event.t === 'cancelled') fail(active, failure('agent_failed', 'The agent cancelled the invocation.', id))
+  else if (event.t === 'lost') fail(active, failure('agent_disconnected', 'The agent disconnected.', id))
   else {
-    if (event.t === 'start') open(life)
-    heard(life)
+    if (event.t === 'start') open(active)
+    restartIdleTimeout(active)
   }
 }
 
-/** The first output: until now a failure was an HTTP status, from now on it is an event. */
-function open(life: Life): void {
-  if (life.state !== 'waiting') return
-  life.state = 'open'
-  life.entry.ttfbMs = elapsed(life)
-  heard(life)
-  life.client.open(life.id)
+/** At the first output the headers are sent. Failures before it are an HTTP status, failures after it an event. */
+function open(active: ActiveInvocation): void {
+  if (active.state !== 'waiting') return
+  active.state = 'open'
+  active.entry.ttfbMs = elapsed(active)
+  restartIdleTimeout(active)
+  active.client.open(active.id)
 }
 
-function take(life: Life, text: string): void {
-  const { outputBytes: most } = life.services.limits
-  open(life)
-  heard(life)
+function receiveText(active: ActiveInvocation, text: string): void {
+  const { outputBytes: most } = active.services.limits
+  open(active)
+  restartIdleTimeout(active)
   const bytes = Buffer.byteLength(text)
-  life.outputBytes += bytes
-  life.owed += bytes
-  if (life.outputBytes > most) {
-    stop(life, failure('agent_failed', `The answer is larger than ${most} bytes.`, life.id), 'output_limit')
+  active.outputBytes += bytes
+  active.unreturnedCredit += bytes
+  if (active.outputBytes > most) {
+    stop(active, failure('agent_failed', `The answer is larger than ${most} bytes.`, active.id), 'output_limit')
     return
   }
-  pass(life, life.characters.take(text))
-  repay(life)
+  forward(active, active.characters.take(text))
+  returnCredit(active)
 }
 
-function pass(life: Life, text: string): void {
+function forward(active: ActiveInvocation, text: string): void {
   if (text === '') return
-  life.kept?.push(text)
-  life.hasRoom = life.client.write(text)
+  active.output?.push(text)
+  active.hasRoom = active.client.write(text)
 }
 
-/** Not for every piece: a quarter of the window at a time keeps the worker going. */
-function repay(life: Life): void {
-  if (!life.hasRoom || life.owed < life.services.limits.windowBytes / 4) return
-  life.run?.credit(life.owed)
-  life.owed = 0
+/** In quarters of the window: a credit frame for each piece would double the traffic. */
+function returnCredit(active: ActiveInvocation): void {
+  if (!active.hasRoom || active.unreturnedCredit < active.services.limits.windowBytes / 4) return
+  active.run?.credit(active.unreturnedCredit)
+  active.unreturnedCredit = 0
 }
 
-function finish(life: Life, done: Extract<RunEvent, { t: 'done' }>): void {
-  const { id, client, question, entry } = life
+function finish(active: ActiveInvocation, done: Extract<RunEvent, { t: 'done' }>): void {
+  const { id, client, question, entry } = active
   const ending = readEnding(done, question.agent.model)
   if (!ending) {
-    fail(life, failure('agent_failed', 'The agent ended its answer with a message that is not valid.', id))
+    fail(active, failure('agent_failed', 'The agent ended its answer with a message that is not valid.', id))
     return
   }
-  open(life)
-  pass(life, life.characters.rest())
+  open(active)
+  forward(active, active.characters.rest())
   const { finishReason, model, usage } = ending
-  close(life, { status: 'succeeded', statusCode: 200, finishReason, model, usage }, () =>
+  close(active, { status: 'succeeded', statusCode: 200, finishReason, model, usage }, () =>
     client.done({ ...ending, durationMs: entry.durationMs ?? 0, invocationId: id }),
   )
 }
 
-/** Ends it although the worker is still at it. */
-function stop(life: Life, error: ApiError, reason: CancelReason): void {
-  if (isOver(life)) return
-  life.run?.cancel(reason)
-  fail(life, error)
+/** Ends it while the worker is still working on it. */
+function stop(active: ActiveInvocation, error: ApiError, reason: CancelReason): void {
+  if (isOver(active)) return
+  active.run?.cancel(reason)
+  fail(active, error)
 }
 
-function leave(life: Life, reason: CancelReason): void {
-  if (isOver(life)) return
-  life.run?.cancel(reason)
-  const left = failure('client_left', 'The client closed the connection.', life.id)
-  close(life, { status: 'cancelled', statusCode: left.status }, () => life.client.fail(left))
+function leave(active: ActiveInvocation, reason: CancelReason): void {
+  if (isOver(active)) return
+  active.run?.cancel(reason)
+  const left = failure('client_left', 'The client closed the connection.', active.id)
+  close(active, { status: 'cancelled', statusCode: left.status }, () => active.client.fail(left))
 }
 
-function fail(life: Life, error: ApiError): void {
+function fail(active: ActiveInvocation, error: ApiError): void {
   const status = error.code === 'cancelled' || isRevoked(error) ? 'cancelled' : 'failed'
-  close(life, { status, statusCode: error.status, errorCode: error.code }, () => life.client.fail(error))
+  close(active, { status, statusCode: error.status, errorCode: error.code }, () => active.client.fail(error))
 }
 
-function close(life: Life, result: Partial<Entry>, tell: () => void): void {
-  if (isOver(life)) return
-  const { services, entry, kept, outputBytes, question } = life
-  life.state = 'over'
-  clearTimeout(life.timer)
-  const output = kept ? storable(kept.join('')) : null
-  Object.assign(entry, result, { durationMs: elapsed(life), outputBytes, output })
-  services.onOver(life.invocation, entry)
-  // Its place must be free for whoever comes because this one has ended.
-  if (question.agent.maxConcurrency !== null) void services.history.write(entry).then(tell)
+function close(active: ActiveInvocation, result: Partial<Entry>, answerClient: () => void): void {
+  if (isOver(active)) return
+  const { services, entry, output, outputBytes, question } = active
+  active.state = 'over'
+  clearTimeout(active.timer)
+  const stored = output ? storable(output.join('')) : null
+  Object.assign(entry, result, { durationMs: elapsed(active), outputBytes, output: stored })
+  services.onOver(active.invocation, entry)
+  // With a limit, the place must be free before the client hears of the end and asks again.
+  if (question.agent.maxConcurrency !== null) void services.history.write(entry).then(answerClient)
   else {
     services.history.note(entry)
-    tell()
+    answerClient()
   }
 }
 
-/** The database keeps neither NUL nor half a character. */
+/** PostgreSQL stores neither NUL nor a lone surrogate. */
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()

@@ -1,21 +1,20 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller, Scope } from '../access/acl.ts'
-import type { Secrets } from '../access/secrets.ts'
-import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { createEventStream, eventStreamHeaders } from '../http/event-stream.ts'
-import { type Answer, type Operation, operation } from '../http/operation.ts'
+import type { Answer, Operation } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
-import { createRecent, type Recent } from '../resource/recent.ts'
-import type { Resource } from '../resource/resource.ts'
-import type { Agent } from './agent.ts'
+import { createRecordCache, type RecordCache } from '../resource/record-cache.ts'
+import type { BaseServices } from '../resource/resource.ts'
+import { type Agent, agent as agentResource } from './agent.ts'
 import type { Agents } from './agents.ts'
 import { callSchema, readCall } from './call.ts'
 import { once } from './idempotency.ts'
 import type { Invocation } from './invocation.ts'
 import { errorPayload } from './outcome.ts'
 import type { Question } from './question.ts'
+import { type AgentServices, operation } from './services.ts'
 
 const bodyLimit = 1_048_576
 
@@ -35,80 +34,75 @@ const responseSchema = Type.Object(
   { title: 'AgentInvokeResponse' },
 )
 
-/** The tools that an agent may use for a caller. */
-type ToolsFor = (request: FastifyRequest, caller: Caller, agent: Agent) => NonNullable<Question['tools']>
+/** Cache of agents for invocations, fresh to a second. */
+export const createKnownAgents = (services: BaseServices): RecordCache<Agent> =>
+  createRecordCache({ resource: agentResource, services }, ({ entity }) => entity as unknown as Agent)
 
-export type InvokeDependencies = {
-  db: Db
-  secrets: Secrets
-  resource: Resource
-  agents: Agents
-  toolsFor: ToolsFor
-}
+const common = {
+  access: { class: 'agents', level: 'execute' },
+  method: 'POST',
+  body: callSchema,
+  bodyLimit,
+  repairsText: true,
+  failures: [429, 502, 504],
+} as const
 
-export function invokeOperations({ db, secrets, resource, agents, toolsFor }: InvokeDependencies): Operation[] {
-  const known = createRecent({ db, resource }, ({ entity }) => entity as unknown as Agent)
-  const common = {
-    access: { class: 'agents', level: 'execute' },
-    method: 'POST',
-    body: callSchema,
-    bodyLimit,
-    repairsText: true,
-    failures: [429, 502, 504],
-  } as const
-  return [
-    operation({
-      ...common,
-      id: 'agents.invoke',
-      path: `${resource.path}/{id}/invoke`,
-      summary: 'Ask an agent and wait for its whole answer',
-      description: 'With an Idempotency-Key, a repeated call within a day gets the answer of the first.',
-      success: { status: 200, description: 'The answer', schema: responseSchema, headers: ['X-Invocation-Id'] },
-      failures: [409, ...common.failures],
-      async handle(context, { params: { id = '' }, body }) {
-        const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'invoke')
-        const key = context.request.headers['idempotency-key']
-        if (typeof key !== 'string') return invoke(agents, context.signal, question)
-        const { agent, keyHash, userId } = question
-        const call = { agentId: agent.id, keyHash, userId, key, body, replicaId: agents.replicaId }
-        const work = async () => (await invoke(agents, context.signal, question)).body as { invocationId: string }
-        const { answer, isReplay } = await once(db, secrets, call, work)
-        const { invocationId } = answer as { invocationId: string }
-        const headers = { 'x-invocation-id': invocationId, 'idempotency-replayed': String(isReplay) }
-        return { headers, body: answer }
-      },
-    }),
-    operation({
-      ...common,
-      id: 'agents.stream',
-      path: `${resource.path}/{id}/stream`,
-      summary: 'Ask an agent and read its answer while it is made',
-      description:
-        'Server-Sent Events: `start`, then `delta` with pieces of the text, then `done` or `error`. ' +
-        'What fails before the first output is an ordinary error. A stream without `done` or `error` was cut off.',
-      success: {
-        status: 200,
-        description: 'The events',
-        schema: Type.String(),
-        contentType: 'text/event-stream',
-        headers: ['X-Invocation-Id'],
-      },
-      async handle(context, { params: { id = '' }, body }) {
-        const question = await questionOf({ known, agents, toolsFor }, context, id, body, 'stream')
-        return stream(agents, context, question)
-      },
-    }),
-  ]
-}
+export const invokeOperations: readonly Operation<AgentServices>[] = [
+  operation({
+    ...common,
+    id: 'agents.invoke',
+    path: `${agentResource.path}/{id}/invoke`,
+    summary: 'Ask an agent and wait for its whole answer',
+    description: 'With an Idempotency-Key, a repeated call within a day gets the answer of the first.',
+    success: { status: 200, description: 'The answer', schema: responseSchema, headers: ['X-Invocation-Id'] },
+    failures: [409, ...common.failures],
+    async handle(context, { params: { id }, body }) {
+      const { db, secrets, agents } = context.services
+      const question = await questionOf(context, id, body, 'invoke')
+      const key = context.request.headers['idempotency-key']
+      if (typeof key !== 'string') return invoke(agents, context.signal, question)
+      const { agent, keyHash, userId } = question
+      const call = { agentId: agent.id, keyHash, userId, key, body, replicaId: agents.replicaId }
+      const work = async () => (await invoke(agents, context.signal, question)).body as { invocationId: string }
+      const { answer, isReplay } = await once(db, secrets, call, work)
+      const { invocationId } = answer as { invocationId: string }
+      const headers = { 'x-invocation-id': invocationId, 'idempotency-replayed': String(isReplay) }
+      return { headers, body: answer }
+    },
+  }),
+  operation({
+    ...common,
+    id: 'agents.stream',
+    path: `${agentResource.path}/{id}/stream`,
+    summary: 'Ask an agent and read its answer while it is made',
+    description:
+      'Server-Sent Events: `start`, then `delta` with pieces of the text, then `done` or `error`. ' +
+      'What fails before the first output is an ordinary error. A stream without `done` or `error` was cut off.',
+    success: {
+      status: 200,
+      description: 'The events',
+      schema: Type.String(),
+      contentType: 'text/event-stream',
+      headers: ['X-Invocation-Id'],
+    },
+    async handle(context, { params: { id }, body }) {
+      const question = await questionOf(context, id, body, 'stream')
+      return stream(context.services.agents, context, question)
+    },
+  }),
+]
+
+type Asked = { request: FastifyRequest; caller: Caller; scope: Scope; services: AgentServices }
 
 async function questionOf(
-  { known, agents: { limits, tracing }, toolsFor }: { known: Recent<Agent>; agents: Agents; toolsFor: ToolsFor },
-  { request, caller, scope }: { request: FastifyRequest; caller: Caller; scope: Scope },
+  { request, caller, scope, services }: Asked,
   id: string,
   body: Parameters<typeof readCall>[0],
   mode: 'invoke' | 'stream',
 ): Promise<Question> {
-  const agent = await known.get(scope, id).catch(explainAbsence)
+  const { agents, knownAgents, toolsFor } = services
+  const { limits, tracing } = agents
+  const agent = await knownAgents.get(scope, id).catch(explainAbsence)
   const call = readCall(body, limits)
   const tools = toolsFor(request, caller, agent)
   const trace = tracing.begin(request.headers.traceparent, agent, call)
@@ -123,7 +117,7 @@ function explainAbsence(error: unknown): never {
 
 type Context = { readonly request: FastifyRequest; readonly signal: AbortSignal }
 
-/** The whole answer. */
+/** Answers when the invocation has ended. */
 function invoke(agents: Agents, signal: AbortSignal, question: Question): Promise<Answer> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {
@@ -147,7 +141,7 @@ function invoke(agents: Agents, signal: AbortSignal, question: Question): Promis
   })
 }
 
-/** The answer while it is made. The headers wait for the first output: until then a failure is a status. */
+/** Server-Sent Events. The headers wait for the first output, so that a failure before it is an HTTP status. */
 function stream(agents: Agents, { request, signal }: Context, question: Question): Promise<Answer> {
   signal.throwIfAborted()
   const { keepaliveMs, stalledMs } = agents.limits
@@ -158,7 +152,7 @@ function stream(agents: Agents, { request, signal }: Context, question: Question
       onRoom: () => invocation.room(),
       onStalled() {
         invocation.leave('slow_consumer')
-        // A reset: what waits in the system's buffers would be kept for whoever never reads it.
+        // Reset instead of close, or the system keeps the unread buffers of a client that never reads.
         request.raw.socket.resetAndDestroy()
       },
     })

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { echo, type Job } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld } from '../testing/agent-world.ts'
+import { echo, type Job } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld } from '../../testing/agent-world.ts'
+
+// One database is enough: ownership.test.ts invokes agents, by workers and with their history, on both.
 
 let world: AgentWorld
 before(async () => {

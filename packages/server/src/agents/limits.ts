@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 
-/** What agents, workers and clients have to keep to; see the settings `AGENT_…`. */
+/** Limits for agents, workers and clients, from the settings `AGENT_…`. */
 export type Limits = ReturnType<typeof limitsOf>
 
 export const limitsOf = (config: Pick<Config, Extract<keyof Config, `AGENT_${string}`>>) => ({

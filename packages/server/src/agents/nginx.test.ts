@@ -6,8 +6,10 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { agentWorld, until } from '../testing/agent-world.ts'
-import { openStream } from '../testing/event-client.ts'
+import { agentWorld, until } from '../../testing/agent-world.ts'
+import { openStream } from '../../testing/event-client.ts'
+
+// One database is enough: what nginx passes on does not say where it was stored.
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

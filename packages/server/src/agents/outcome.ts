@@ -1,8 +1,8 @@
 import { ApiError, type ErrorCode } from '../errors.ts'
+import type { Decline } from './offer.ts'
 import { type FinishReason, finishReasons, type Usage, usageFields, type WorkerFrame } from './protocol.ts'
-import type { Decline } from './run.ts'
 
-/** What a successful answer ends with. */
+/** The last event of a successful answer. */
 export type Ending = { finishReason: FinishReason; model: string; usage: Usage; artifacts?: unknown[] }
 
 const maxMessageLength = 1_000
@@ -21,7 +21,7 @@ export function failure(code: ErrorCode, message: string, invocationId: string, 
   })
 }
 
-/** The same as the payload of an event. */
+/** The payload of an `error` event. */
 export const errorPayload = ({ status, code, message, title, extensions }: ApiError): object => ({
   statusCode: status,
   status,
@@ -71,12 +71,12 @@ export const workerFailure = (
   return failure(apiCode, firstLine(message) || fallback, invocationId)
 }
 
-/** A stack trace is of no use to a client, and tells it too much. */
+/** Without the stack trace, which would tell clients about the source of the worker. */
 const firstLine = (message = ''): string => message.split(/\n\s+at /, 1)[0]?.trim() ?? ''
 
 type Done = Omit<Extract<WorkerFrame, { t: 'done' }>, 'id'>
 
-/** What the worker says at the end, or nothing where that makes no sense: then the handler is wrong. */
+/** The end of the answer from the frame `done`; undefined if the frame is not valid, which is a fault of the handler. */
 export function readEnding({ finishReason = 'stop', model, usage = {}, artifacts }: Done, fallback: string | null) {
   if (typeof finishReason !== 'string' || !isObject(usage)) return undefined
   if (model !== undefined && model !== null && typeof model !== 'string') return undefined

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import type { Job } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld } from '../../testing/agent-world.ts'
 import { sql } from '../db/sql.ts'
-import type { Job } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld } from '../testing/agent-world.ts'
 
 let world: AgentWorld
 let reader: string

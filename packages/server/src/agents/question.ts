@@ -5,7 +5,7 @@ import type { Entry } from './history.ts'
 import type { Invoke, Message, Tools } from './protocol.ts'
 import type { Trace } from './tracing.ts'
 
-/** Who asks an agent for what. */
+/** An invocation as it is asked: agent, request, caller and trace. */
 export type Question = {
   readonly agent: Agent
   readonly call: Call
@@ -15,19 +15,19 @@ export type Question = {
   /** The user of the access token, or of the key. */
   readonly userId: number | null
   readonly trace: Trace
-  /** What lets the worker use the platform's tools on behalf of whoever asks, for so many milliseconds. */
+  /** The token with which the worker uses the platform's tools on behalf of the caller, for so many milliseconds. */
   tools?(invocationId: string, remainingMs: number): Tools
 }
 
-/** Does the platform keep what is said in this conversation? */
+/** Does the platform keep the memory of this conversation? */
 export const isRemembered = ({ agent, call }: Question): boolean =>
   agent.memory === 'platform' && call.conversationId !== undefined
 
-/** The name by which workers know who asks: the user, else the key. It is the same each time, and tells nothing else. */
+/** A pseudonym of the caller for workers: stable for the user, else the key, and not reversible. */
 const callerName = ({ agent, userId, keyHash }: Question): string =>
   hash('sha256', `${agent.id} ${userId === null ? `key ${keyHash}` : `user ${userId}`}`, 'base64url').slice(0, 22)
 
-/** As the history has it when it begins. */
+/** The first history entry of an invocation. */
 export function entryOf(id: string, question: Question): Entry {
   const { agent, call, mode, keyHash, userId, trace } = question
   const isKept = agent.storeContent || isRemembered(question)
@@ -58,7 +58,7 @@ export function entryOf(id: string, question: Question): Entry {
   }
 }
 
-/** As a worker is told. */
+/** The frame with which a worker gets it. */
 export function invokeFrame(
   id: string,
   question: Question,

@@ -4,7 +4,7 @@ const poolBytes = 2_048
 let pool = ''
 let at = 0
 
-/** So many random hexadecimal digits; chance is fetched for many at once. */
+/** Random hexadecimal digits from a pool, because one call of the system for many ids is cheaper than one for each. */
 export function randomHex(digits: number): string {
   if (at + digits > pool.length) {
     pool = randomBytes(poolBytes).toString('hex')

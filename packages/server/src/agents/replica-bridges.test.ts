@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../testing/agent-world.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { openStream } from '../testing/event-client.ts'
-import { startNats } from '../testing/nats.ts'
-import { type ReplicaProcess, startReplica } from '../testing/replica-process.ts'
+import { until } from '../../testing/agent-world.ts'
+import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { openStream } from '../../testing/event-client.ts'
+import { startNats } from '../../testing/nats.ts'
+import { type ReplicaProcess, startReplica } from '../../testing/replica-process.ts'
+
+// One database is enough: several processes cannot share the embedded one.
 
 const skip = process.env.TEST_DATABASE_URL ? false : 'the embedded database belongs to one process'
 

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { until } from '../testing/agent-world.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { openStream } from '../testing/event-client.ts'
-import { startNats } from '../testing/nats.ts'
-import { type ReplicaProcess, startReplica, startWorkerProcess } from '../testing/replica-process.ts'
+import { until } from '../../testing/agent-world.ts'
+import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { openStream } from '../../testing/event-client.ts'
+import { startNats } from '../../testing/nats.ts'
+import { type ReplicaProcess, startReplica, startWorkerProcess } from '../../testing/replica-process.ts'
+
+// One database is enough: several processes cannot share the embedded one.
 
 const skip = process.env.TEST_DATABASE_URL ? false : 'the embedded database belongs to one process'
 

@@ -4,10 +4,10 @@ import type { Call } from './call.ts'
 import type { Entry } from './history.ts'
 import { randomHex } from './random-hex.ts'
 
-/** Where an invocation is in the trace of whoever asks. */
+/** The trace context of an invocation (W3C Trace Context, OpenTelemetry). */
 export type Trace = {
   readonly traceId: string
-  /** For the worker: what it does belongs to this invocation. */
+  /** For the worker, so that its spans are children of this invocation. */
   readonly traceparent: string
   end?(entry: Entry): void
 }
@@ -17,7 +17,7 @@ export type Tracing = { begin(traceparent: unknown, agent: Agent, call: Call): T
 
 type Parent = Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>
 
-/** The caller's trace goes on; without one a new one begins. */
+/** Without a recording SDK: continues the caller's trace, or begins one. */
 const unrecorded: Tracing = {
   begin(traceparent) {
     const parent = readParent(traceparent)
@@ -29,7 +29,7 @@ const unrecorded: Tracing = {
   },
 }
 
-/** Where OpenTelemetry's API keeps what was registered with it. */
+/** The global under which OpenTelemetry's API keeps its registered SDK. */
 const registered = Symbol.for('opentelemetry.js.api.1')
 
 /** A span for each invocation, where the process was started with an OpenTelemetry SDK. */
@@ -44,7 +44,7 @@ export async function openTracing(): Promise<Tracing> {
       const active = context.active()
       const isInside = trace.getSpan(active) !== undefined
       const outer = parent && !isInside ? trace.setSpanContext(active, { ...parent, isRemote: true }) : active
-      const attributes = askedOf(agent, call)
+      const attributes = requestAttributes(agent, call)
       const span = tracer.startSpan(`invoke_agent ${agent.name}`.trim(), { kind: SpanKind.CLIENT, attributes }, outer)
       return {
         ...traceOf(span.spanContext()),
@@ -65,7 +65,7 @@ function readParent(traceparent: unknown): Parent | undefined {
   return traceId && spanId && flags ? { traceId, spanId, traceFlags: Number.parseInt(flags, 16) } : undefined
 }
 
-const askedOf = ({ id, applicationId, name, model }: Agent, { conversationId }: Call): Attributes => ({
+const requestAttributes = ({ id, applicationId, name, model }: Agent, { conversationId }: Call): Attributes => ({
   'gen_ai.operation.name': 'invoke_agent',
   'gen_ai.agent.id': id,
   'graticule.application.id': applicationId,

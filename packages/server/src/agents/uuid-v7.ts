@@ -2,7 +2,7 @@ import { randomHex } from './random-hex.ts'
 
 const variants = '89ab'
 
-/** A UUID that begins with the time, so that later ones sort after earlier ones. */
+/** UUID version 7: it begins with the time, so that later ones sort after earlier ones. */
 export function uuidV7(now = Date.now()): string {
   const time = now.toString(16).padStart(12, '0')
   const random = randomHex(19)

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import Type from 'typebox'
-import type { Db } from '../db/db.ts'
 import { ApiError, invalid } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
-import type { Resource } from '../resource/resource.ts'
+import type { Operation } from '../http/operation.ts'
 import { getEntity } from '../resource/store.ts'
+import { agent } from './agent.ts'
 import type { Agents } from './agents.ts'
 import { subprotocol } from './protocol.ts'
-import { createUpgradeRate } from './upgrade-rate.ts'
+import { type AgentServices, operation } from './services.ts'
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
 const workerSchema = Type.Object({
@@ -22,51 +21,48 @@ const workerSchema = Type.Object({
   connectedAt: Type.String({ format: 'date-time' }),
 })
 
-/** The operations for those who serve an agent. */
-export function workerOperations(db: Db, resource: Resource, agents: Agents): Operation[] {
-  const mayConnect = createUpgradeRate()
-  const store = { db, resource }
-  return [
-    operation({
-      id: 'agents.connect',
-      method: 'GET',
-      path: `${resource.path}/{id}/connect`,
-      summary: 'Serve an agent over a WebSocket',
-      description: `Subprotocol \`${subprotocol}\`. Needs write access: whoever serves an agent reads what it is asked.`,
-      access: { class: 'agents', level: 'write' },
-      success: { status: 101, description: 'The connection is a WebSocket now' },
-      failures: [426, 429],
-      async handle({ request, caller, scope, signal }, { params: { id = '' } }) {
-        const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
-        const { raw } = request
-        if (!agents.upgrades.isPending(raw)) throw notAnUpgrade()
-        if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
-          throw invalid('header/sec-websocket-protocol', `must offer ${subprotocol}`)
-        }
-        if (!mayConnect(caller.keyHash)) throw tooMany('This key connects too often. Try again in a few seconds.')
-        const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
-        checkRoom(agents, agentId, applicationId)
-        const socket = await agents.upgrades.accept(raw)
-        const identity = { connectionId: randomUUID(), agentId, applicationId }
-        agents.workers.serve(identity, { socket, wire: raw.socket, signal })
-        await once(socket, 'close')
-        return { status: 101 }
-      },
-    }),
-    operation({
-      id: 'agents.workers',
-      method: 'GET',
-      path: `${resource.path}/{id}/workers`,
-      summary: 'List the workers that serve an agent now',
-      access: { class: 'agents', level: 'read' },
-      success: { status: 200, description: 'Of all replicas', schema: Type.Array(workerSchema) },
-      async handle({ scope }, { params: { id = '' } }) {
-        const { entity } = await getEntity(store, scope, id, ['id'])
-        return { body: agents.workersOf(String(entity.id)) }
-      },
-    }),
-  ]
-}
+/** The operations for workers: connecting, and the list of those connected. */
+export const workerOperations: readonly Operation<AgentServices>[] = [
+  operation({
+    id: 'agents.connect',
+    method: 'GET',
+    path: `${agent.path}/{id}/connect`,
+    summary: 'Serve an agent over a WebSocket',
+    description: `Subprotocol \`${subprotocol}\`. Needs write access: whoever serves an agent reads what it is asked.`,
+    access: { class: 'agents', level: 'write' },
+    success: { status: 101, description: 'The connection is a WebSocket now' },
+    failures: [426, 429],
+    async handle({ request, caller, scope, signal, services }, { params: { id } }) {
+      const { agents, mayConnectWorker } = services
+      const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id', 'applicationId'])
+      const { raw } = request
+      if (!agents.upgrades.isPending(raw)) throw notAnUpgrade()
+      if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
+        throw invalid('header/sec-websocket-protocol', `must offer ${subprotocol}`)
+      }
+      if (!mayConnectWorker(caller.keyHash)) throw tooMany('This key connects too often. Try again in a few seconds.')
+      const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
+      checkRoom(agents, agentId, applicationId)
+      const socket = await agents.upgrades.accept(raw)
+      const identity = { connectionId: randomUUID(), agentId, applicationId }
+      agents.workers.serve(identity, { socket, wire: raw.socket, signal })
+      await once(socket, 'close')
+      return { status: 101 }
+    },
+  }),
+  operation({
+    id: 'agents.workers',
+    method: 'GET',
+    path: `${agent.path}/{id}/workers`,
+    summary: 'List the workers that serve an agent now',
+    access: { class: 'agents', level: 'read' },
+    success: { status: 200, description: 'Of all replicas', schema: Type.Array(workerSchema) },
+    async handle({ scope, services }, { params: { id } }) {
+      const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id'])
+      return { body: services.agents.workersOf(String(entity.id)) }
+    },
+  }),
+]
 
 function checkRoom({ workersOf, workers, limits }: Agents, agentId: string, applicationId: string): void {
   if (workersOf(agentId).length >= limits.workersPerAgent)

@@ -3,8 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { connectWorker, echo } from '../testing/agent-worker.ts'
-import { type AgentWorld, agentWorld, until } from '../testing/agent-world.ts'
+import { connectWorker, echo } from '../../testing/agent-worker.ts'
+import { type AgentWorld, agentWorld, until } from '../../testing/agent-world.ts'
+
+// One database is enough: sockets of workers do not touch the database; invoke.test.ts and ownership.test.ts write the history
+// to both.
 
 let world: AgentWorld
 before(async () => {
@@ -182,6 +185,17 @@ describe('a worker', () => {
     await world.app.call('DELETE', `/api/v1/apikeys/${key}`)
     assert.equal((await worker.closed).code, 4401)
   })
+})
+
+test('whoever asks for an agent again learns of a worker that has come, with the entity tag of before too', async () => {
+  const agentId = await world.agent()
+  const key = world.tenant.developer
+  const before = await world.app.call('GET', world.path(agentId), { key })
+  assert.equal(before.body.workers, 0)
+  await world.worker(agentId, echo)
+  const headers = { 'if-none-match': String(before.headers.etag) }
+  const after = await world.app.call('GET', world.path(agentId), { key, headers })
+  assert.deepEqual([after.status, after.body.workers, after.headers.etag], [200, 1, before.headers.etag])
 })
 
 test('work goes to the least busy worker, and a conversation stays with one', async () => {

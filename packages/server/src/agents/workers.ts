@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type Connection, type Identity, type Link, serveConnection } from './connection.ts'
 import type { Limits } from './limits.ts'
+import { declining, type Offer, offerInTurn } from './offer.ts'
 import { closeCodes } from './protocol.ts'
-import { declining, type Offer, offerInTurn } from './run.ts'
+import { type Connection, type Identity, type Link, serveConnection } from './worker-connection.ts'
 
-/** A worker as others see it. */
+/** A worker as the API and other replicas see it. */
 export type WorkerInfo = {
   connectionId: string
   workerId: string
@@ -17,28 +17,28 @@ export type WorkerInfo = {
   connectedAt: string
 }
 
-/** The workers whose sockets this replica holds. */
+/** The workers whose WebSockets this replica holds, and load balancing among them. */
 export type Workers = {
-  /** Takes over a socket that was let in. */
+  /** Serves an authorized socket until it ends. */
   serve(identity: Identity, link: Link): void
   /** Offers an invocation to the workers of an agent that are free, the least loaded first. */
   offerTo(agentId: string, conversationId: string | undefined): Offer
-  /** Is there one that takes work? */
+  /** Is there a worker that is not draining? */
   hasReady(agentId: string): boolean
   infosOf(agentId: string): WorkerInfo[]
   agentIds(): string[]
   countOf(applicationId: string): number
   connections(): Iterable<Connection>
-  /** A worker with this name connected elsewhere: what it has here is the past. */
+  /** The worker has connected elsewhere: closes its old connection. */
   supersede(agentId: string, workerId: string): void
-  /** Sends the workers elsewhere. */
+  /** Asks the workers to reconnect to another replica. */
   sendAway(drainMs: number): void
   close(): Promise<void>
 }
 
 export type WorkersOptions = {
   limits: Limits
-  /** Something about the workers of an agent changed; `lasting` when it is more than how busy they are. */
+  /** The workers of an agent changed; not `lasting` if only their load did. */
   onChange(agentId: string, lasting: boolean): void
   onReady(connection: Connection): void
 }
@@ -49,7 +49,7 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
     for (const connections of byAgent.values()) yield* connections
   }
   const of = (agentId: string): Connection[] => [...(byAgent.get(agentId) ?? [])]
-  const heart = setInterval(() => {
+  const heartbeat = setInterval(() => {
     const now = performance.now()
     for (const connection of all()) connection.beat(now)
   }, limits.busyPingMs).unref()
@@ -70,7 +70,7 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
     onChange(connection.agentId, true)
   }
 
-  /** One that was told to leave finishes its work; any other is a socket that nobody is behind any more. */
+  /** A connection that is draining finishes its work. Any other is half-open, because its process has a new one. */
   function supersede(agentId: string, workerId: string): void {
     for (const old of of(agentId)) {
       if (old.hello.workerId !== workerId) continue
@@ -100,19 +100,19 @@ export function createWorkers({ limits, onChange, onReady }: WorkersOptions): Wo
     sendAway(drainMs) {
       for (const { state, send } of all()) {
         state.isGoingAway = true
-        // Not all at the same moment, or the next replica gets them as a storm.
+        // Jitter, or all workers would reconnect to the next replica at the same moment.
         send({ t: 'goaway', reconnectAfterMs: Math.floor(Math.random() * Math.min(1_000, drainMs / 10)), drainMs })
       }
     },
     async close() {
-      clearInterval(heart)
+      clearInterval(heartbeat)
       for (const connection of [...all()]) connection.close(closeCodes.restart, 'restart')
       await wait(0)
     },
   }
 }
 
-/** Offers to those who are free, the best first, and to nobody twice. */
+/** Offers to free workers in the order of `choose`, to each once. */
 function offerToFree(connections: () => Connection[], conversationId: string | undefined): Offer {
   const tried: Connection[] = []
   let wasBusy = false
@@ -130,10 +130,10 @@ function offerToFree(connections: () => Connection[], conversationId: string | u
   })
 }
 
-/** All are busy; said once, so that the caller hears of it. */
+/** Declines once where all workers are busy, so that the client is told `busy` and not `nobody`. */
 const busyOffer = declining('busy')
 
-/** A conversation stays with its worker if it can; otherwise the less busy of two that chance picks. */
+/** Rendezvous hashing keeps a conversation with its worker; otherwise the less loaded of two random workers is taken. */
 function choose(free: readonly Connection[], conversationId: string | undefined): Connection | undefined {
   if (free.length < 2) return free[0]
   if (conversationId !== undefined) {

@@ -6,7 +6,7 @@ const maxLength = 32 * 1024
 /** Rows have the attributes of their dataset, or those that were asked for. */
 export const rowSchema = Type.Record(Type.String(), Type.Unknown())
 
-/** What every answer with a part of some rows says. */
+/** The fields of every answer with a page of rows. */
 export const pageFields = {
   truncated: Type.Boolean({ description: 'Whether there is more' }),
   nextOffset: Type.Optional(Type.Integer({ description: 'The offset at which the rest begins' })),
@@ -14,13 +14,13 @@ export const pageFields = {
 
 export const pageSchema = Type.Object({ rows: Type.Array(rowSchema), ...pageFields })
 
-/** As many rows as a model should read at once, and where the next begin. */
+/** A page of rows, bounded by what a model should read at once, with the offset of the next. */
 export function boundedRows(rows: readonly Row[], limit: number, offset: number) {
   const { rows: shown, ...rest } = firstRows(rows, limit, offset)
   return { rows: shown.map(shortened), ...rest }
 }
 
-/** The same of rows that are known to be short. */
+/** The same for rows that are known to be short. */
 export function firstRows<R extends object>(rows: readonly R[], limit: number, offset: number) {
   let length = 0
   const shown = rows.slice(0, limit).filter((row, index) => {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
+import { type TestApp, testApp } from '../../testing/harness.ts'
 import { keyTypes, type Permissions } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import type { Key } from '../access/key-cache.ts'
 import { ApiError } from '../errors.ts'
-import { admission, mount, type Operation } from '../http/operation.ts'
-import { type TestApp, testApp } from '../testing/harness.ts'
+import { admission, mount } from '../http/mount.ts'
+import type { Operation } from '../http/operation.ts'
 import { createCaller } from './call-operation.ts'
 
 /** Every operation that an ACL guards, at an address of its own, with nothing behind it but a word that one got through. */
@@ -26,7 +27,7 @@ before(async () => {
   http = fastify()
   http.decorateRequest(admission, null)
   http.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send())
-  for (const operation of operations) mount(http, operation, authority)
+  for (const operation of operations) mount(http, operation, authority, {})
 })
 after(async () => {
   await http.close()
@@ -92,7 +93,7 @@ function* addresses() {
 
 test('a tool gets through to exactly those operations that the same caller gets through to by HTTP', async () => {
   const call = createCaller(operations)
-  const context = { request: {} as FastifyRequest, signal: new AbortController().signal }
+  const context = { request: {} as FastifyRequest, services: {}, signal: new AbortController().signal }
   const statuses: number[] = []
   for (const { name, headers } of credentials()) {
     const caller = await authenticate({ rawHeaders: Object.entries(headers).flat(), query: {} }, authority)

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Caller } from '../access/acl.ts'
 import { ApiError } from '../errors.ts'
-import { type Answer, admit, type Operation } from '../http/operation.ts'
+import { admit } from '../http/mount.ts'
+import type { Answer, Operation } from '../http/operation.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import { validator } from '../http/validate.ts'
 
@@ -13,30 +14,30 @@ type Input = {
   parameters?: Record<string, string> | undefined
 }
 
-/** Carries out an operation as the caller could by HTTP, and returns what it answers. */
+/** Runs an operation as the caller could by HTTP, and returns its answer. */
 export type CallOperation = (id: string, input: Input) => Promise<unknown>
 
 const maxAnswerLength = 4 * 1024 * 1024
 
-/** Tools are operations called from within: the same checks, the same limits, the same code. */
-export function createCaller(
-  operations: readonly Operation[],
-): (from: { request: FastifyRequest; signal: AbortSignal }, caller: Caller) => CallOperation {
+/** Tools call operations in process: the same authorization, limits and code as by HTTP. */
+export function createCaller<S>(
+  operations: readonly Operation<S>[],
+): (from: { request: FastifyRequest; signal: AbortSignal; services: S }, caller: Caller) => CallOperation {
   const byId = new Map(
     operations.map((one) => [one.id, { called: one, readBody: one.body && validator(one.body, 'arguments') }]),
   )
-  return ({ request, signal }, caller) =>
+  return ({ request, signal, services }, caller) =>
     async (id, { params = {}, query = {}, body, parameters = {} }) => {
       const { called, readBody } = byId.get(id) ?? {}
       const scope = called && admit(called, caller, { params, query: query as QueryTree })
       if (!called || !scope) throw new Error(`There is no guarded operation ${id}`)
-      const context = { request, signal, tree: parameters, caller, scope }
+      const context = { request, signal, services, tree: parameters, caller, scope }
       const answer = await called.handle(context, { params, query, body: readBody?.(body) })
       return JSON.parse(await textOf(answer), keepingDigits)
     }
 }
 
-/** An answer that is too long is not worth being parsed, and none for a model. */
+/** Limit of an answer: a longer one is of no use to a model. */
 async function textOf({ json, body }: Answer): Promise<string> {
   if (json !== undefined) return json
   if (body instanceof Uint8Array) return Buffer.from(body).toString()

@@ -12,7 +12,7 @@ import {
   type Row,
   selection,
 } from './dataset.ts'
-import { type GeometryDetail, shownGeometry } from './shown-geometry.ts'
+import { type GeometryDetail, geometryInDetail } from './geometry-detail.ts'
 import { tool } from './tool.ts'
 
 const strict = { additionalProperties: false }
@@ -69,7 +69,7 @@ const indexOrigins = (asked: readonly string[], argument: string, written: reado
   })
 
 function withGeometries(row: Row, names: readonly string[], detail: GeometryDetail): Row {
-  const shown = names.filter((name) => name in row).map((name) => [name, shownGeometry(row[name], detail)])
+  const shown = names.filter((name) => name in row).map((name) => [name, geometryInDetail(row[name], detail)])
   return { ...row, ...Object.fromEntries(shown) }
 }
 

@@ -47,7 +47,7 @@ export const position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })
 export const boxWords = '[west, south, east, north] in degrees of WGS 84'
 export const bbox = Type.Array(Type.Number(), { minItems: 4, maxItems: 4, description: boxWords })
 
-/** What every tool that reads rows can be told. */
+/** The arguments of every tool that reads rows. */
 export const selection = {
   datasetId,
   where: Type.Optional(
@@ -78,7 +78,7 @@ export async function loadDataset(call: CallOperation, id: string): Promise<Data
   return (await call('datasets.get', { params: { id } })) as DatasetSummary
 }
 
-/** What of a dataset its rows tell as well. */
+/** The part of a dataset that its rows reveal too. */
 export type Columns = Pick<DatasetSummary, 'id' | 'attributes'>
 
 export async function loadColumns(call: CallOperation, id: string): Promise<Columns> {
@@ -87,8 +87,8 @@ export async function loadColumns(call: CallOperation, id: string): Promise<Colu
 
 const columnsOperationId = 'datasets.columns'
 
-/** Whoever may query a dataset may know its columns: an operation for tools alone, which no address has. */
-export function columnsOperation(operations: readonly Operation[]): Operation[] {
+/** An internal operation for tools, without a path: who may query a dataset may know its columns. */
+export function columnsOperation<S>(operations: readonly Operation<S>[]): Operation<S>[] {
   return operations
     .filter(({ id }) => id === 'datasets.get')
     .map((get) => ({
@@ -108,7 +108,7 @@ export function plainAttributes({ attributes }: Columns, wanted: readonly string
   return (wanted ?? attributes.map(({ name }) => name)).filter((name) => !geometries.has(name))
 }
 
-/** All conditions as one filter, and where its parts came from. */
+/** All conditions as one filter, with the origin of its parts. */
 export function conditionsOf(dataset: Columns, { where, bbox, near }: Omit<Selection, 'datasetId'>) {
   const geometry = geometryOf(dataset)?.name ?? 'geometry'
   const origins: Origin[] = []

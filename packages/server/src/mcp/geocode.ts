@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import { boundedRows, pageFields, rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
 import { type DatasetSummary, escapeLike, geometryOf, plainAttributes, queryRows, type Row } from './dataset.ts'
-import { shownGeometry } from './shown-geometry.ts'
+import { geometryInDetail } from './geometry-detail.ts'
 import { tool } from './tool.ts'
 
 const maxGazetteers = 5
@@ -54,8 +54,8 @@ async function find(call: CallOperation, gazetteer: DatasetSummary, pattern: str
   return rows.map(({ [geometry]: shape, ...attributes }) => ({
     datasetId: id,
     name: attributes[name],
-    center: shownGeometry(shape, 'centroid'),
-    bbox: shownGeometry(shape, 'bbox'),
+    center: geometryInDetail(shape, 'centroid'),
+    bbox: geometryInDetail(shape, 'bbox'),
     attributes,
   }))
 }

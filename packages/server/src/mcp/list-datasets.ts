@@ -12,7 +12,7 @@ import {
   nullable,
   offset,
 } from './dataset.ts'
-import { idsInBox } from './in-box.ts'
+import { datasetIdsInBox } from './datasets-in-box.ts'
 import { tool } from './tool.ts'
 
 const listedDataset = Type.Object({
@@ -67,7 +67,7 @@ export const listDatasets = tool({
     const { rows, truncated, nextOffset } = page
     const rest = { truncated, ...(nextOffset !== undefined && { nextCursor: cursorOf(nextOffset), nextOffset }) }
     if (!bbox) return { datasets: rows, ...rest }
-    const ids = await idsInBox(call, found.slice(0, rows.length), bbox)
+    const ids = await datasetIdsInBox(call, found.slice(0, rows.length), bbox)
     return { datasets: rows.filter(({ id }) => ids.has(id)), ...rest }
   },
 })

@@ -6,12 +6,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import type { Permissions } from '../access/acl.ts'
-import type { Bearers } from '../access/bearers.ts'
+import type { BearerCache } from '../access/bearer-cache.ts'
 import { createKeyCache } from '../access/key-cache.ts'
 import { createRevocation } from '../access/revocation.ts'
 import { createServer } from '../http/server.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { mcpOperations } from './mcp-operations.ts'
 import { createToolTokens, type ToolTokens } from './tool-token.ts'
 
@@ -52,17 +52,12 @@ before(async () => {
     const grant = toolTokens.read(token)
     return grant && running.has(grant.invocationId) ? grant : undefined
   }
-  const operations = mcpOperations({
-    operations: app.operations,
-    version: () => '1',
-    readToken,
-    estimates: async () => new Map(),
-  })
+  const services = { ...app.services, readToolGrant: readToken, estimates: async () => new Map() }
   const logger = pino({ level: process.env.TEST_LOG ?? 'silent' })
   const options = { logger, trustProxy: false, bodyLimit: 1_048_576, isStopping: () => false }
   const revocation = createRevocation({ db: app.db, onError: () => {} })
   const keys = createKeyCache(app.db, revocation.recheck)
-  http = await createServer(operations, { keys, bearers: noBearers, revocation }, options)
+  http = await createServer(mcpOperations, { keys, bearers: noBearers, revocation }, services, options)
   await http.listen({ port: 0, host: '127.0.0.1' })
   url = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}/api/v1/mcp`
 })
@@ -72,7 +67,7 @@ after(async () => {
   await app.close()
 })
 
-const noBearers = { find: async () => undefined, forget: () => {} } as unknown as Bearers
+const noBearers = { find: async () => undefined, forget: () => {} } as unknown as BearerCache
 
 async function connect(key: string, token?: string): Promise<Client> {
   const headers = { 'x-api-key': key, ...(token && { authorization: `Bearer ${token}` }) }
@@ -271,7 +266,7 @@ test('a description tells how often an attribute is null', async () => {
   assert.equal(value.nulls.name, 0)
 })
 
-test('rows can be grouped', async () => {
+test('the query tool of MCP groups and aggregates rows', async () => {
   const query = { datasetId: ids.cities, attributes: ['class', 'count(*) as many'], group: ['class'], order: ['class'] }
   const { value } = await use(await connect(own.public), 'query_dataset', query)
   assert.deepEqual(value.rows[0], { class: 0, many: 166 })

@@ -20,7 +20,7 @@ import { showOnMap } from './show-on-map.ts'
 import { findNearby, spatialJoin } from './spatial-join.ts'
 import type { Services, Tool } from './tool.ts'
 
-/** Always in this order: whoever shows them to a model can count on its cache. */
+/** In a fixed order, so that clients can cache the prompt. */
 const tools: readonly Tool[] = [
   ...[listDatasets, describeDataset, queryDataset, summarizeDataset],
   ...[findNearby, spatialJoin, geocode, showOnMap],
@@ -64,7 +64,7 @@ export async function respond(
   return text === '' ? { status: response.status } : { status: response.status, json: text }
 }
 
-/** Is it JSON-RPC? What is not is no client's of the protocol, and gets the answer of every other operation. */
+/** Is it JSON-RPC? Other bodies get the usual problem+json. */
 const isMessage = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'jsonrpc' in body && body.jsonrpc === '2.0' && 'id' in body
 
@@ -81,7 +81,7 @@ async function respondEarlier(server: Server, message: Request, body: unknown): 
   }
 }
 
-/** The tools never change, so there is nothing to wait for: such a stream would stay open for nothing. */
+/** The tools never change, so there is no stream of notifications. */
 const wantsSubscription = (body: unknown): body is { id?: unknown } =>
   typeof body === 'object' && body !== null && 'method' in body && body.method === 'subscriptions/listen'
 
@@ -141,7 +141,7 @@ const describedTools = () =>
     annotations: { readOnlyHint: true, openWorldHint: false },
   }))
 
-/** Without what TypeBox hides in its schemas. */
+/** Without TypeBox's own symbols. */
 const asJson = (schema: TObject): { type: 'object' } => JSON.parse(JSON.stringify(schema))
 
 function explain(error: unknown, { request, signal }: Asked): string {
@@ -155,7 +155,7 @@ function explain(error: unknown, { request, signal }: Asked): string {
   return 'The tool failed because of an error in the server. Its log says why.'
 }
 
-/** As text too, for clients that know nothing of structured content. */
+/** Also as text, for clients without structured content. */
 const succeeded = (text: string): CallToolResult => ({
   content: [{ type: 'text', text }],
   structuredContent: JSON.parse(text),

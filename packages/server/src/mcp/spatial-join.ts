@@ -23,11 +23,11 @@ const maxRows = 20
 const maxMatches = 10
 const maxNearby = 200
 
-/** What the distance of a row is called. An attribute of this name is not shown beside it. */
+/** The name of the distance. An attribute of the same name is hidden. */
 const distanceName = 'distanceMeters'
 const centimetres = 100
 
-/** What a join can be told, besides what it joins by. */
+/** The arguments of a join, besides its condition. */
 const joinInput = {
   ...selection,
   attributes: names('The attributes to return of the first dataset'),
@@ -135,7 +135,7 @@ const withShortDistance = ({ [distanceName]: distance, ...row }: Row): Row => ({
 /** What other tools have in `near` stands by itself here. */
 const withoutNear = ([place, argument]: Origin): Origin => [place, argument.replace(/^near\//, '')]
 
-/** Rows of the first dataset, each with those of the other of which the condition holds. */
+/** Spatial join: rows of the first dataset, each with the rows of the other that satisfy the condition. */
 async function joined(call: CallOperation, input: Join, conditionOf: (geometry: unknown) => Condition) {
   const { limit = 10, offset = 0, parameters } = input
   const [from, to] = [await loadColumns(call, input.datasetId), await loadColumns(call, input.toDatasetId)]

@@ -3,13 +3,13 @@ import { type Caller, type Grant, type Permissions, resolveGrant } from '../acce
 import { toolTokenPrefix } from '../access/credentials.ts'
 import type { Secrets } from '../access/secrets.ts'
 
-/** What a worker may do with the tools, for one invocation. */
+/** The grant of a tool token: what a worker may do with the tools, for one invocation. */
 export type ToolGrant = { readonly invocationId: string; readonly agentId: string; readonly caller: Caller }
 
 type Issue = {
   invocationId: string
   agentId: string
-  /** Whoever asked the agent. */
+  /** The caller of the agent. */
   caller: Caller
   /** Of the agent. */
   applicationId: string
@@ -18,15 +18,15 @@ type Issue = {
   expiresAt: Date
 }
 
-/** Tokens that a worker gets with each invocation, and shows where it uses a tool. */
+/** Tool tokens: a worker gets one with each invocation and sends it when it uses a tool. */
 export type ToolTokens = {
   /** A token with the caller's ACL on datasets, narrowed to those of the agent: never more than either has. */
   issue(issue: Issue): string
-  /** What the token grants, or nothing when it is none or its time is over. */
+  /** The grant of a token; undefined when it is not valid or has expired. */
   read(token: string, now?: Date): ToolGrant | undefined
 }
 
-/** What stands sealed in a token: what it grants, and the secret that signs for which invocation and until when. */
+/** The encrypted part of a token: the grant, and the secret that signs the invocation id and expiry. */
 type Sealed = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId'> & { agentId: string; secret: string }
 type Grants = Map<string, { secret: string; sealed: string }>
 
@@ -88,7 +88,7 @@ export function createToolTokens(secrets: Secrets): ToolTokens {
 
 const tokenForm = new RegExp(`^${RegExp.escape(toolTokenPrefix)}([^.]+\\.\\d+)\\.([\\w-]{43})\\.(.+)$`)
 
-/** A hash of the third family needs no more than the secret in front to be a signature. */
+/** SHA-3 needs no HMAC construction: the secret as a prefix is enough. */
 const sign = (secret: string, text: string): string => hash('sha3-256', secret + text, 'base64url')
 
 function open(secrets: Secrets, sealed: string): Sealed | undefined {

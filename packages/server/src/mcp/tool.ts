@@ -3,13 +3,13 @@ import { validator } from '../http/validate.ts'
 import type { CallOperation } from './call-operation.ts'
 import type { DatasetSummary, Estimate } from './dataset.ts'
 
-/** What tools need beyond operations. */
+/** What tools use besides operations. */
 export type Services = {
   /** By id; without reading rows. */
   estimates(datasets: readonly DatasetSummary[]): Promise<ReadonlyMap<string, Estimate>>
 }
 
-/** Something a model can ask for. What tenants wrote stands only in results, never in descriptions. */
+/** A tool for models. Text of tenants is only in results, never in descriptions (prompt injection). */
 export type Tool = {
   readonly name: string
   readonly title: string
@@ -26,7 +26,7 @@ type Declaration<I extends TObject, O extends TObject> = Omit<Tool, 'input' | 'o
   run(call: CallOperation, input: Static<I>, services: Services): Promise<Static<O>>
 }
 
-/** Gives `run` an input that has been checked, and holds it to the output that it declares. */
+/** Validates the input of `run`, and its output against the declared schema. */
 export function tool<I extends TObject, O extends TObject>(declaration: Declaration<I, O>): Tool {
   const read = validator(declaration.input, 'arguments')
   return { ...declaration, run: async (call, input, services) => declaration.run(call, read(input ?? {}), services) }

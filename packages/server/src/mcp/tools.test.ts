@@ -5,9 +5,11 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import type { Permissions } from '../access/acl.ts'
 import { raw } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One database is enough: tools call the operations, of which contract.test.ts has each succeed on both.
 
 let app: TestApp
 let url: string

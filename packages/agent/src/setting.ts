@@ -1,18 +1,18 @@
-/** What somebody said, and where: by a flag, a variable or a member of a file. Nothing was said with an empty text. */
-export type Said = { readonly where: string; readonly what: string | readonly Said[] | Members }
-export type Members = ReadonlyMap<string, Said>
+/** A setting and its origin: a flag, an environment variable or a member of the file. An empty text counts as unset. */
+export type Setting = { readonly where: string; readonly what: string | readonly Setting[] | Members }
+export type Members = ReadonlyMap<string, Setting>
 export type Env = Readonly<Record<string, string | undefined>>
 
-type Read<Value> = (said: Said) => Value
-/** How each member is read. */
+type Read<Value> = (setting: Setting) => Value
+/** The parser of each member. */
 export type Shape<Value> = { readonly [Name in keyof Value]-?: Read<Exclude<Value[Name], undefined>> }
 
-/** The command line or its file is wrong; the message says where and how. */
+/** An invalid command line or settings file; the message says where and why. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-// Values may be secrets: messages say where they are and not what.
+// Messages name the place of a value, never the value, because it may be a secret.
 export const text: Read<string> = ({ where, what }) => {
   if (typeof what === 'string') return what
   throw new UsageError(`${where} must be text.`)
@@ -31,30 +31,30 @@ export const yesOrNo: Read<boolean> = ({ where, what }) => {
   throw new UsageError(`${where} must be true or false.`)
 }
 
-export const address: Read<string> = (said) => {
-  const value = text(said)
+export const address: Read<string> = (setting) => {
+  const value = text(setting)
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value
-  throw new UsageError(`${said.where} must be an http or https address.`)
+  throw new UsageError(`${setting.where} must be an http or https address.`)
 }
 
-/** Ollama's own variable may leave out the scheme and the port, and may be the address it listens on. */
-export const ollamaAddress: Read<string> = (said) => {
-  const host = text(said)
+/** OLLAMA_HOST may lack the scheme and the port, and may be the address that Ollama listens on (0.0.0.0). */
+export const ollamaAddress: Read<string> = (setting) => {
+  const host = text(setting)
   const hasScheme = /^https?:\/\//.test(host)
-  const url = new URL(address({ ...said, what: hasScheme ? host : `http://${host}` }))
+  const url = new URL(address({ ...setting, what: hasScheme ? host : `http://${host}` }))
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
   if (url.port === '' && !hasScheme) url.port = '11434'
   return url.href
 }
 
-export const texts: Read<Record<string, string>> = (said) =>
-  Object.fromEntries([...membersOf(said)].map(([name, value]) => [name, text(value)]))
+export const texts: Read<Record<string, string>> = (setting) =>
+  Object.fromEntries([...membersOf(setting)].map(([name, value]) => [name, text(value)]))
 
-export const headers: Read<Record<string, string>> = (said) => {
-  for (const [name, value] of membersOf(said)) {
+export const headers: Read<Record<string, string>> = (setting) => {
+  for (const [name, value] of membersOf(setting)) {
     if (!isHeader(name, text(value))) throw new UsageError(`${value.where} must be a valid HTTP header.`)
   }
-  return texts(said)
+  return texts(setting)
 }
 
 function isHeader(name: string, value: string): boolean {
@@ -66,38 +66,38 @@ function isHeader(name: string, value: string): boolean {
   }
 }
 
-export function membersOf({ where, what }: Said): Members {
+export function membersOf({ where, what }: Setting): Members {
   if (what instanceof Map) return what
   if (what === '') return new Map()
   throw new UsageError(`${where} must be a map of names and values.`)
 }
 
-export function listOf({ where, what }: Said, most: number): readonly Said[] {
+export function listOf({ where, what }: Setting, most: number): readonly Setting[] {
   if (Array.isArray(what) && what.length >= 1 && what.length <= most) return what
   throw new UsageError(`${where} must be a list of 1 to ${most} items.`)
 }
 
-/** Refuses members that would have no effect. */
+/** Refuses unknown members, which would have no effect. */
 export function allowOnly(names: readonly string[], members: Members, owner: string): void {
   for (const [name, { where }] of members) {
     if (!names.includes(name)) throw new UsageError(`${where} is not known. Allowed in ${owner}: ${names.join(', ')}.`)
   }
 }
 
-/** The members that were said, each read as its shape says. */
+/** Parses the given members. */
 export function readMembers<Value extends object>(shape: Shape<Value>, members: Members): Partial<Value> {
   const read = Object.entries<Read<unknown>>(shape).flatMap(([name, readMember]) => {
-    const said = members.get(name)
-    return said && said.what !== '' ? [[name, readMember(said)]] : []
+    const setting = members.get(name)
+    return setting && setting.what !== '' ? [[name, readMember(setting)]] : []
   })
   return Object.fromEntries(read)
 }
 
-/** What is said in several places: later ones win, if they say anything. */
-export const layered = (...layers: readonly Iterable<readonly [string, Said]>[]): Members =>
+/** Merges settings from several origins: later ones win unless they are empty. */
+export const layered = (...layers: readonly Iterable<readonly [string, Setting]>[]): Members =>
   new Map(layers.flatMap((layer) => [...layer]).filter(([, { what }]) => what !== ''))
 
-/** Members that variables of the environment give. */
+/** Members from environment variables. */
 export function fromVariables<Name extends string>(
   variables: Readonly<Partial<Record<Name, string>>>,
   env: Env,

@@ -1,15 +1,15 @@
-import { simplified } from './simplified.ts'
+import { simplify } from './simplify.ts'
 
-/** How much of a geometry a model is shown. */
+/** How much of a geometry a model gets. */
 export type GeometryDetail = 'none' | 'centroid' | 'bbox' | 'simplified' | 'full'
 
 type Box = [west: number, south: number, east: number, north: number]
 
-/** A GeoJSON geometry in the detail wanted, with six decimals: a tenth of a metre. */
-export function shownGeometry(geometry: unknown, detail: GeometryDetail): unknown {
+/** A GeoJSON geometry in the requested detail, with six decimals, a tenth of a metre. */
+export function geometryInDetail(geometry: unknown, detail: GeometryDetail): unknown {
   if (geometry === null || geometry === undefined) return null
   if (detail === 'full') return rounded(geometry)
-  if (detail === 'simplified') return rounded(simplified(geometry))
+  if (detail === 'simplified') return rounded(simplify(geometry))
   const box = boxOf(geometry)
   if (!box) return null
   const [west, south, east, north] = box

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
-import type { Tools } from '../protocol.ts'
+import type { Tools } from '../src/protocol.ts'
 
 type Called = { name: string; arguments: unknown }
 type Result = { text: string; isError?: boolean; value?: object }

@@ -7,7 +7,7 @@ import type { Question } from './question.ts'
 const maxTurns = 20
 const maxBytes = 262_144
 
-/** The last turns of a conversation with this caller, for agents whose memory the platform keeps. */
+/** Conversation memory: the last turns with this caller, for agents whose memory the platform keeps. */
 export async function recallTurns(db: Db, history: History, question: Question): Promise<Message[]> {
   const { agent, call } = question
   await history.flush()

@@ -2,15 +2,15 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { liveReplicas } from './history.ts'
 
-/** Says every few seconds that this replica lives, and tidies up after those that do not. */
-export type Replica = { close(): Promise<void> }
+/** Heartbeat of this replica in `svc.replicas`, and the clean-up after replicas that no longer have one. */
+export type ReplicaHeartbeat = { close(): Promise<void> }
 
-const everyMs = 5_000
-const tidyMs = 3_600_000
+const heartbeatMs = 5_000
+const cleanUpMs = 3_600_000
 
-type ReplicaOptions = { db: Db; id: string; historyDays: number; onError(error: unknown): void }
+type ReplicaHeartbeatOptions = { db: Db; id: string; historyDays: number; onError(error: unknown): void }
 
-export function startReplica({ db, id, historyDays, onError }: ReplicaOptions): Replica {
+export function startReplicaHeartbeat({ db, id, historyDays, onError }: ReplicaHeartbeatOptions): ReplicaHeartbeat {
   let tidiedAt = Number.NEGATIVE_INFINITY
   async function beat(): Promise<void> {
     await db.query(sql`
@@ -19,7 +19,7 @@ export function startReplica({ db, id, historyDays, onError }: ReplicaOptions): 
     await db.query(sql`
       UPDATE svc.agent_invocations SET status = 'failed', status_code = 502, error_code = 'agent_disconnected'
       WHERE status = 'running' AND replica_id <> ${id}::uuid AND replica_id NOT IN (${liveReplicas})`)
-    if (performance.now() - tidiedAt < tidyMs) return
+    if (performance.now() - tidiedAt < cleanUpMs) return
     tidiedAt = performance.now()
     await db.query(sql`DELETE FROM svc.replicas WHERE seen_at < clock_timestamp() - interval '1 day'`)
     await db.query(sql`
@@ -34,7 +34,7 @@ export function startReplica({ db, id, historyDays, onError }: ReplicaOptions): 
   let beating = beat().catch(onError)
   const timer = setInterval(() => {
     beating = beating.then(beat).catch(onError)
-  }, everyMs).unref()
+  }, heartbeatMs).unref()
   return {
     async close() {
       clearInterval(timer)

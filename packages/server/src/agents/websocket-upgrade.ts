@@ -4,9 +4,9 @@ import type { FastifyInstance } from 'fastify'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { subprotocol } from './protocol.ts'
 
-/** Turns requests into WebSockets after their operation has let them in. */
+/** WebSocket upgrades, made after the operation has authorized the request. */
 export type Upgrades = {
-  /** Lets the server's requests for a WebSocket at addresses that match reach their operation as ordinary requests. */
+  /** Routes upgrade requests whose path matches to their operation, as ordinary requests. */
   attach(http: FastifyInstance, path: RegExp): void
   /** Does this request ask for a WebSocket? */
   isPending(request: IncomingMessage): boolean
@@ -24,7 +24,7 @@ export function createUpgrades(maxFrameBytes: number): Upgrades {
 
   return {
     attach(http, path) {
-      // Whoever asks for another protocol, or elsewhere, gets the ordinary answer.
+      // Upgrades to another protocol, or at another path, get an ordinary answer.
       Object.assign(http.server, { shouldUpgradeCallback: (request: IncomingMessage) => isWebSocket(request, path) })
       http.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
         const response = new ServerResponse(request)
@@ -55,7 +55,7 @@ export function createUpgrades(maxFrameBytes: number): Upgrades {
   }
 }
 
-/** The library is loaded with the first worker. */
+/** Loaded lazily, with the first worker. */
 async function openServer(maxPayload: number): Promise<WebSocketServer> {
   const { WebSocketServer } = await import('ws')
   return new WebSocketServer({

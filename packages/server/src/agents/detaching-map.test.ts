@@ -2,27 +2,27 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createRegister } from './register.ts'
+import { createDetachingMap } from './detaching-map.ts'
 
 test('what is under way is found by its id until it is taken out', () => {
-  const register = createRegister<number>()
-  register.set('a', 1)
-  register.set('b', 2)
-  register.delete('a')
-  register.delete('never there')
-  assert.equal(register.get('a'), undefined)
-  assert.deepEqual([register.get('b'), register.values(), register.size], [2, [2], 1])
+  const map = createDetachingMap<number>()
+  map.set('a', 1)
+  map.set('b', 2)
+  map.delete('a')
+  map.delete('never there')
+  assert.equal(map.get('a'), undefined)
+  assert.deepEqual([map.get('b'), map.values(), map.size], [2, [2], 1])
 })
 
 test('what was taken out is not kept until a full collection', () => {
   setFlagsFromString('--expose-gc')
   const collect: (options: { type: 'major' | 'minor' }) => void = runInNewContext('gc')
-  const register = createRegister<number[]>()
+  const map = createDetachingMap<number[]>()
   let id = 0
   const pass = (count: number) => {
     for (let n = 0; n < count; n++) {
-      register.set(String(id), new Array(1_000).fill(id))
-      register.delete(String(id - 50))
+      map.set(String(id), new Array(1_000).fill(id))
+      map.delete(String(id - 50))
       id += 1
       if (n % 500 === 0) collect({ type: 'minor' })
     }

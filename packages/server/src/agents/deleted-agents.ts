@@ -4,21 +4,24 @@ import type { Bridges } from './bridges.ts'
 import { closeCodes } from './protocol.ts'
 import type { Workers } from './workers.ts'
 
-/** Ends what serves an agent that was deleted. What runs on the strength of a credential ends with its request's signal. */
-export type Watch = {
-  /** Looks at once; otherwise every half second. */
-  look(): Promise<void>
+/**
+ * Periodic check that closes the connections of deleted agents, whichever replica deleted them. A connection whose key was
+ * revoked is closed otherwise, by the signal of its request.
+ */
+export type DeletedAgents = {
+  /** Checks now; otherwise every half second. */
+  check(): Promise<void>
   close(): void
 }
 
 const everyMs = 500
 
-type WatchOptions = { db: Db; workers: Workers; bridges: Bridges; onError(error: unknown): void }
+type DeletedAgentsOptions = { db: Db; workers: Workers; bridges: Bridges; onError(error: unknown): void }
 
-export function createWatch({ db, workers, bridges, onError }: WatchOptions): Watch {
-  let isLooking = false
+export function watchDeletedAgents({ db, workers, bridges, onError }: DeletedAgentsOptions): DeletedAgents {
+  let isChecking = false
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const connections = [...workers.connections()]
     const bridged = bridges.agentIds()
     if (connections.length + bridged.length === 0) return
@@ -32,13 +35,13 @@ export function createWatch({ db, workers, bridges, onError }: WatchOptions): Wa
   }
 
   const timer = setInterval(() => {
-    if (isLooking) return
-    isLooking = true
-    look()
+    if (isChecking) return
+    isChecking = true
+    check()
       .catch(onError)
       .finally(() => {
-        isLooking = false
+        isChecking = false
       })
   }, everyMs).unref()
-  return { look: () => look().catch(onError), close: () => clearInterval(timer) }
+  return { check: () => check().catch(onError), close: () => clearInterval(timer) }
 }

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 
 export type WorkerProcess = { child: ChildProcess; output(): string; exited: Promise<number | null> }
 
-const packageFolder = join(import.meta.dirname, '../..')
+const packageFolder = join(import.meta.dirname, '..')
 
 /** A worker in a process of its own: a program that may import '@graticule/agent', ended with the test. */
 export const startProgram = (t: TestContext, program: string, env: NodeJS.ProcessEnv): WorkerProcess =>
@@ -22,7 +22,6 @@ export const startCommand = (
 function start(t: TestContext, args: readonly string[], env: NodeJS.ProcessEnv, cwd = packageFolder): WorkerProcess {
   const child = spawn(process.execPath, args, {
     cwd,
-    // biome-ignore lint/style/noProcessEnv: commands must be found
     env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

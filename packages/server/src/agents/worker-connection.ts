@@ -1,55 +1,55 @@
 import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { hasLeft } from '../http/request-signal.ts'
-import { createJobs, type Jobs } from './jobs.ts'
+import { createHeartbeat } from './heartbeat.ts'
 import type { Limits } from './limits.ts'
+import type { Offer } from './offer.ts'
 import { closeCodes, type Hello, type PlatformFrame, readWorkerFrame } from './protocol.ts'
-import { createPulse } from './pulse.ts'
-import type { Offer } from './run.ts'
+import { createWorkerSlots, type WorkerSlots } from './worker-slots.ts'
 
-/** Who connected, as the upgrade request says. */
+/** Which connection this is, and for which agent. */
 export type Identity = {
   readonly connectionId: string
   readonly agentId: string
   readonly applicationId: string
 }
 
-/** Its socket, the stream below it, and the signal of the request that it began as. */
+/** The socket, the TCP stream below it, and the signal of the upgrade request. */
 export type Link = { readonly socket: WebSocket; readonly wire: Writable; readonly signal: AbortSignal }
 
-/** A worker's socket after its hello. Slots belong to it and vanish with it. */
+/** The WebSocket of a worker after its `hello`. Its slots end with it. */
 export type Connection = Identity & {
   readonly hello: Hello
   readonly connectedAt: Date
   readonly state: {
-    /** How many invocations it takes at once. */
+    /** The number of invocations that it takes at once. */
     capacity: number
-    /** It said that it takes no new work. */
+    /** It asked for no new work. */
     isDraining: boolean
-    /** It was told to connect elsewhere. */
+    /** It was told to connect to another replica. */
     isGoingAway: boolean
   }
   readonly inFlight: () => number
-  /** Has it a free slot and room in its socket? */
+  /** Has it a free slot, and room in its socket's buffer (back-pressure)? */
   readonly isFree: () => boolean
   readonly offer: Offer
   send(frame: PlatformFrame): void
-  /** Asks for a sign of life, and ends the connection when two questions got none. */
+  /** See `Heartbeat`. */
   beat(now: number): void
   close(code: number, reason: string): void
 }
 
 export type ConnectionEvents = {
-  /** The worker introduced itself: it can be given work. */
+  /** The worker sent its `hello`: it can be given work. */
   onReady(connection: Connection): void
   onChange(connection: Connection): void
   onGone(connection: Connection): void
 }
 
-/** More than this in the socket's buffer means that the worker does not read. */
+/** A worker with more than this in its socket's buffer does not read, and gets no new work. */
 const maxBufferedBytes = 4_194_304
 
-/** Talks to one worker from its first frame to the end of its socket. */
+/** Serves one worker from its first frame to the end of its socket. */
 export function serveConnection(
   identity: Identity,
   { socket, wire, signal }: Link,
@@ -58,18 +58,19 @@ export function serveConnection(
 ): void {
   let connection: Connection | undefined
   const helloTimer = setTimeout(() => close(closeCodes.helloTimeout, 'no hello'), limits.helloMs)
-  const gather = createGathering(wire)
+  const batchWrites = createWriteBatching(wire)
   const send = (frame: PlatformFrame): void => {
-    gather()
+    batchWrites()
     socket.send(JSON.stringify(frame))
   }
   const breach = () => close(closeCodes.protocol, 'protocol violation')
-  const jobs: Jobs = createJobs({ limits, send, breach, onChange: () => connection && events.onChange(connection) })
-  const pulse = createPulse(socket, limits, () => jobs.count() > 0)
+  const onChange = () => connection && events.onChange(connection)
+  const slots: WorkerSlots = createWorkerSlots({ limits, send, breach, onChange })
+  const heartbeat = createHeartbeat(socket, limits, () => slots.count() > 0)
 
   function close(code: number, reason: string): void {
     socket.close(code, reason)
-    // Whoever does not answer a close is not waited for; what it had is lost at once.
+    // A worker that does not answer the close frame is not waited for.
     setTimeout(() => socket.terminate(), 1_000).unref()
     gone()
   }
@@ -77,7 +78,7 @@ export function serveConnection(
   function gone(): void {
     clearTimeout(helloTimer)
     socket.removeAllListeners('message')
-    jobs.lose()
+    slots.lose()
     if (connection) events.onGone(connection)
     connection = undefined
   }
@@ -85,12 +86,12 @@ export function serveConnection(
   function welcome(hello: Hello): void {
     clearTimeout(helloTimer)
     const state = { capacity: hello.concurrency, isDraining: false, isGoingAway: false }
-    const isFree = () => !state.isDraining && jobs.count() < state.capacity && socket.bufferedAmount < maxBufferedBytes
-    const offer: Offer = (invoke, on) => jobs.offer(hello.workerId, invoke, on)
-    const { beat } = pulse
+    const isFree = () => !state.isDraining && slots.count() < state.capacity && socket.bufferedAmount < maxBufferedBytes
+    const offer: Offer = (invoke, on) => slots.offer(hello.workerId, invoke, on)
+    const { beat } = heartbeat
     connection = {
       ...{ ...identity, hello, connectedAt: new Date(), state },
-      ...{ inFlight: jobs.count, isFree, offer, send, beat, close },
+      ...{ inFlight: slots.count, isFree, offer, send, beat, close },
     }
     send(welcomeFrame(identity, limits))
     events.onReady(connection)
@@ -102,7 +103,7 @@ export function serveConnection(
     if (frame === 'broken' || (frame.t === 'hello') !== (connection === undefined)) breach()
     else if (frame.t === 'hello') welcome(frame)
     else if (frame.t === 'drain' || frame.t === 'status') changeState(frame)
-    else jobs.read(frame)
+    else slots.read(frame)
   }
 
   function changeState(frame: { t: 'drain' } | { t: 'status'; concurrency: number }): void {
@@ -113,29 +114,29 @@ export function serveConnection(
   }
 
   socket.on('message', (data, isBinary) => {
-    pulse.hear()
+    heartbeat.noteActivity()
     if (isBinary) breach()
     else read(data.toString())
   })
   const revoke = () => hasLeft(signal.reason) || close(closeCodes.keyRevoked, 'key revoked')
   if (signal.aborted) revoke()
   else signal.addEventListener('abort', revoke, { once: true })
-  // ws closes the socket after an error by itself.
+  // After an error, ws closes the socket itself.
   socket.on('error', () => {}).on('close', gone)
 }
 
-/** What is sent within one turn of the event loop goes out at its end, in one piece. */
-function createGathering(wire: Writable): () => void {
-  let isGathering = false
-  const letGo = () => {
-    isGathering = false
+/** Write batching: frames sent within one turn of the event loop leave in one packet. */
+function createWriteBatching(wire: Writable): () => void {
+  let isCorked = false
+  const uncork = () => {
+    isCorked = false
     wire.uncork()
   }
   return () => {
-    if (isGathering) return
-    isGathering = true
+    if (isCorked) return
+    isCorked = true
     wire.cork()
-    setImmediate(letGo)
+    setImmediate(uncork)
   }
 }
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { Handler, Invocation } from '../invocation.ts'
-import type { Finish } from '../protocol.ts'
+import type { Handler, Invocation } from '../src/invocation.ts'
+import type { Finish } from '../src/protocol.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was sent
 type Request = { url: string; headers: IncomingHttpHeaders; body: any }

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Invoke, PlatformFrame, WorkerFrame } from '../protocol.ts'
+import type { Invoke, PlatformFrame, WorkerFrame } from '../src/protocol.ts'
 
 type Refusal = { status: number; headers?: Record<string, string>; body?: string }
 type FrameOf<Name> = Extract<WorkerFrame, { t: Name }>

@@ -2,13 +2,13 @@ type Position = number[]
 type Shape = { type?: unknown; coordinates?: unknown; geometries?: unknown }
 
 const maxPositions = 100
-/** Thinning takes the square of this at worst, and nobody sees the difference. */
+/** Limit of positions, because simplification takes quadratic time at worst. */
 const maxConsidered = 500
 const isPosition = (value: unknown): value is Position => Array.isArray(value) && typeof value[0] === 'number'
 const countOf = (geometry: unknown): number => linesOf(geometry).reduce((sum, line) => sum + line.length, 0)
 
-/** The geometry with at most a hundred positions or so: the form stays, the detail goes. */
-export function simplified(geometry: unknown): unknown {
+/** Simplifies a geometry to about a hundred positions (Douglas-Peucker). */
+export function simplify(geometry: unknown): unknown {
   const count = countOf(geometry)
   if (count <= maxPositions) return geometry
   const step = Math.ceil(count / maxConsidered)
@@ -59,23 +59,23 @@ function thin(value: unknown, detail: Detail): unknown {
   return { type, coordinates: visible(parts, isVisible) }
 }
 
-/** Of many positions some, the last among them. */
+/** A sample of many positions, the last among them. */
 const everySo = (line: readonly Position[], step: number): Position[] =>
   line.filter((_, index) => index % step === 0 || index === line.length - 1)
 
-/** The outer ring always, holes while they can be seen. */
+/** Keeps the outer ring, and holes that are large enough. */
 function thinPolygon([outer = [], ...holes]: readonly Position[][], detail: Detail): Position[][] {
   const shown = holes.map((hole) => thinRing(hole, detail)).filter((hole) => widthOf([hole]) > detail.tolerance)
   return [thinRing(outer, detail), ...shown]
 }
 
-/** Those that can be seen; where none can, the first. */
+/** The parts that are large enough; the first if none is. */
 function visible<T>(parts: T[], isVisible: (part: T) => boolean): T[] {
   const shown = parts.filter(isVisible)
   return shown.length > 0 ? shown : parts.slice(0, 1)
 }
 
-/** A ring has no ends to hold it, so it is thinned in two halves. */
+/** A ring has no fixed ends, so it is simplified in two halves. */
 function thinRing(ring: readonly Position[], detail: Detail): Position[] {
   if (ring.length <= 5) return [...ring]
   const middle = Math.floor(ring.length / 2)

@@ -1,25 +1,25 @@
 import type { CancelReason, Invoke, WorkerFrame } from './protocol.ts'
 
-/** What happens to an invocation that was offered to workers, on this replica or another. */
+/** Events of an invocation that was offered to workers, on this replica or another. */
 export type RunEvent =
-  /** Nobody took it, and nobody will: there is nobody, nobody with a free slot, or nobody who answered in time. */
+  /** No worker took it: there is none, none has a free slot, or none answered in time. */
   | { t: 'declined'; why: Decline }
   | { t: 'accepted'; workerId: string }
-  /** The worker is gone, and with it the answer. */
+  /** The worker disconnected after it had accepted. */
   | { t: 'lost' }
   | Omit<Extract<WorkerFrame, { t: 'start' | 'progress' | 'cancelled' }>, 'id'>
   | Omit<Extract<WorkerFrame, { t: 'delta' }>, 'id'>
   | Omit<Extract<WorkerFrame, { t: 'done' }>, 'id'>
   | Omit<Extract<WorkerFrame, { t: 'error' }>, 'id'>
 
-/** `crowded`: the platform itself would have to answer, and does as much for the application as it may. */
+/** `crowded`: only the platform itself could answer, and the application has reached its limit there. */
 export type Decline = 'nobody' | 'crowded' | 'busy' | 'silent'
 
-/** The reins of an invocation that was offered. */
+/** The handle of an invocation that was offered. */
 export type Run = {
-  /** So many bytes of text were taken by the client: as many more may come. */
+  /** Flow control: the client took so many bytes, so the worker may send as many more. */
   credit(bytes: number): void
-  /** Nobody wants the answer any more. No event comes after this. */
+  /** The answer is no longer needed. No event comes after this. */
   cancel(reason: CancelReason): void
 }
 
@@ -34,7 +34,7 @@ export const declining =
     return { credit() {}, cancel() {} }
   }
 
-/** Offers to one after the other until one accepts: after that it is never offered again, for agents have effects. */
+/** Failover: offers to one after the other until one accepts. After that never again, because agents have side effects. */
 export function offerInTurn(next: () => Offer | undefined): Offer {
   return (invoke, on) => {
     let why: Decline = 'nobody'
@@ -56,7 +56,7 @@ export function offerInTurn(next: () => Offer | undefined): Offer {
         why = stronger(why, event.why)
         offerNext()
       })
-      // It may have declined already, and then it is another's turn.
+      // It may have declined synchronously; then the next offer has already been made.
       if (turn === mine) current = run
     }
     offerNext()
@@ -70,7 +70,7 @@ export function offerInTurn(next: () => Offer | undefined): Offer {
   }
 }
 
-/** What to tell of several declines, the last first: a worker that was silent may have begun; a busy one will be free. */
+/** Which of several declines is reported, weakest first: a silent worker may have begun, a busy one will be free. */
 const strength: readonly Decline[] = ['nobody', 'crowded', 'busy', 'silent']
 
 const stronger = (a: Decline, b: Decline): Decline => (strength.indexOf(a) > strength.indexOf(b) ? a : b)

@@ -5,8 +5,8 @@ import { conditionsOf, type DatasetSummary, geometryOf, queryRows } from './data
 const atOnce = 4
 const timeoutMs = 2_000
 
-/** The ids of those datasets that have something in a box, or of which that cannot be told in time. */
-export async function idsInBox(
+/** The ids of the datasets that have rows in a box, or for which the query did not finish in time. */
+export async function datasetIdsInBox(
   call: CallOperation,
   datasets: readonly DatasetSummary[],
   bbox: number[],

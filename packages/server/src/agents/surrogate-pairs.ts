@@ -1,7 +1,7 @@
-export type WholeCharacters = ReturnType<typeof createWholeCharacters>
+export type SurrogateJoiner = ReturnType<typeof createSurrogateJoiner>
 
-/** Puts characters together again that a model cut in two: half an emoji waits for the other half. */
-export function createWholeCharacters() {
+/** Joins surrogate pairs that a model split between two pieces: half an emoji waits for its other half. */
+export function createSurrogateJoiner() {
   let half = ''
   return {
     take(piece: string): string {
@@ -10,7 +10,7 @@ export function createWholeCharacters() {
       half = isCut ? text.slice(-1) : ''
       return isCut ? text.slice(0, -1) : text
     },
-    /** A half whose other half never came. */
+    /** A half that is left over at the end, as U+FFFD. */
     rest: (): string => half.toWellFormed(),
   }
 }

@@ -2,10 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Fetch } from './bridge-package.ts'
 
 /**
- * The way of the platform's own bridges to its tools: a request without a socket, so that it is admitted, watched and
- * logged like any other, and needs no address that the server could reach itself by.
+ * Fetch for the platform's own bridges, which call its tools by a request without a socket. It is authorized, measured and
+ * logged like any other, and the server needs no address at which to reach itself.
  */
-export const fetchOwnTools =
+export const fetchToolsInProcess =
   (http: () => FastifyInstance | undefined): Fetch =>
   async (_url, { method, headers, body, signal }) => {
     const server = http()

@@ -1,0 +1,37 @@
+/** Opens the agents service from the configuration. */
+import type { Secrets } from '../access/secrets.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/db.ts'
+import { type Agents, type AgentsOptions, createAgents } from './agents.ts'
+import { loadBridgePackage } from './bridge-package.ts'
+import { type Bridges, type BridgesOptions, createBridges, noBridges } from './bridges.ts'
+import { limitsOf } from './limits.ts'
+import { openTracing } from './tracing.ts'
+
+export type OpenAgentsOptions = Pick<BridgesOptions, 'stream' | 'fetchTools'> & {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly bus: AgentsOptions['bus']
+  readonly logger: AgentsOptions['log'] & BridgesOptions['log']
+  readonly config: Parameters<typeof limitsOf>[0] & Pick<Config, 'AGENT_BRIDGES'>
+}
+
+export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
+  const { db, bus, config, logger: log } = options
+  const bridges = await openBridges(options)
+  return createAgents({ db, bus, bridges, limits: limitsOf(config), tracing: await openTracing(), log })
+}
+
+/** Bridges answer for agents without a worker. Their code is loaded only if the configuration turns them on. */
+async function openBridges({
+  db,
+  secrets,
+  logger: log,
+  config,
+  stream,
+  fetchTools,
+}: OpenAgentsOptions): Promise<Bridges> {
+  if (config.AGENT_BRIDGES === 'off') return noBridges
+  const bridges = await loadBridgePackage()
+  return createBridges({ db, secrets, bridges, stream, fetchTools, limits: limitsOf(config), log })
+}
