@@ -1,5 +1,4 @@
 import { ApiError } from '../errors.ts'
-import type { Bearer } from './bearers.ts'
 
 export const aclClasses = [
   'agents',
@@ -29,9 +28,12 @@ export type Permissions = Readonly<Record<string, Readonly<Record<string, '*' | 
 /** The ids that an ACL grants for one class and level. An empty list grants nothing. */
 export type Grant = 'any' | readonly string[]
 
-/** Whoever makes the request, as the credential says. */
+/** The user and session of an access token. */
+export type Bearer = { readonly userId: number; readonly sessionId: string }
+
+/** The caller of a request, as its credential says. */
 export type Caller = {
-  /** The key is a credential, so that only its hash goes along, in hexadecimal. */
+  /** The SHA-256 of the key in hexadecimal; the key itself is a credential and is not kept. */
   readonly keyHash: string
   readonly type: KeyType
   /** The application of the key; the one a master key chose with `x-application-id`. */
@@ -41,9 +43,9 @@ export type Caller = {
   readonly permissions: Permissions
   /** Only for keys of type `user`. */
   readonly userId: number | null
-  /** When the credential ends: the key, or the token that stands for it if that is sooner. */
+  /** The expiry of the credential: of the key, or of the token in its place if that is sooner. */
   readonly expiresAt: Date | null
-  /** When the key ends. A user whose token stands for it can log in again until then. */
+  /** The expiry of the key. Until then the user of a token can log in again. */
   readonly keyExpiresAt: Date | null
   readonly allowedOrigins: readonly string[] | null
   /** The user whose access token came with the request, or in place of a key. */
@@ -136,10 +138,13 @@ export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
   )
 }
 
-/** What of a key decides how powerful it is. */
+/** The fields of a key that decide what it may do. */
 export type Power = Pick<Caller, 'type' | 'applicationId' | 'permissions' | 'userId' | 'expiresAt' | 'allowedOrigins'>
 
-/** Would whoever holds `outer` gain nothing by also holding `inner`? Decides which keys one may see, delete and mint. */
+/**
+ * Does `outer` allow all that `inner` does? Decides which keys a caller may see, delete and create (no privilege
+ * escalation).
+ */
 export function includesPower(outer: Power, inner: Power): boolean {
   return (
     reaches(outer, inner) &&
@@ -163,4 +168,10 @@ function includesOrigins(outer: readonly string[] | null, inner: readonly string
 
 function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+/** The user who asks, or 401. */
+export function bearerOf({ bearer }: Caller): Bearer {
+  if (!bearer) throw denied('An access token is required: send it as Authorization: Bearer TOKEN.')
+  return bearer
 }

@@ -13,7 +13,7 @@ import { credentialHash } from './secrets.ts'
 
 export type Metadata = Readonly<Record<string, unknown>>
 
-/** The metadata of a table's rows as this caller sees them: without `auth` where that names a greater key. */
+/** SQL for the metadata that this caller may see: without `auth` where that names a key with more power. */
 export async function visibleMetadata(db: Db, table: 'users' | 'applications', scope: Scope): Promise<Sql> {
   const metadata = ident(table, 'metadata')
   if (scope.caller.bearer) return sql`(${metadata} - 'auth')`
@@ -26,7 +26,7 @@ export async function visibleMetadata(db: Db, table: 'users' | 'applications', s
     THEN ${metadata} - 'auth' ELSE ${metadata} END)`
 }
 
-/** The powers, as the database names them, of the keys that can do no more than the caller. */
+/** The powers, as the column `power` has them, of the keys that can do no more than the caller. */
 export async function lesserPowers(
   db: Db,
   { caller, applicationId }: Pick<Scope, 'caller' | 'applicationId'>,
@@ -54,11 +54,11 @@ type Change = {
   readonly before: Metadata
   readonly after: Metadata
   readonly applicationId: string
-  /** The keys that the request names: whoever guesses what `auth` is learns nothing by being right. */
+  /** The keys that the request names. They are checked even if nothing changes, or a guess of `auth` could be confirmed. */
   readonly named: readonly string[]
 }
 
-/** What the metadata becomes: who cannot see `auth` keeps it, and who names a key must be able to do all that it can. */
+/** The metadata to store. A caller who cannot see `auth` keeps it; one who names a key must be able to do all that it can. */
 export async function guardedAuth(
   db: Db,
   { before, after, applicationId, named }: Change,

@@ -1,12 +1,18 @@
 import { ApiError, invalid } from '../errors.ts'
 import { type Caller, denied } from './acl.ts'
-import type { Bearers } from './bearers.ts'
+import type { BearerCache } from './bearer-cache.ts'
 import { type Credentials, isUuid, onlyOne, type Presented, readCredentials, valuesOf } from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
 import type { Revocation } from './revocation.ts'
 
-/** Those who know which credentials live. */
-export type Authority = { readonly keys: KeyCache; readonly bearers: Bearers; readonly revocation: Revocation }
+/** The caches and checks that authentication uses. */
+export type Authority = {
+  readonly keys: KeyCache
+  readonly bearers: BearerCache
+  readonly revocation: Revocation
+  /** Called for each authenticated request. */
+  readonly noteRequest?: ((caller: Caller) => void) | undefined
+}
 
 /** The caller that a tool token speaks for, or nothing when it is none or its invocation is over. */
 export type ReadToolToken = (token: string) => Promise<Caller | undefined>
@@ -73,14 +79,14 @@ async function bearerCaller(
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
   if (chosen !== applicationId) throw denied('The access token and the API key belong to different applications.')
-  // A key that only the token stands for ends with it: whoever has the token sees and makes no key that lives longer.
+  // With a token alone the key ends with the token, so that its holder sees and creates no key that lives longer.
   const expiresAt = id === undefined ? earlier(key.expiresAt, admitted.expiresAt) : key.expiresAt
   return { ...key, expiresAt, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer }
 }
 
 const earlier = (one: Date | null, other: Date): Date => (one && one < other ? one : other)
 
-/** Both names of the header, as often as they come, must say the same. */
+/** All values, under both names of the header, must be equal. */
 function presentedToken({ accessTokens }: Presented): string | undefined {
   const token = onlyOne(accessTokens, 'access tokens')
   if (token === '') throw invalidToken('Send the access token as Authorization: Bearer TOKEN.')

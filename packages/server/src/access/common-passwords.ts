@@ -1,4 +1,4 @@
-/** The commonest passwords of eight characters and more, of the lists that leaks have made; digits at their end aside. */
+/** The most common passwords of eight characters and more from published leaks, without digits at their end. */
 const words = new Set(
   `password passw0rd p@ssword p@ssw0rd pa55word passwort motdepasse contrasena qwertyuiop qwertyui qwerty qwertz azerty
   asdfghjk asdfghjkl asdfasdf zxcvbnm zxcvbnm, 1qaz2wsx 1q2w3e4r 1q2w3e4r5t 1q2w3e q1w2e3r4 q1w2e3r4t5 zaq12wsx qazwsxedc
@@ -17,7 +17,7 @@ const words = new Set(
     .filter((word) => word !== ''),
 )
 
-/** Also one character again and again, and a row of the keyboard's digits. */
+/** Also a repeated character, and runs of the keyboard's digits. */
 export function isCommonPassword(password: string): boolean {
   const text = password.toLowerCase()
   if (/^(.{1,3})\1+.?.?$/u.test(text)) return true

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { runningQueries } from '../../testing/running-queries.ts'
+import { until } from '../../testing/until.ts'
 import { sql } from '../db/sql.ts'
 import { createToolTokens } from '../mcp/tool-token.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { runningQueries } from '../testing/running-queries.ts'
-import { until } from '../testing/until.ts'
 import { createKeyCache } from './key-cache.ts'
+
+// One database is enough: who a credential belongs to is looked up by statements that contract.test.ts sends to both.
 
 let app: TestApp
 let own: Tenant

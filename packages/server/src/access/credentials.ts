@@ -4,20 +4,20 @@ import { denied } from './acl.ts'
 export const keyHeaders = ['x-api-key', 'x-svc-api-key'] as const
 /** The query parameter that carries an API key. */
 export const keyParameter = 'api-key'
-/** Tool tokens stand beside a key, or alone where an operation reads them; they say nothing of who asks. */
+/** Tool tokens come beside a key, or alone where an operation reads them. They do not identify a user. */
 export const toolTokenPrefix = 'tools.'
 const authorizationHeaders = ['authorization', 'authentication'] as const
 
-/** What of a request can hold a credential. Raw headers tell a header sent twice from one whose value has a comma. */
+/** The parts of a request that can hold a credential. Raw headers, because joined ones hide that a header came twice. */
 export type Credentials = {
   /** Names and values in turn. */
   readonly rawHeaders: readonly string[]
   readonly query: Readonly<Record<string, unknown>>
 }
 
-/** The same, once read. */
+/** The credentials that a request presents. */
 export type Presented = {
-  /** Each API key that was sent, wherever it was. One that is no text cannot be valid. */
+  /** Each API key that was sent, in any place. One that is no text cannot be valid. */
   readonly keys: readonly unknown[]
   /** Each `Bearer` value that is neither a key nor a tool token; an empty text is one that cannot be read. */
   readonly accessTokens: readonly string[]
@@ -28,7 +28,7 @@ export type Presented = {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 export const isUuid = (text: string): boolean => uuid.test(text)
 
-/** Sorts what a request carries: a key may come in headers of its own, in the query, as Bearer or in Basic. */
+/** Reads the credentials: a key may come in headers of its own, in the query, as Bearer or in Basic. */
 export function readCredentials({ rawHeaders, query }: Credentials): Presented {
   const headers = readHeaders(rawHeaders)
   const { [keyParameter]: asked } = query
@@ -62,7 +62,10 @@ function basicKey(value: string): string {
   return colon === -1 ? text : text.slice(colon + 1) || text.slice(0, colon)
 }
 
-/** The same credential may come in several places; two different ones are a confusion that nobody should profit from. */
+/**
+ * The same credential may come in several places. Two different ones are refused, because proxies could disagree on which
+ * counts.
+ */
 export function onlyOne<T>(values: readonly T[], what: string): T | undefined {
   const [one] = values
   if (values.some((other) => other !== one)) throw denied(`The request carries different ${what}.`)

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { credentialHash, type Secrets } from './secrets.ts'
 
-/** Which of the tokens that a user is sent by mail, by its column. */
+/** The one-time tokens that users get by mail, by their column. */
 export type OneTimeTokenColumn = 'verification_token' | 'password_reset_token'
 
-/** A new token as it is sent, as it is found again, and as it is kept for those who may see it. */
+/** A new token: as it is mailed, as it is looked up, and encrypted for those who may see it. */
 export type OneTimeToken = { readonly token: string; readonly hash: Buffer; readonly sealed: string }
 
 export function createOneTimeToken(secrets: Secrets, column: OneTimeTokenColumn, userId: number): OneTimeToken {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { until } from '../../testing/until.ts'
 import type { Db } from '../db/db.ts'
 import type { ApiError } from '../errors.ts'
-import { until } from '../testing/until.ts'
 import type { Caller } from './acl.ts'
 import { createRevocation } from './revocation.ts'
 

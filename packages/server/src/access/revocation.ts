@@ -4,23 +4,23 @@ import { ApiError } from '../errors.ts'
 import type { Caller } from './acl.ts'
 
 /**
- * Ends what is open on the strength of a credential that no longer lives: a deleted or expired key, a disabled user, an
- * ended session, a deleted application, an invocation that is over. Each replica asks the database for all of its own in one query, so that nothing
- * has to be sent between replicas.
+ * Revocation: ends open requests and connections whose credential is no longer valid, because of a deleted or expired key,
+ * a disabled user, an ended session, a deleted application or an invocation that is over. Each replica polls the database
+ * for all of its open credentials in one query, so that no message has to pass between replicas.
  */
 export type Revocation = {
   /** Calls `end` once the caller would no longer be admitted, unless the function returned is called before. */
   watch(caller: Caller, end: (reason: ApiError) => void): () => void
-  /** Why the caller would no longer be admitted; nothing when it would be. */
+  /** The reason why the caller would no longer be admitted; undefined when it would be. */
   check(caller: Caller): Promise<ApiError | undefined>
-  /** Something was revoked here: looks at once, instead of at the next turn. */
+  /** Something was revoked here: polls now instead of at the next interval. */
   recheck(): void
   close(): void
 }
 
-/** With the 0.9 s for which a key is trusted and `settledMs`, everything is ended within two seconds. */
+/** With the 0.9 s for which a key is cached, and `settledMs`, everything ends within two seconds. */
 const everyMs = 500
-/** Requests that are answered sooner are not worth a query. */
+/** Requests that end sooner are not polled for. */
 const settledMs = 300
 
 type Watched = { readonly caller: Caller; readonly end: (reason: ApiError) => void; readonly since: number }
@@ -28,7 +28,7 @@ type Watched = { readonly caller: Caller; readonly end: (reason: ApiError) => vo
 type RevocationOptions = {
   db: Db
   onError(error: unknown): void
-  /** A database that cannot be asked ends nothing for so long; then what is open is no longer believed. */
+  /** While the database does not answer, open requests go on for so long; then they are ended. */
   unconfirmedMs?: number
 }
 
@@ -87,7 +87,7 @@ export function createRevocation({ db, onError, unconfirmedMs = 60_000 }: Revoca
     check: async (caller) => (await findRevoked(db, [caller]))(caller),
     recheck() {
       if (open.size === 0) return
-      // The answer that is on its way may be older than what was revoked.
+      // A poll that is already running may have read before the revocation.
       if (looking) isAskedAgain = true
       else start(0)
     },
@@ -104,7 +104,7 @@ const unconfirmed = (forMs: number): ApiError =>
     `The key could not be checked for ${forMs / 1000} s, because the database cannot be reached. Try again shortly.`,
   )
 
-/** Which of the callers would be refused now, and why. */
+/** Finds the callers that would be refused now, and why. */
 async function findRevoked(db: Db, callers: readonly Caller[]): Promise<(caller: Caller) => ApiError | undefined> {
   if (callers.length === 0) return () => undefined
   const keys = new Set(callers.flatMap(({ keyHash, toolsOf }) => (toolsOf ? [] : [keyHash])))
@@ -151,7 +151,7 @@ const keyEnded = ({ keyExpiresAt }: Caller): ApiError =>
       : 'The API key was deleted, or its user was disabled.',
   )
 
-/** Whether it was deleted or never was, nobody knows here. */
+/** The same message for a deleted application and for one that never existed. */
 const noApplication = (): ApiError =>
   new ApiError('unauthorized', 'There is no application with the id in the x-application-id header.')
 

@@ -1,20 +1,20 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Encrypts what must be kept but not read by whoever holds a copy of the database. */
+/** Authenticated encryption (AES-GCM) of stored secrets, so that a copy of the database does not reveal them. */
 export type Secrets = {
-  /** `place` names the row and column: a value moved elsewhere does not open. */
+  /** `place` names the row and column (associated data): a value copied to another place does not decrypt. */
   seal(plain: string, place: string): string
   open(sealed: string, place: string): string
-  /** A secret that follows from this one, and is therefore kept nowhere. */
+  /** Key derivation (HKDF): a secret that is stored nowhere. */
   derive(purpose: string): string
-  /** Tells two secrets apart without telling them. */
+  /** Distinguishes two secrets without revealing them. */
   readonly fingerprint: string
 }
 
 /** `secret` is any text of at least 32 characters. */
 export function createSecrets(secret: string): Secrets {
   const bytes = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'graticule', purpose, 32))
-  // An object: bytes would be made one for every value.
+  // A key object, or Node would make one from the bytes for every value.
   const key = createSecretKey(bytes('seal v1'))
   return {
     seal(plain, place) {
@@ -36,5 +36,5 @@ export function createSecrets(secret: string): Secrets {
   }
 }
 
-/** A credential with 122 random bits or more needs no salt and no slow hash. */
+/** Without salt and slow hash: credentials have at least 122 random bits. */
 export const credentialHash = (credential: string): Buffer => hash('sha256', credential, 'buffer')

@@ -9,7 +9,7 @@ import { defaultKeyOf, lesserPowers, type Metadata } from './auth-metadata.ts'
  * that the key can, or `users` write would be worth as much as the greatest default key.
  */
 
-/** Where the default keys of a user are, in SQL: the id of the user's own, and the application. */
+/** SQL for the default keys of a user: the id of the user's own, and the application. */
 type Place = { readonly ownKey: Sql; readonly applicationId: Sql }
 
 /** SQL: do the tokens of this user stand for a key that can do more than the caller? */
@@ -37,7 +37,7 @@ export const rowPlace: Place = {
 const applicationsKey = (id: Sql): Sql =>
   sql`(SELECT a.metadata #>> '{auth,defaultApiKey}' FROM svc.applications a WHERE a.id = ${id})`
 
-/** The same keys as bearers are given, and those that would be if their user were enabled again. */
+/** The keys that tokens can stand for, also of users who could be enabled again. */
 const exists = (applicationId: Sql, id: Sql, condition: Sql): Sql => sql`EXISTS (
   SELECT FROM svc.apikeys k WHERE k.hash = sha256(convert_to(lower(${id}), 'UTF8'))
     AND k.application_id = ${applicationId} AND k.type <> 'master'
@@ -70,7 +70,7 @@ export async function demandTokenPower(
   }
 }
 
-/** 401 unless the caller can do all that this user could with a token; a user who is not there is nobody. */
+/** 401 unless the caller can do all that this user could with a token; passes if there is no such user. */
 export async function demandPowerOfUser(db: Db, scope: Scope, userId: number): Promise<void> {
   const tenant = scope.applicationId === 'any' ? raw('TRUE') : sql`application_id = ${scope.applicationId}::uuid`
   const isMore = await standsForMore(db, scope, rowPlace)

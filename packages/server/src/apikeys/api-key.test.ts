@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import { includesPower, type Permissions } from '../access/acl.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One database is enough: contract.test.ts lists keys of both; which of them a key may see is compared in memory.
 
 let app: TestApp
 let tenant: Tenant

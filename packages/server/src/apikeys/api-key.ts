@@ -4,96 +4,97 @@ import { denied, includesPower, keyTypes, type Permissions, type Power, type Sco
 import { lesserPowers } from '../access/auth-metadata.ts'
 import { isUuid } from '../access/credentials.ts'
 import type { KeyCache } from '../access/key-cache.ts'
-import { credentialHash, type Secrets } from '../access/secrets.ts'
+import { credentialHash } from '../access/secrets.ts'
 import { demandPowerOfUser, demandPowerWithout } from '../access/token-power.ts'
 import type { Db } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { afterWrites } from '../http/after-writes.ts'
 import type { Operation } from '../http/operation.ts'
-import { crudOperations } from '../resource/crud.ts'
-import { metadataOperations } from '../resource/metadata.ts'
-import { defineResource, type Entity, field, type Identity, type Resource } from '../resource/resource.ts'
+import type { Removal } from '../resource/removal.ts'
+import { type BaseServices, defineResource, type Entity, field, type Identity } from '../resource/resource.ts'
+import { standardOperations } from '../resource/standard-operations.ts'
 import { readUserReference, userReference } from '../resource/user-id.ts'
-import { readPermissions } from './permissions.ts'
+import { permissionsSchema, readPermissions } from './permissions.ts'
 import { openKey, sealKey } from './sealed-key.ts'
 
-const permissionsSchema = Type.Record(
-  Type.String(),
-  Type.Record(Type.String(), Type.Union([Type.Literal('*'), Type.Array(Type.String({ maxLength: 255 }))])),
-  { description: '`{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins.' },
-)
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
-const originSchema = Type.String({ pattern: '^https?://[^/]+$', maxLength: 255 })
+const originSchema = Type.String({
+  pattern: '^https?://[^/]+$',
+  maxLength: 255,
+  examples: ['https://maps.example.org'],
+})
 
-/** API keys. Their id is the credential, so it is kept sealed, and shown only to those who gain nothing by it. */
-export function apiKeys(
-  db: Db,
-  secrets: Secrets,
-  related: { applications: () => Resource; users: () => Resource },
-): Resource {
-  return defineResource({
-    name: 'apikeys',
-    title: 'ApiKey',
-    acl: 'apikeys',
-    identity: sealedIdentity(secrets),
-    ownerColumn: 'user_id',
-    verbs: ['list', 'create', 'get', 'delete'],
-    example: { description: 'For the web page', type: 'app', permissions: { '*': { read: '*', execute: '*' } } },
-    fields: {
-      description: field('string', Type.String({ maxLength: 10_000 }), { mode: 'createOnly', default: '' }),
-      type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),
-      permissions: field('json', permissionsSchema, { mode: 'createOnly', required: true, queryable: false }),
-      userId: userReference('createOnly'),
-      expiresAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'createOnly' }),
-      allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
-        mode: 'createOnly',
-        queryable: false,
-      }),
-      lastUsedAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'readOnly' }),
-    },
-    joins: {
-      application: { one: related.applications, field: 'applicationId' },
-      user: { one: related.users, field: 'userId' },
-    },
-    restrict: (scope) => lesserKeys(db, scope),
-    checkRemoval: ({ id }, scope) => demandPowerWithout(db, scope, credentialHash(String(id))),
-    async prepare({ values, applicationId }, scope) {
-      const userId = readUserReference(values.userId, 'body/userId', scope)
-      // The key speaks for the user, as the user's tokens do.
-      const isOwn = userId === scope.ownerId || userId === scope.caller.bearer?.userId
-      if (userId !== null && !isOwn) await demandPowerOfUser(db, scope, userId)
-      const power = readPower({ ...values, userId }, applicationId)
-      if (!includesPower(scope.caller, power))
-        throw denied('A key can only create keys that grant no more than it grants itself.')
-      // PostgreSQL does not read every zone that RFC 3339 can write.
-      return { ...values, userId, expiresAt: power.expiresAt?.toISOString() ?? null }
-    },
-  })
+const sealedIdentity: Identity = {
+  schema: Type.String({ format: 'uuid', description: 'The key itself: whoever knows it can use it' }),
+  type: 'uuid',
+  column: 'hash',
+  sqlType: 'bytea',
+  columns: ['hash', 'secret'],
+  queryable: false,
+  generate: (secrets) => sealKey(secrets, randomUUID()),
+  key: (id) => (isUuid(id) ? credentialHash(id.toLowerCase()) : undefined),
+  read: (row, secrets) => openKey(secrets, row),
 }
 
-/** The standard operations; a deleted key is refused from then on, not only when the cache asks again. */
-export function apiKeyOperations(db: Db, resource: Resource, keys: KeyCache): Operation[] {
-  const store = { db, resource }
-  const operations = [...crudOperations(store), ...metadataOperations(store)]
-  return afterWrites(operations, (id) => keys.forget(id)).map((operation) => ({ ...operation, secretPath: true }))
+/**
+ * The resource of API keys. Their id is the credential, so it is stored encrypted, and shown only to callers who can already
+ * do all that the key can.
+ */
+export const apiKey = defineResource({
+  name: 'apikeys',
+  title: 'ApiKey',
+  acl: 'apikeys',
+  identity: sealedIdentity,
+  ownerColumn: 'user_id',
+  verbs: ['list', 'create', 'get', 'delete'],
+  example: { description: 'For the web page', type: 'app', permissions: { '*': { read: '*', execute: '*' } } },
+  fields: {
+    description: field('string', Type.String({ maxLength: 10_000 }), { mode: 'createOnly', default: '' }),
+    type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),
+    permissions: field('json', permissionsSchema, { mode: 'createOnly', required: true, queryable: false }),
+    userId: userReference('createOnly'),
+    expiresAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'createOnly' }),
+    allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
+      mode: 'createOnly',
+      queryable: false,
+    }),
+    lastUsedAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'readOnly' }),
+  },
+  joins: {
+    application: { one: 'Application', field: 'applicationId' },
+    user: { one: 'User', field: 'userId' },
+  },
+  view: async (scope, { db }) => ({ where: await lesserKeys(db, scope) }),
+  async prepare({ values, applicationId }, scope, { db }) {
+    const userId = readUserReference(values.userId, 'body/userId', scope)
+    // A key of type user acts as the user, like the user's tokens.
+    const isOwn = userId === scope.ownerId || userId === scope.caller.bearer?.userId
+    if (userId !== null && !isOwn) await demandPowerOfUser(db, scope, userId)
+    const power = readPower({ ...values, userId }, applicationId)
+    if (!includesPower(scope.caller, power))
+      throw denied('A key can only create keys that grant no more than it grants itself.')
+    // PostgreSQL does not read every zone that RFC 3339 can write.
+    return { ...values, userId, expiresAt: power.expiresAt?.toISOString() ?? null }
+  },
+})
+
+const removal: Removal = {
+  async prepare({ entity: { id }, scope }, { db }) {
+    await demandPowerWithout(db, scope, credentialHash(String(id)))
+    return undefined
+  },
 }
 
-function sealedIdentity(secrets: Secrets): Identity {
-  return {
-    schema: Type.String({ format: 'uuid', description: 'The key itself: whoever knows it can use it' }),
-    type: 'uuid',
-    column: 'hash',
-    sqlType: 'bytea',
-    columns: ['hash', 'secret'],
-    queryable: false,
-    generate: () => sealKey(secrets, randomUUID()),
-    key: (id) => (isUuid(id) ? credentialHash(id.toLowerCase()) : undefined),
-    read: (row) => openKey(secrets, row),
-  }
-}
+export type ApiKeyServices = BaseServices & { readonly keys: KeyCache }
 
-/** The keys that can do no more than the caller: the others do not exist for it. */
+/** The standard operations with cache invalidation, so that a deleted key is refused at once. */
+export const apiKeyOperations: readonly Operation<ApiKeyServices>[] = afterWrites(
+  standardOperations<ApiKeyServices>(apiKey, { removal }),
+  (id, { keys }) => keys.forget(id),
+).map((operation) => ({ ...operation, secretPath: true }))
+
+/** The keys that can do no more than the caller; others are hidden from it. */
 async function lesserKeys(db: Db, scope: Scope): Promise<Sql> {
   const lesser = await lesserPowers(db, scope)
   return lesser === 'all' ? raw('TRUE') : sql`power = ANY(${lesser}::text[])`

@@ -1,10 +1,18 @@
+import Type from 'typebox'
 import { aclClasses, aclLevels, type Permissions } from '../access/acl.ts'
 import { type Fault, faulty } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 
 const maxIds = 10_000
 
-/** The ACL with its words checked, or a 400 that names each wrong one. */
+/** The schema of an ACL. */
+export const permissionsSchema = Type.Record(
+  Type.String(),
+  Type.Record(Type.String(), Type.Union([Type.Literal('*'), Type.Array(Type.String({ maxLength: 255 }))])),
+  { description: '`{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins.' },
+)
+
+/** Validates an ACL, or throws a 400 that names each unknown class and level. */
 export function readPermissions(permissions: Permissions): Permissions {
   const faults: Fault[] = []
   const known = (what: string, names: readonly string[], name: string, path: string) => {

@@ -1,7 +1,7 @@
 import { credentialHash, type Secrets } from '../access/secrets.ts'
 import type { Row } from '../db/db.ts'
 
-/** How a key is kept: the hash finds it, the sealed copy is for those who may see it. */
+/** The stored form of a key: a hash to look it up, and an encrypted copy for those who may see it. */
 export function sealKey(secrets: Secrets, id: string): { hash: Buffer; secret: string } {
   const hash = credentialHash(id)
   return { hash, secret: secrets.seal(id, place(hash)) }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { about, type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { about, type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: contract.test.ts reads and writes it on both; paths and merges are made in memory.
 
 let app: TestApp
 let tenant: Tenant

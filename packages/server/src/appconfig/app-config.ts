@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { defineResource, field, type Resource, uuidIdentity } from '../resource/resource.ts'
+import { defineResource, field, uuidIdentity } from '../resource/resource.ts'
 
 export const configSchema = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Any JSON object, at most 1 MiB. The key `svc` is reserved for the server.',
@@ -7,26 +7,25 @@ export const configSchema = Type.Record(Type.String(), Type.Unknown(), {
 })
 
 /** The configuration of applications: one record each, so the application's id is the record's. */
-export const appConfigs = (applications: () => Resource): Resource =>
-  defineResource({
-    name: 'appconfig',
-    title: 'AppConfig',
-    acl: 'appconfig',
-    metadata: false,
-    identity: {
-      ...uuidIdentity,
-      column: 'application_id',
-      columns: ['application_id'],
-      read: (row) => String(row.application_id),
-    },
-    example: { config: { theme: { colour: '#2a6' } } },
-    bodyLimit: 4 * 1024 * 1024,
-    fields: { config: field('json', configSchema, { default: {}, queryable: false }) },
-    joins: { application: { one: applications, field: 'applicationId' } },
-    prepare: async ({ values }) => (values.config ? { config: withoutReserved(values.config) } : {}),
-  })
+export const appConfig = defineResource({
+  name: 'appconfig',
+  title: 'AppConfig',
+  acl: 'appconfig',
+  metadata: false,
+  identity: {
+    ...uuidIdentity,
+    column: 'application_id',
+    columns: ['application_id'],
+    read: (row) => String(row.application_id),
+  },
+  example: { config: { theme: { colour: '#2a6' } } },
+  bodyLimit: 4 * 1024 * 1024,
+  fields: { config: field('json', configSchema, { default: {}, queryable: false }) },
+  joins: { application: { one: 'Application', field: 'applicationId' } },
+  prepare: async ({ values }) => (values.config ? { config: withoutReserved(values.config) } : {}),
+})
 
-/** Clients send back what they were given; the server's own part is not theirs to store. */
+/** Removes the server's own part, because clients send back what they read. */
 export function withoutReserved(config: object): object {
   return Object.fromEntries(Object.entries(config).filter(([key]) => key !== 'svc'))
 }

@@ -1,54 +1,50 @@
-import type { Db } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import { type Operation, operationUsing } from '../http/operation.ts'
+import { rethrowRefusal } from '../resource/constraint-errors.ts'
 import { chooseApplication, crudOperations } from '../resource/crud.ts'
-import { refusalOf } from '../resource/refusal.ts'
-import type { Entity, Resource } from '../resource/resource.ts'
+import type { BaseServices, Entity } from '../resource/resource.ts'
 import { createSchema, outputSchema } from '../resource/schemas.ts'
 import { getEntity } from '../resource/store.ts'
-import { withoutReserved } from './app-config.ts'
+import { appConfig, withoutReserved } from './app-config.ts'
 
 const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`
 const uuidPattern = `^${[8, 4, 4, 4, 12].map(hex).join('-')}$`
 
-/** AppConfig as records: an address with an application's id means the record, any other the key of a configuration. */
-export function recordOperations(db: Db, resource: Resource): Operation[] {
-  const byId = crudOperations({ db, resource })
-    .filter(({ path }) => path.endsWith('/{id}'))
-    .map((operation) => ({
-      ...operation,
-      id: operation.id.replace('.', '.record.'),
-      idPattern: uuidPattern,
-      // The key of a configuration cannot be patched.
-      ...(operation.method === 'PATCH' && { failures: [...(operation.failures ?? []), 405] }),
-    }))
-  return [createRecord(db, resource), ...byId]
-}
+const byId = crudOperations(appConfig)
+  .filter(({ path }) => path.endsWith('/{id}'))
+  .map((operation) => ({
+    ...operation,
+    id: operation.id.replace('.', '.record.'),
+    idPattern: uuidPattern,
+    // The key of a configuration cannot be patched.
+    ...(operation.method === 'PATCH' && { failures: [...(operation.failures ?? []), 405] }),
+  }))
 
 /** An application has one record: creating it again replaces it. */
-function createRecord(db: Db, resource: Resource): Operation {
-  return operation({
-    id: 'appconfig.record.create',
-    method: 'POST',
-    path: resource.path,
-    summary: 'Create the configuration record of an application, or replace it',
-    access: { class: 'appconfig', level: 'write', id: (_, caller) => caller.applicationId },
-    body: createSchema(resource),
-    bodyLimit: resource.bodyLimit,
-    success: { status: 201, description: 'The record', schema: outputSchema(resource) },
-    async handle({ caller, scope }, { body }) {
-      const given = body as Entity
-      const id = chooseApplication(caller, given.applicationId)
-      const config = json(withoutReserved((given.config as object | undefined) ?? {}))
-      await db
-        .query(sql`
+const createRecord = operationUsing<BaseServices>()({
+  id: 'appconfig.record.create',
+  method: 'POST',
+  path: appConfig.path,
+  summary: 'Create the configuration record of an application, or replace it',
+  access: { class: 'appconfig', level: 'write', id: (_, caller) => caller.applicationId },
+  body: createSchema(appConfig),
+  bodyLimit: appConfig.bodyLimit,
+  success: { status: 201, description: 'The record', schema: outputSchema(appConfig) },
+  async handle({ caller, scope, services }, { body }) {
+    const given = body as Entity
+    const id = chooseApplication(caller, given.applicationId)
+    const config = json(withoutReserved((given.config as object | undefined) ?? {}))
+    await services.db
+      .query(sql`
         INSERT INTO svc.appconfig (application_id, config) SELECT id, ${config} FROM svc.applications WHERE id = ${id}
         FOR KEY SHARE
         ON CONFLICT (application_id) DO UPDATE SET config = EXCLUDED.config,
           revision = appconfig.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`)
-        .catch(refusalOf)
-      const { entity } = await getEntity({ db, resource }, scope, id)
-      return { headers: { location: `${resource.path}/${id}` }, body: entity }
-    },
-  })
-}
+      .catch(rethrowRefusal)
+    const { entity } = await getEntity({ resource: appConfig, services }, scope, id)
+    return { headers: { location: `${appConfig.path}/${id}` }, body: entity }
+  },
+})
+
+/** AppConfig as records: an address with an application's id means the record, any other the key of a configuration. */
+export const recordOperations: readonly Operation<BaseServices>[] = [createRecord, ...byId]

@@ -1,29 +1,19 @@
 import Type from 'typebox'
 import type { Scope } from '../access/acl.ts'
-import type { Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { afterWrites } from '../http/after-writes.ts'
 import type { Operation } from '../http/operation.ts'
-import { crudOperations } from '../resource/crud.ts'
-import { metadataOperations } from '../resource/metadata.ts'
+import { guardedWriter } from '../resource/guarded-metadata.ts'
 import { readIfMatch } from '../resource/revision.ts'
 import { outputSchema } from '../resource/schemas.ts'
-import { getEntity, type Store } from '../resource/store.ts'
+import { standardOperations } from '../resource/standard-operations.ts'
+import { getEntity } from '../resource/store.ts'
+import { type ApplicationServices, application, applicationRemoval, guardMetadata } from './application.ts'
 
-/** What is needed of API keys. */
-export type ApplicationKeys = {
-  /** Makes those that an application begins with. */
-  addFirst(tx: Queryable, applicationId: string): Promise<{ developer: string; public: string }>
-  /** What is remembered of the application's keys and sessions is to be asked anew. */
-  forget(applicationId: string): void
-}
-
-export function applicationOperations(store: Store, keys: ApplicationKeys): Operation[] {
-  const operations = [...crudOperations(store), ...metadataOperations(store)].map((one) => {
-    if (one.id === 'applications.create') return withFirstKeys(store, one, keys)
-    return one.id === 'applications.delete' ? revokingFirst(store, one, keys) : one
-  })
-  return afterWrites(operations, (id) => keys.forget(id.toLowerCase()))
+/** Invalidates the cached keys and sessions of the application. */
+function forget(applicationId: string, { keys, bearers }: ApplicationServices): void {
+  keys.forgetApplication(applicationId)
+  bearers.forget({ applicationId })
 }
 
 const keysSchema = Type.Object(
@@ -36,9 +26,9 @@ const keysSchema = Type.Object(
   },
 )
 
-/** A new application can be used at once: it begins with a developer key and a public key, as the first one does. */
-function withFirstKeys({ db, resource }: Store, create: Operation, { addFirst }: ApplicationKeys): Operation {
-  const { properties } = outputSchema(resource)
+/** A new application gets a developer key and a public key, like the first one. */
+function withFirstKeys(create: Operation<ApplicationServices>): Operation<ApplicationServices> {
+  const { properties } = outputSchema(application)
   return {
     ...create,
     success: {
@@ -47,10 +37,11 @@ function withFirstKeys({ db, resource }: Store, create: Operation, { addFirst }:
       schema: Type.Object({ ...properties, keys: keysSchema }, { title: 'NewApplication' }),
     },
     async handle(context, input) {
+      const { db, addFirstKeys } = context.services
       const answer = await create.handle(context, input)
       const made = answer.body as { id: string }
       const keys = await db
-        .transaction((tx) => addFirst(tx, made.id))
+        .transaction((tx) => addFirstKeys(tx, made.id))
         .catch(async (error) => {
           await db.query(sql`DELETE FROM svc.applications WHERE id = ${made.id}::uuid`)
           throw error
@@ -61,20 +52,23 @@ function withFirstKeys({ db, resource }: Store, create: Operation, { addFirst }:
 }
 
 /**
- * The keys and sessions of an application go before its data, in a transaction of their own: whoever reads its tables
- * keeps them from being dropped, and other replicas end that reader only once they see that its key is gone.
+ * The keys and sessions of an application are deleted before its data, in a separate transaction: readers block the drop of
+ * its tables, and other replicas end those readers only once they see that the key is gone.
  */
-function revokingFirst(store: Store, remove: Operation, { forget }: ApplicationKeys): Operation {
+function revokingFirst(remove: Operation<ApplicationServices>): Operation<ApplicationServices> {
   return {
     ...remove,
     async handle(context, input) {
       const { scope } = context as typeof context & { scope: Scope }
+      const { services } = context
       const expected = readIfMatch(context.request)
-      const { entity, revision } = await getEntity(store, scope, input.params.id ?? '', ['id'])
+      const { entity, revision } = await getEntity({ resource: application, services }, scope, input.params.id ?? '', [
+        'id',
+      ])
       const id = String(entity.id)
       if (expected === 'any' || expected.includes(revision)) {
-        await revoke(store, id)
-        forget(id)
+        await revoke(services, id)
+        forget(id, services)
       }
       return remove.handle(context, input)
     },
@@ -85,7 +79,7 @@ function revokingFirst(store: Store, remove: Operation, { forget }: ApplicationK
  * Not when the application has the last master key, with which it cannot be deleted. Locks as all others do: application,
  * users, then what is theirs.
  */
-const revoke = ({ db }: Store, id: string) =>
+const revoke = ({ db }: ApplicationServices, id: string) =>
   db.transaction(async (tx) => {
     await tx.query(sql`SELECT FROM svc.applications WHERE id = ${id}::uuid FOR UPDATE`)
     const [other] = await tx.query(
@@ -97,3 +91,16 @@ const revoke = ({ db }: Store, id: string) =>
       UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE application_id = ${id}::uuid AND revoked_at IS NULL`)
     await tx.query(sql`DELETE FROM svc.apikeys WHERE application_id = ${id}::uuid AND type <> 'master'`)
   })
+
+const standard = standardOperations(application, {
+  removal: applicationRemoval,
+  metadata: guardedWriter(guardMetadata, ['auth']),
+})
+
+export const applicationOperations: readonly Operation<ApplicationServices>[] = afterWrites(
+  standard.map((one) => {
+    if (one.id === 'applications.create') return withFirstKeys(one)
+    return one.id === 'applications.delete' ? revokingFirst(one) : one
+  }),
+  (id, services) => forget(id.toLowerCase(), services),
+)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { type TestApp, testApp } from '../../testing/harness.ts'
 import { ident, sql } from '../db/sql.ts'
 import { listKeys } from '../first-start.ts'
-import { type TestApp, testApp } from '../testing/harness.ts'
 
 let app: TestApp
 before(async () => {

@@ -1,36 +1,71 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
 import { demandPowerOfUsers } from '../access/token-power.ts'
-import type { Db } from '../db/db.ts'
-import { defineResource, field, type Removal, type Resource } from '../resource/resource.ts'
+import type { Queryable } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { type MetadataGuard, withGuardedMetadata } from '../resource/guarded-metadata.ts'
+import type { Removal } from '../resource/removal.ts'
+import { type BaseServices, defineResource, field } from '../resource/resource.ts'
 
-/** The tenants. Deleting one deletes everything it owns: the foreign keys cascade. */
-export const applications = (db: Db, databases: () => Resource, removal: Removal): Resource =>
-  defineResource({
-    name: 'applications',
-    title: 'Application',
-    acl: 'applications',
-    tenantColumn: 'id',
-    removal,
-    masterVerbs: ['create', 'replace', 'patch', 'delete'],
-    example: { name: 'Harbour', description: 'Ships and berths', contact: 'harbour@example.org' },
-    joins: { databases: { many: databases, foreignColumn: 'application_id' } },
-    views: async (scope) => ({ metadata: await visibleMetadata(db, 'applications', scope) }),
-    async guardMetadata(change, scope) {
-      const metadata = await guardedAuth(db, change, scope)
-      // Redirects decide where the mail of every user leads.
-      const isChanged = !isDeepStrictEqual(change.before.auth, metadata.auth)
-      if (isChanged && !change.isNew) await demandPowerOfUsers(db, scope, change.applicationId)
-      return metadata
+export type ApplicationServices = BaseServices & {
+  /** DATA_DIR */
+  readonly dataDirectory: string
+  readonly keys: { forgetApplication(applicationId: string): void }
+  readonly bearers: { forget(whose: { applicationId: string }): void }
+  /** Makes the API keys that an application begins with. */
+  addFirstKeys(tx: Queryable, applicationId: string): Promise<{ developer: string; public: string }>
+}
+
+/** `auth` is protected, because its redirects decide where the links in mails lead. */
+export const guardMetadata: MetadataGuard<BaseServices> = async (change, scope, { db }) => {
+  const metadata = await guardedAuth(db, change, scope)
+  const isChanged = !isDeepStrictEqual(change.before.auth, metadata.auth)
+  if (isChanged && !change.isNew) await demandPowerOfUsers(db, scope, change.applicationId)
+  return metadata
+}
+
+/** The resource of applications, the tenants. Deleting one deletes everything it owns: the foreign keys cascade. */
+export const application = defineResource<ApplicationServices>({
+  name: 'applications',
+  title: 'Application',
+  acl: 'applications',
+  tenantColumn: 'id',
+  masterVerbs: ['create', 'replace', 'patch', 'delete'],
+  example: { name: 'Harbour', description: 'Ships and berths', contact: 'harbour@example.org' },
+  joins: { databases: { many: 'Database', foreignColumn: 'application_id' } },
+  view: async (scope, { db }) => ({ columns: { metadata: await visibleMetadata(db, 'applications', scope) } }),
+  prepare(draft, scope, services) {
+    // A new application has no key yet that its metadata could name.
+    const applicationId = draft.previous ? draft.applicationId : ''
+    return withGuardedMetadata({ ...draft, applicationId }, (change) => guardMetadata(change, scope, services))
+  },
+  fields: {
+    name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+    contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), {
+      default: '',
+      isKept: true,
+    }),
+  },
+})
+
+/** Also deletes its tile archives and waiting uploads. Its tables are dropped with its schema. */
+export const applicationRemoval: Removal<ApplicationServices> = {
+  prepare:
+    async ({ entity: { id } }, { dataDirectory }) =>
+    async (tx) => {
+      const uploads = await tx.query<{ id: string }>(
+        sql`SELECT id FROM svc.uploads WHERE application_id = ${String(id)}::uuid`,
+      )
+      const folders = [
+        join(dataDirectory, 'files', String(id)),
+        ...uploads.map((upload) => join(dataDirectory, 'uploads', upload.id)),
+      ]
+      return async () => {
+        for (const folder of folders) await rm(folder, { recursive: true, force: true })
+      }
     },
-    mergedMetadata: ['auth'],
-    fields: {
-      name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-      description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
-      contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), {
-        default: '',
-        isKept: true,
-      }),
-    },
-  })
+}

@@ -2,7 +2,7 @@ import type { Queryable } from '../db/db.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 
-/** What signing in needs to know of a user. */
+/** An account: the fields of a user that signing in needs. */
 export type Account = {
   readonly id: number
   readonly applicationId: string
@@ -28,13 +28,13 @@ export const accountById = (db: Queryable, applicationId: string, id: number): P
 
 const first = async (db: Queryable, query: Sql): Promise<Account | undefined> => (await db.query<Account>(query))[0]
 
-/** What an application says of signing up and of where mail may lead. */
+/** The settings of an application for sign-up and redirects. */
 export type AuthSettings = {
   readonly signup?: { readonly enabled?: unknown; readonly allow?: unknown }
   readonly redirectUrls?: unknown
 }
 
-/** Nothing when there is no such application. */
+/** Undefined when there is no such application. */
 export async function findSettings(db: Queryable, applicationId: string): Promise<AuthSettings | undefined> {
   const [row] = await db.query<{ auth: unknown }>(
     sql`SELECT metadata -> 'auth' AS auth FROM svc.applications WHERE id = ${applicationId}::uuid`,
@@ -43,5 +43,5 @@ export async function findSettings(db: Queryable, applicationId: string): Promis
   return typeof row.auth === 'object' && row.auth !== null ? row.auth : {}
 }
 
-/** One answer for all that is wrong with a credential. */
+/** One message for all invalid credentials, so that none is revealed. */
 export const refused = (): ApiError => new ApiError('unauthorized', 'The credentials are not valid, or have expired.')

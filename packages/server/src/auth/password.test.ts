@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, type TestUser, testApp } from '../../testing/harness.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, type TestUser, testApp } from '../testing/harness.ts'
+
+// One database is enough: contract.test.ts logs in and changes passwords on both, races.test.ts at once; this is about what is
+// allowed.
 
 let app: TestApp
 let tenant: Tenant
@@ -62,7 +65,7 @@ describe('logging in', () => {
     assert.deepEqual([status, body.code], [401, 'email_not_verified'])
   })
 
-  test('is refused when the body is not one', async () => {
+  test('is refused with a malformed body', async () => {
     const good = { email: 'a@x.org', password: 'a password', applicationId: tenant.id }
     for (const change of [{ email: undefined }, { password: { $ne: '' } }, { applicationId: 'x' }, { email: ['a'] }]) {
       assert.equal((await post('login', { ...good, ...change })).status, 400, JSON.stringify(change))

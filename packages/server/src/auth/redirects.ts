@@ -5,8 +5,8 @@ import type { AuthSettings } from './accounts.ts'
 const maxLength = 2_048
 
 /**
- * May mail lead there, and browsers be sent there? Only to what the application lists, as an exact address without its
- * query or as `…/prefix/*`; while it lists nothing, to the service's own origin and to this very machine.
+ * Open redirect guard for links in mails and redirects of browsers: allows what the application lists, as an exact URL
+ * without its query or as `…/prefix/*`; without a list, the service's own origin and localhost.
  */
 export function isAllowedRedirect(text: string, { redirectUrls }: AuthSettings, baseUrl: string): boolean {
   const url = readUrl(text)
@@ -24,7 +24,7 @@ export function readRedirect(text: string, field: string, settings: AuthSettings
   return new URL(text)
 }
 
-/** Where the link of a confirmation leads: an allowed address, or always the service's own operation that confirms. */
+/** The target of a confirmation link: an allowed URL, or the service's own operation. */
 export function readConfirmUrl(text: string, settings: AuthSettings, baseUrl: string): URL {
   const url = readUrl(text)
   const isOwn = url !== undefined && url.origin + url.pathname === new URL(`${baseUrl}${confirmPath}`).href
@@ -33,7 +33,7 @@ export function readConfirmUrl(text: string, settings: AuthSettings, baseUrl: st
 
 export const confirmPath = '/api/v1/auth/confirmsignup'
 
-/** Browsers read backslashes and control characters in ways of their own; nothing honest needs them, nor a user name. */
+/** Refuses backslashes, control characters and user names, which browsers parse differently and no honest URL needs. */
 function readUrl(text: string): URL | undefined {
   if (text.length > maxLength || !/^https?:\/\/[^/\\?#@]+(?:[/?#][^\\]*)?$/i.test(text)) return undefined
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return undefined
@@ -45,7 +45,7 @@ function fits(url: URL, entry: string): boolean {
   const isPrefix = entry.endsWith('/*')
   const allowed = readUrl(isPrefix ? entry.slice(0, -1) : entry)
   if (!allowed || allowed.origin !== url.origin) return false
-  // An encoded dot or slash could be undone by whoever serves the page, and lead out of the prefix.
+  // A server could decode an encoded dot or slash and leave the prefix.
   if (isPrefix) return url.pathname.startsWith(allowed.pathname) && !/%2e|%2f|%5c/i.test(url.pathname)
   return url.pathname === allowed.pathname
 }

@@ -1,10 +1,11 @@
 import Type from 'typebox'
+import { bearerOf } from '../access/acl.ts'
 import { ApiError } from '../errors.ts'
-import { bearerOf, type Operation, operation } from '../http/operation.ts'
+import type { Operation } from '../http/operation.ts'
 import { type Account, findAccount, refused } from './accounts.ts'
-import { type Attempt, countAttempt } from './attempts.ts'
-import type { AuthParts } from './parts.ts'
+import { type Attempt, countAttempt } from './login-attempts.ts'
 import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
+import { type AuthServices, operation } from './services.ts'
 import { beginSession, endSession, findSession, rotateSession } from './sessions.ts'
 
 const tokenPair = Type.Object({
@@ -12,51 +13,50 @@ const tokenPair = Type.Object({
   refreshToken: Type.String({ description: 'Opaque; gives new access tokens' }),
 })
 
-/** Log in, get a new access token, log out. */
-export const sessionOperations = (parts: AuthParts): Operation[] => [login(parts), refresh(parts), logout(parts)]
+const applicationId = '00000000-0000-4000-8000-000000000000'
 
-const login = ({ db, passwords, tokens, lifetimes }: AuthParts): Operation =>
-  operation({
-    id: 'auth.login',
-    method: 'POST',
-    path: '/api/v1/auth/login',
-    summary: 'Log in',
-    access: 'public',
-    body: Type.Object(
-      { email: Type.String({ maxLength: 320 }), password: passwordSchema, applicationId: applicationIdSchema },
-      { ...closed, examples: [{ email: 'ada@example.org', password: 'nine Bernoulli numbers', applicationId }] },
-    ),
-    success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
-    failures: [401, 429],
-    async handle(context, { body: { email, password, applicationId } }) {
-      const { request } = context
-      const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
-      const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, (turn) =>
-        findAccount(turn, attempt.applicationId, email),
-      )
-      const session = await beginSession(db, account, lifetimes.refreshToken)
-      if (!session) throw refused()
-      const accessToken = await tokens.sign(session.claims)
-      return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
-    },
-  })
+const login = operation({
+  id: 'auth.login',
+  method: 'POST',
+  path: '/api/v1/auth/login',
+  summary: 'Log in',
+  access: 'public',
+  body: Type.Object(
+    { email: Type.String({ maxLength: 320 }), password: passwordSchema, applicationId: applicationIdSchema },
+    { ...closed, examples: [{ email: 'ada@example.org', password: 'nine Bernoulli numbers', applicationId }] },
+  ),
+  success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
+  failures: [401, 429],
+  async handle(context, { body: { email, password, applicationId } }) {
+    const { request, services } = context
+    const { db, passwords, tokens, lifetimes } = services
+    const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
+    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, (turn) =>
+      findAccount(turn, attempt.applicationId, email),
+    )
+    const session = await beginSession(db, account, lifetimes.refreshToken)
+    if (!session) throw refused()
+    const accessToken = await tokens.sign(session.claims)
+    return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
+  },
+})
 
 /**
- * The account, if the password is its own; otherwise 401, in the same words and the same time whether there is such an
- * account or not. Tries are counted when it is their turn, so that no more are made at once than are allowed.
+ * The account, if the password is right; otherwise 401 with the same message and in the same time whether the account exists
+ * or not. Attempts are counted inside the semaphore, so that no more than allowed run at once.
  */
 export function checkPassword(
-  { db, passwords, signal }: Pick<AuthParts, 'db' | 'passwords'> & { signal: AbortSignal },
+  { db, passwords, signal }: Pick<AuthServices, 'db' | 'passwords'> & { signal: AbortSignal },
   attempt: Attempt,
   password: string,
-  find: (database: AuthParts['db']) => Promise<Account | undefined>,
+  find: (database: AuthServices['db']) => Promise<Account | undefined>,
 ): Promise<Account> {
   return passwords.inTurn(async ({ verify }) => {
-    const takeBack = await countAttempt(db, attempt)
+    const undoCount = await countAttempt(db, attempt)
     const account = await find(db)
     const isRight = await verify(account?.password ?? account?.pendingPassword, password)
     if (!account?.enabled || !isRight) throw refused()
-    await takeBack()
+    await undoCount()
     if (account.password === null || !account.emailVerified) {
       throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet. Open the link in the mail.')
     }
@@ -64,58 +64,57 @@ export function checkPassword(
   }, signal)
 }
 
-const refresh = ({ db, tokens, lifetimes }: AuthParts): Operation =>
-  operation({
-    id: 'auth.refresh',
-    method: 'POST',
-    path: '/api/v1/auth/refresh',
-    summary: 'Get a new access token',
-    description:
-      'Answers a JSON string, or bare text to a client that accepts only text/plain. With `rotate=true` the refresh ' +
-      'token is replaced too; using one that was replaced ends the session.',
-    access: 'public',
-    query: Type.Object({ rotate: Type.Optional(Type.Boolean({ description: 'Replace the refresh token too' })) }),
-    body: Type.Object(
-      { refreshToken: refreshTokenSchema, applicationId: applicationIdSchema },
-      { ...closed, examples: [{ refreshToken: 'rt_…', applicationId }] },
-    ),
-    success: { status: 200, description: 'The access token', schema: Type.Union([Type.String(), tokenPair]) },
-    failures: [401],
-    async handle({ request }, { query, body: { refreshToken, applicationId } }) {
-      const application = applicationId.toLowerCase()
-      if (query.rotate) {
-        const session = await rotateSession(db, refreshToken, application, lifetimes.refreshToken)
-        if (!session) throw refused()
-        const accessToken = await tokens.sign(session.claims)
-        return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
-      }
-      const claims = await findSession(db, refreshToken, application)
-      if (!claims) throw refused()
-      const accessToken = await tokens.sign(claims)
-      if (!wantsText(request.headers.accept)) return { headers: noStore, body: accessToken }
-      return { headers: { ...noStore, 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(accessToken) }
-    },
-  })
+const refresh = operation({
+  id: 'auth.refresh',
+  method: 'POST',
+  path: '/api/v1/auth/refresh',
+  summary: 'Get a new access token',
+  description:
+    'Answers a JSON string, or bare text to a client that accepts only text/plain. With `rotate=true` the refresh ' +
+    'token is replaced too; using one that was replaced ends the session.',
+  access: 'public',
+  query: Type.Object({ rotate: Type.Optional(Type.Boolean({ description: 'Replace the refresh token too' })) }),
+  body: Type.Object(
+    { refreshToken: refreshTokenSchema, applicationId: applicationIdSchema },
+    { ...closed, examples: [{ refreshToken: 'rt_…', applicationId }] },
+  ),
+  success: { status: 200, description: 'The access token', schema: Type.Union([Type.String(), tokenPair]) },
+  failures: [401],
+  async handle({ request, services: { db, tokens, lifetimes } }, { query, body: { refreshToken, applicationId } }) {
+    const application = applicationId.toLowerCase()
+    if (query.rotate) {
+      const session = await rotateSession(db, refreshToken, application, lifetimes.refreshToken)
+      if (!session) throw refused()
+      const accessToken = await tokens.sign(session.claims)
+      return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
+    }
+    const claims = await findSession(db, refreshToken, application)
+    if (!claims) throw refused()
+    const accessToken = await tokens.sign(claims)
+    if (!wantsText(request.headers.accept)) return { headers: noStore, body: accessToken }
+    return { headers: { ...noStore, 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(accessToken) }
+  },
+})
 
 const wantsText = (accept = ''): boolean => /^\s*text\/plain\s*(;[^,]*)?$/i.test(accept)
 
-const logout = ({ db, bearers }: AuthParts): Operation =>
-  operation({
-    id: 'auth.logout',
-    method: 'POST',
-    path: '/api/v1/auth/logout',
-    summary: 'Log out',
-    description: 'Ends the session of the refresh token, and with it its access tokens.',
-    access: { class: 'auth', level: 'execute' },
-    bearer: true,
-    body: Type.Object({ refreshToken: refreshTokenSchema }, { ...closed, examples: [{ refreshToken: 'rt_…' }] }),
-    success: { status: 204, description: 'The session has ended' },
-    async handle({ caller }, { body: { refreshToken } }) {
-      const { userId } = bearerOf(caller)
-      if (!(await endSession(db, refreshToken, { userId, applicationId: caller.applicationId }))) throw refused()
-      bearers.forget({ userId })
-      return {}
-    },
-  })
+const logout = operation({
+  id: 'auth.logout',
+  method: 'POST',
+  path: '/api/v1/auth/logout',
+  summary: 'Log out',
+  description: 'Ends the session of the refresh token, and with it its access tokens.',
+  access: { class: 'auth', level: 'execute' },
+  bearer: true,
+  body: Type.Object({ refreshToken: refreshTokenSchema }, { ...closed, examples: [{ refreshToken: 'rt_…' }] }),
+  success: { status: 204, description: 'The session has ended' },
+  async handle({ caller, services: { db, bearers } }, { body: { refreshToken } }) {
+    const { userId } = bearerOf(caller)
+    if (!(await endSession(db, refreshToken, { userId, applicationId: caller.applicationId }))) throw refused()
+    bearers.forget({ userId })
+    return {}
+  },
+})
 
-const applicationId = '00000000-0000-4000-8000-000000000000'
+/** The operations that log in, refresh the access token and log out. */
+export const sessionOperations: readonly Operation<AuthServices>[] = [login, refresh, logout]

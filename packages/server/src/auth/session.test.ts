@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { createHmac, randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { exportJWK, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose'
-import { rotateTokenKey } from '../access/token-keys.ts'
+import { type Tenant, type TestApp, type TestUser, testApp } from '../../testing/harness.ts'
+import { rotateSigningKey } from '../access/signing-keys.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, type TestUser, testApp } from '../testing/harness.ts'
+
+// One database is enough: contract.test.ts begins and ends sessions on both, races.test.ts at once; this is about what a token
+// allows.
 
 let app: TestApp
 let tenant: Tenant
@@ -156,7 +159,7 @@ describe('an access token', () => {
     }
     const kidOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid
     const old = await app.login(user)
-    const kid = await rotateTokenKey(app.db, app.secrets)
+    const kid = await rotateSigningKey(app.db, app.secrets)
     const fresh = await app.login(user)
     assert.equal(kidOf(fresh.accessToken), kid)
     assert.notEqual(kidOf(old.accessToken), kid)

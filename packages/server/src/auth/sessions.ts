@@ -1,16 +1,16 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { Claims } from '../access/access-tokens.ts'
 import { credentialHash } from '../access/secrets.ts'
-import type { Claims } from '../access/tokens.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { Account } from './accounts.ts'
 
-/** Opaque: 256 random bits, of which the database has the hash. */
+/** Refresh tokens are opaque: 256 random bits, stored as a hash. */
 const newRefreshToken = (): string => `rt_${randomBytes(32).toString('base64url')}`
 
 export type Session = { readonly refreshToken: string; readonly claims: Claims }
 
-/** Begins a session, unless the password was changed or the user disabled since `account` was read. */
+/** Creates a session, unless the password was changed or the user disabled since `account` was read. */
 export async function beginSession(db: Db, account: Account, seconds: number): Promise<Session | undefined> {
   const refreshToken = newRefreshToken()
   const family = randomUUID()
@@ -29,14 +29,14 @@ export async function beginSession(db: Db, account: Account, seconds: number): P
 
 type Held = { family: string; userId: number; isRotated: boolean }
 
-/** The living session that a refresh token is of. One that was rotated away ends its whole family: somebody copied it. */
+/** The session of a refresh token. Reuse of a rotated token ends its whole family, because it was copied. */
 export async function findSession(db: Db, refreshToken: string, applicationId: string): Promise<Claims | undefined> {
   const held = await hold(db, refreshToken, applicationId)
   if (held?.isRotated) await endFamily(db, held.family)
   return held && !held.isRotated ? { userId: held.userId, applicationId, sessionId: held.family } : undefined
 }
 
-/** The same session with another refresh token; the old one is of no more use. */
+/** Refresh token rotation: the same session with a new token. */
 export async function rotateSession(
   db: Db,
   refreshToken: string,
@@ -47,7 +47,7 @@ export async function rotateSession(
   if (!claims) return undefined
   const next = newRefreshToken()
   const isDone = await db.transaction(async (tx) => {
-    // First, as whoever changes the user does: two that lock in another order each wait for the other.
+    // The user is locked first, as in every change of a user, against deadlocks.
     await tx.query(sql`SELECT FROM svc.users WHERE id = ${claims.userId} FOR KEY SHARE`)
     const taken = await tx.query(sql`
       UPDATE svc.sessions SET rotated_at = clock_timestamp()
@@ -60,7 +60,7 @@ export async function rotateSession(
     return true
   })
   if (isDone) return { refreshToken: next, claims }
-  // Somebody else was faster with the same token.
+  // Another request rotated the same token first.
   await endFamily(db, claims.sessionId)
   return undefined
 }
@@ -75,7 +75,7 @@ async function hold(db: Queryable, refreshToken: string, applicationId: string):
   return held
 }
 
-/** One row that is revoked ends them all; to lock several would be to wait for those who lock them in another order. */
+/** One revoked row ends the family. Locking several rows could deadlock. */
 const endFamily = (db: Queryable, family: string) =>
   db.query(sql`
     UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
@@ -91,8 +91,8 @@ export async function endSession(db: Db, refreshToken: string, { userId, applica
 }
 
 /**
- * Forgets what is over: sessions whose whole family has expired, and failures nobody counts any more. Rows that others have
- * locked are left for the next time.
+ * Deletes sessions whose whole family has expired, and login failures that no longer count. Locked rows are skipped until
+ * the next time.
  */
 export async function sweepSessions(db: Db, windowSeconds: number): Promise<void> {
   await db.query(sql`

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import Type, { type TSchema } from 'typebox'
+import Type from 'typebox'
 import { checkNewPassword } from '../access/passwords.ts'
-import { emailSchema } from '../http/email.ts'
-import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { emailSchema } from '../http/email-address.ts'
+import type { Answer, Operation } from '../http/operation.ts'
 import { findSettings, refused } from './accounts.ts'
-import type { AuthParts } from './parts.ts'
+import { inConstantTime } from './constant-time.ts'
 import { confirmPath, isAllowedRedirect, readConfirmUrl, readRedirect } from './redirects.ts'
-import { inTheSameTime } from './same-time.ts'
 import { applicationIdSchema, closed, passwordSchema, urlSchema } from './schemas.ts'
+import { type AuthServices, operation } from './services.ts'
 import { confirm, findConfirmation, type SignedUp, type Signup, signUp } from './signup.ts'
 
 const nameSchema = Type.String({ maxLength: 255 })
@@ -37,41 +37,36 @@ const signupSchema = Type.Object(
   },
 )
 
-/** Sign up, and confirm the address by the link in the mail, in both of its forms. */
-export const signupOperations = (parts: AuthParts, userSchema: TSchema): Operation[] => [
-  signup(parts, userSchema),
-  confirmByQuery(parts),
-  confirmByPath(parts),
-]
+/** A user as `GET /api/v1/auth/users/{id}` answers it. */
+const userSchema = Type.Unsafe<unknown>({ $ref: '#/components/schemas/User' })
 
-const signup = (parts: AuthParts, userSchema: TSchema): Operation =>
-  operation({
-    id: 'auth.signup',
-    method: 'POST',
-    path: '/api/v1/auth/signup',
-    summary: 'Sign up',
-    description:
-      'For addresses that `metadata.auth.signup` of the application approves, and for users that were made without a ' +
-      'password. A mail asks to confirm the address. The answer is the same for an address that has an account.',
-    access: 'public',
-    body: signupSchema,
-    success: { status: 200, description: 'The user, not confirmed yet', schema: userSchema },
-    failures: [401, 429],
-    async handle({ request, signal }, { body }) {
-      const { db } = parts
-      checkNewPassword(body.password, 'body/password')
-      const applicationId = body.applicationId.toLowerCase()
-      const settings = await findSettings(db, applicationId)
-      if (!settings) throw refused()
-      const baseUrl = parts.baseUrl(request)
-      const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
-      readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)
-      const wanted = { ...body, applicationId, confirmUrl }
-      return { body: shown(wanted, await inTheSameTime(() => signUp(parts, wanted, settings, signal))) }
-    },
-  })
+const signup = operation({
+  id: 'auth.signup',
+  method: 'POST',
+  path: '/api/v1/auth/signup',
+  summary: 'Sign up',
+  description:
+    'For addresses that `metadata.auth.signup` of the application approves, and for users that were made without a ' +
+    'password. A mail asks to confirm the address. The answer is the same for an address that has an account.',
+  access: 'public',
+  body: signupSchema,
+  success: { status: 200, description: 'The user, not confirmed yet', schema: userSchema },
+  failures: [401, 429],
+  async handle({ request, signal, services }, { body }) {
+    const { db } = services
+    checkNewPassword(body.password, 'body/password')
+    const applicationId = body.applicationId.toLowerCase()
+    const settings = await findSettings(db, applicationId)
+    if (!settings) throw refused()
+    const baseUrl = services.baseUrl(request)
+    const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
+    readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)
+    const wanted = { ...body, applicationId, confirmUrl }
+    return { body: shown(wanted, await inConstantTime(() => signUp(services, wanted, settings, signal))) }
+  },
+})
 
-/** The user in the words of whoever signed up: what an account has besides is not told. */
+/** The user from the request alone: other fields of an existing account are not revealed. */
 function shown({ applicationId, email, firstName, lastName }: Signup, { id, at }: SignedUp): object {
   return {
     id: String(id),
@@ -100,37 +95,38 @@ const confirmation = {
 } as const
 const emailParameter = Type.Optional(Type.String({ maxLength: 320, description: 'If given, it must match' }))
 
-const confirmByQuery = (parts: AuthParts): Operation =>
-  operation({
-    ...confirmation,
-    id: 'auth.confirmsignup',
-    path: confirmPath,
-    query: Type.Object({ token: Type.String(), redirect: Type.String(), email: emailParameter }),
-    handle: ({ request }, { query: { token, redirect, email } }) => confirmed(parts, request, token, redirect, email),
-  })
+const confirmByQuery = operation({
+  ...confirmation,
+  id: 'auth.confirmsignup',
+  path: confirmPath,
+  query: Type.Object({ token: Type.String(), redirect: Type.String(), email: emailParameter }),
+  handle: ({ request, services }, { query: { token, redirect, email } }) =>
+    confirmed(services, request, token, redirect, email),
+})
 
-const confirmByPath = (parts: AuthParts): Operation =>
-  operation({
-    ...confirmation,
-    id: 'auth.confirmsignup.path',
-    path: `${confirmPath}/{token}/{redirect}`,
-    secretPath: true,
-    query: Type.Object({ email: emailParameter }),
-    handle: ({ request }, { params: { token = '', redirect = '' }, query: { email } }) =>
-      confirmed(parts, request, token, redirect, email),
-  })
+const confirmByPath = operation({
+  ...confirmation,
+  id: 'auth.confirmsignup.path',
+  path: `${confirmPath}/{token}/{redirect}`,
+  secretPath: true,
+  query: Type.Object({ email: emailParameter }),
+  handle: ({ request, services }, { params: { token, redirect }, query: { email } }) =>
+    confirmed(services, request, token, redirect, email),
+})
 
 async function confirmed(
-  parts: AuthParts,
+  { db, baseUrl, bearers }: AuthServices,
   request: FastifyRequest,
   token: string,
   redirect: string,
   email: string | undefined,
 ): Promise<Answer> {
-  const { db, baseUrl, bearers } = parts
   const found = await findConfirmation(db, token, email)
   if (!found || !isAllowedRedirect(redirect, found.settings, baseUrl(request))) throw refused()
   if (!(await confirm(db, found.id, token))) throw refused()
   bearers.forget({ userId: found.id })
   return { headers: { location: new URL(redirect).href, 'cache-control': 'no-store' } }
 }
+
+/** The operations that sign up, and confirm the address by the link in the mail, in both forms. */
+export const signupOperations: readonly Operation<AuthServices>[] = [signup, confirmByQuery, confirmByPath]

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One database is enough: contract.test.ts signs users up on both, races.test.ts at once; this is about who may.
 
 let app: TestApp
 let tenant: Tenant

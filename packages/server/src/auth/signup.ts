@@ -3,13 +3,13 @@ import { credentialHash } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { holdApplication } from '../resource/hold-application.ts'
+import { lockApplication } from '../resource/lock-application.ts'
 import { newUserId } from '../resource/user-id.ts'
 import { type Account, type AuthSettings, findAccount } from './accounts.ts'
-import { allowsMail } from './attempts.ts'
-import type { AuthParts } from './parts.ts'
+import { allowsMail } from './login-attempts.ts'
 import { mailValues, touched } from './password-operations.ts'
 import { withParameters } from './redirects.ts'
+import type { AuthServices } from './services.ts'
 
 export type Signup = {
   readonly applicationId: string
@@ -21,15 +21,15 @@ export type Signup = {
   readonly redirectUrl: string
 }
 
-/** The number of the user, and since when there is one. */
+/** The id and creation date of the user. */
 export type SignedUp = { readonly id: number; readonly at: Date }
 
 /**
- * Makes the account, or prepares the one there is; its password counts once the link in the mail was opened. For an
- * account that is complete nothing happens, and the answer is made up: whoever asks learns nothing.
+ * Creates or prepares the account; its password counts once the link in the mail was opened. For a complete account nothing
+ * happens and the answer is made up, so that sign-up does not reveal which addresses have accounts.
  */
 export async function signUp(
-  parts: AuthParts,
+  parts: AuthServices,
   signup: Signup,
   settings: AuthSettings,
   signal: AbortSignal,
@@ -46,12 +46,12 @@ export async function signUp(
   }
   const hash = await passwords.hash(signup.password, signal)
   const mayMail = await allowsMail(db, { applicationId, email })
-  const madeUp = { id: newUserId(), at: new Date() }
-  if (!mayMail) return madeUp
+  const decoy = { id: newUserId(), at: new Date() }
+  if (!mayMail) return decoy
   return db.transaction(async (tx) => {
-    await holdApplication(tx, applicationId)
+    await lockApplication(tx, applicationId)
     const account = await openAccount(tx, signup)
-    if (!account) return madeUp
+    if (!account) return decoy
     const token = createOneTimeToken(secrets, 'verification_token', account.id)
     await keepPending(tx, account, hash, token, lifetimes.verifyToken)
     const link = withParameters(signup.confirmUrl, {
@@ -60,12 +60,12 @@ export async function signUp(
       redirect: signup.redirectUrl,
     })
     await mailer.send(tx, { applicationId, template: 'confirm', to: account.email, values: mailValues(account, link) })
-    // The number of one that was there before is not for everybody.
-    return known ? madeUp : { id: account.id, at: madeUp.at }
+    // The id of an existing account is not revealed.
+    return known ? decoy : { id: account.id, at: decoy.at }
   })
 }
 
-/** `@x.org` stands for all addresses there, `*` for all there are. */
+/** `@x.org` means all addresses of a domain, `*` all addresses. */
 function isApproved(email: string, { signup }: AuthSettings): boolean {
   if (signup?.enabled !== true || !Array.isArray(signup.allow)) return false
   const address = email.toLowerCase()
@@ -77,7 +77,7 @@ function isApproved(email: string, { signup }: AuthSettings): boolean {
   })
 }
 
-/** The account of this address, made if there is none; nothing when it is complete or disabled. */
+/** The account of this address, created if needed; undefined when it is complete or disabled. */
 async function openAccount(tx: Queryable, { applicationId, email, firstName, lastName }: Signup) {
   await tx.query(sql`
     INSERT INTO svc.users (id, application_id, email, first_name, last_name)
@@ -96,7 +96,7 @@ async function keepPending(tx: Queryable, { id }: Account, password: string, tok
     WHERE id = ${id} AND (NOT email_verified OR password IS NULL)`)
 }
 
-/** The user, and the settings of the application, that an unused confirmation token is for. */
+/** The user and application settings of an unused confirmation token. */
 export async function findConfirmation(db: Db, token: string, email: string | undefined) {
   const [row] = await db.query<{ id: number; auth: AuthSettings | null }>(sql`
     SELECT u.id, a.metadata -> 'auth' AS auth FROM svc.users u JOIN svc.applications a ON a.id = u.application_id
@@ -104,7 +104,7 @@ export async function findConfirmation(db: Db, token: string, email: string | un
   return row && { id: row.id, settings: row.auth ?? {} }
 }
 
-/** Whether this was the one use that the token has. */
+/** Uses the token; false when it was used before. */
 export async function confirm(db: Db, id: number, token: string): Promise<boolean> {
   const confirmed = await db.query(sql`
     UPDATE svc.users u SET email_verified = true, password = COALESCE(pending_password, password),

@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto'
 import Type from 'typebox'
 import type { Caller } from '../access/acl.ts'
-import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import { type Operation, operationUsing } from '../http/operation.ts'
 import { pageLinks } from '../resource/page-links.ts'
-import type { Resource } from '../resource/resource.ts'
+import type { BaseServices } from '../resource/resource.ts'
+import { standardOperations } from '../resource/standard-operations.ts'
 import { getEntity } from '../resource/store.ts'
+import { contactPoint } from './contact-point.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Settings } from './driver.ts'
 import { driverNames, driverOf } from './drivers.ts'
@@ -35,88 +36,90 @@ const pageSchema = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
 })
 
-export function contactPointOperations(db: Db, resource: Resource, deliveries: Deliveries): Operation[] {
-  return [driverList(resource), send(db, resource, deliveries), deliveryList(db, resource)]
-}
+export type ContactPointServices = BaseServices & { readonly deliveries: Deliveries }
+const operation = operationUsing<ContactPointServices>()
+const { path } = contactPoint
 
-function driverList({ path }: Resource): Operation {
-  return operation({
-    id: 'contactpoints.drivers',
-    method: 'GET',
-    path: `${path}/drivers`,
-    summary: 'List the kinds of contact point',
-    access: { class: 'contactpoints', level: 'read', id: () => undefined },
-    success: { status: 200, description: 'Their names', schema: Type.Array(Type.String()) },
-    handle: async () => ({ body: driverNames }),
-  })
-}
+const driverList = operation({
+  id: 'contactpoints.drivers',
+  method: 'GET',
+  path: `${path}/drivers`,
+  summary: 'List the kinds of contact point',
+  access: { class: 'contactpoints', level: 'read', id: () => undefined },
+  success: { status: 200, description: 'Their names', schema: Type.Array(Type.String()) },
+  handle: async () => ({ body: driverNames }),
+})
 
-function send(db: Db, resource: Resource, deliveries: Deliveries): Operation {
-  return operation({
-    id: 'contactpoints.send',
-    method: 'POST',
-    path: `${resource.path}/{id}/send`,
-    summary: 'Send a message to a contact point',
-    description:
-      'The message is delivered later, and tried again where that fails. With an `Idempotency-Key` header an equal ' +
-      'request is accepted once.',
-    access: { class: 'contactpoints', level: 'execute' },
-    body: sendSchema,
-    bodyLimit: 131_072,
-    success: {
-      status: 202,
-      description: 'The message will be delivered',
-      schema: Type.Object({ id: Type.String({ format: 'uuid' }), status: Type.Enum(['accepted']) }),
-    },
-    failures: [409, 429],
-    async handle({ request, caller, scope }, { params: { id = '' }, body }) {
-      const { entity } = await getEntity({ db, resource }, scope, id)
-      const message = readMessage(body)
-      const { checkMessage } = driverOf(entity.type)
-      if (checkMessage) checkMessage(message, entity.settings as Settings)
-      else if (message.to) throw invalid('body/to', 'is only for contact points of type email')
-      const point = { id: String(entity.id), isEnabled: entity.enabled === true }
-      const key = readIdempotencyKey(request.headers['idempotency-key'], caller)
-      return { body: { id: await deliveries.accept(point, message, key), status: 'accepted' } }
-    },
-  })
-}
+const send = operation({
+  id: 'contactpoints.send',
+  method: 'POST',
+  path: `${path}/{id}/send`,
+  summary: 'Send a message to a contact point',
+  description:
+    'The message is delivered later, and tried again where that fails. With an `Idempotency-Key` header an equal ' +
+    'request is accepted once.',
+  access: { class: 'contactpoints', level: 'execute' },
+  body: sendSchema,
+  bodyLimit: 131_072,
+  success: {
+    status: 202,
+    description: 'The message will be delivered',
+    schema: Type.Object({ id: Type.String({ format: 'uuid' }), status: Type.Enum(['accepted']) }),
+  },
+  failures: [409, 429],
+  async handle({ request, caller, scope, services }, { params: { id }, body }) {
+    const { entity } = await getEntity({ resource: contactPoint, services }, scope, id)
+    const message = readMessage(body)
+    const { checkMessage } = driverOf(entity.type)
+    if (checkMessage) checkMessage(message, entity.settings as Settings)
+    else if (message.to) throw invalid('body/to', 'is only for contact points of type email')
+    const point = { id: String(entity.id), isEnabled: entity.enabled === true }
+    const key = readIdempotencyKey(request.headers['idempotency-key'], caller)
+    return { body: { id: await services.deliveries.accept(point, message, key), status: 'accepted' } }
+  },
+})
 
-function deliveryList(db: Db, resource: Resource): Operation {
-  return operation({
-    id: 'contactpoints.deliveries',
-    method: 'GET',
-    path: `${resource.path}/{id}/deliveries`,
-    summary: 'List what was sent to a contact point, newest first',
-    access: { class: 'contactpoints', level: 'read' },
-    query: pageSchema,
-    success: {
-      status: 200,
-      description: 'A page of deliveries',
-      schema: Type.Array(deliverySchema),
-      headers: ['X-Total-Count', 'Link'],
-    },
-    async handle({ request, scope }, { params: { id = '' }, query }) {
-      const { entity } = await getEntity({ db, resource }, scope, id, ['id'])
-      const pointId = String(entity.id)
-      const limit = Math.min(query.limit ?? 100, 1_000)
-      const offset = query.offset ?? 0
-      const rows = await db.query<{ id: string; status: string; attempts: unknown[]; created_at: Date }>(sql`
+const deliveryList = operation({
+  id: 'contactpoints.deliveries',
+  method: 'GET',
+  path: `${path}/{id}/deliveries`,
+  summary: 'List what was sent to a contact point, newest first',
+  access: { class: 'contactpoints', level: 'read' },
+  query: pageSchema,
+  success: {
+    status: 200,
+    description: 'A page of deliveries',
+    schema: Type.Array(deliverySchema),
+    headers: ['X-Total-Count', 'Link'],
+  },
+  async handle({ request, scope, services }, { params: { id }, query }) {
+    const { db } = services
+    const { entity } = await getEntity({ resource: contactPoint, services }, scope, id, ['id'])
+    const pointId = String(entity.id)
+    const limit = Math.min(query.limit ?? 100, 1_000)
+    const offset = query.offset ?? 0
+    const rows = await db.query<{ id: string; status: string; attempts: unknown[]; created_at: Date }>(sql`
         SELECT id, status, attempts, created_at FROM svc.deliveries WHERE contact_point_id = ${pointId}::uuid
         ORDER BY created_at DESC, id LIMIT ${limit} OFFSET ${offset}`)
-      const [count] = await db.query(
-        sql`SELECT count(*) AS total FROM svc.deliveries WHERE contact_point_id = ${pointId}::uuid`,
-      )
-      const total = Number(count?.total)
-      return {
-        headers: { 'x-total-count': String(total), ...pageLinks(request.url, { limit, offset }, total) },
-        body: rows.map(({ created_at, ...row }) => ({ ...row, createdAt: created_at.toISOString() })),
-      }
-    },
-  })
-}
+    const [count] = await db.query(
+      sql`SELECT count(*) AS total FROM svc.deliveries WHERE contact_point_id = ${pointId}::uuid`,
+    )
+    const total = Number(count?.total)
+    return {
+      headers: { 'x-total-count': String(total), ...pageLinks(request.url, { limit, offset }, total) },
+      body: rows.map(({ created_at, ...row }) => ({ ...row, createdAt: created_at.toISOString() })),
+    }
+  },
+})
 
-/** The caller's own: what another chose as a key neither stands in its way nor is told. */
+export const contactPointOperations: readonly Operation<ContactPointServices>[] = [
+  driverList,
+  send,
+  deliveryList,
+  ...standardOperations(contactPoint),
+]
+
+/** Idempotency keys belong to their caller: those of others neither collide nor are revealed. */
 function readIdempotencyKey(header: string | string[] | undefined, caller: Caller): string | undefined {
   if (header === undefined) return undefined
   if (typeof header !== 'string' || !/^[\x21-\x7e]{1,255}$/.test(header)) {

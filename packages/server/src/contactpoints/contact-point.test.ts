@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { type HttpSink, httpSink } from '../../testing/http-sink.ts'
+import { type SmtpSink, smtpSink } from '../../testing/smtp-sink.ts'
+import { until } from '../../testing/until.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { type HttpSink, httpSink } from '../testing/http-sink.ts'
-import { type SmtpSink, smtpSink } from '../testing/smtp-sink.ts'
-import { until } from '../testing/until.ts'
+
+// One database is enough: deliveries.test.ts stores, sends and reads messages on both.
 
 const base = '/api/v1/contactpoints'
 const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
@@ -46,7 +48,7 @@ async function delivered(id: string): Promise<{ status: string; attempts: { stat
 const sealedOf = async (id: string): Promise<unknown> =>
   (await app.db.query(sql`SELECT secrets FROM svc.contactpoints WHERE id = ${id}::uuid`))[0]?.secrets
 
-test('the drivers are listed', async () => {
+test('the drivers of contact points are listed with their settings', async () => {
   const reply = await app.call('GET', `${base}/drivers`, { key: own.public })
   assert.deepEqual(reply.body, ['discord', 'email', 'googlechat', 'slack', 'teams', 'telegram', 'webhook'])
 })

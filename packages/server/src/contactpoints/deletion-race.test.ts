@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { migratedDatabase, type TestDatabase } from '../../testing/database.ts'
+import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
-import { migrate } from '../db/migrate.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { setUp } from '../first-start.ts'
 import { claimNext, type Outgoing, record } from '../sending/outgoing-rows.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { until } from '../testing/until.ts'
 import { createDeliveries } from './deliveries.ts'
 
 // Embedded a transaction has the database to itself.
@@ -18,8 +17,7 @@ const skip = !process.env.TEST_DATABASE_URL
 let database: TestDatabase
 let other: Db | undefined
 before(async () => {
-  database = await testDatabase()
-  await migrate(database.db)
+  database = await migratedDatabase()
   await setUp(database.db, secrets, randomUUID())
 })
 after(async () => {

@@ -3,13 +3,13 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { judgeAnswer, type ServiceAnswer, withoutSecrets } from './answer.ts'
 import type { Rendered, Settings, Verdict } from './driver.ts'
 import { driverOf } from './drivers.ts'
 import type { Message } from './message.ts'
 import { openSettings, settingsPlace } from './secret-settings.ts'
+import { judgeAnswer, type ServiceAnswer, withoutSecrets } from './service-answer.ts'
 
-/** What is needed of the egress guard. */
+/** The part of the SSRF guard that deliveries use. */
 export type Fetcher = {
   fetch(
     url: string,
@@ -27,7 +27,7 @@ export type Fetcher = {
   ): Promise<ServiceAnswer>
 }
 
-/** What is needed of the mailer. */
+/** The part of the mailer that deliveries use. */
 type SendMail = (mail: {
   id: string
   applicationId: string
@@ -39,7 +39,7 @@ type SendMail = (mail: {
 
 type Attempt = Verdict & { readonly statusCode?: number }
 
-/** What is needed to send rows again and again. */
+/** Registers a table of outgoing rows with the sender. */
 type Register = (outgoing: {
   table: 'deliveries'
   delaysSeconds: readonly number[]
@@ -57,15 +57,15 @@ export type DeliveriesOptions = {
   sendMail: SendMail
   register: Register
   delaysSeconds?: readonly number[]
-  /** How many messages of one application may wait. */
+  /** Limit of queued messages of an application. */
   maxWaiting?: number
 }
 
 type Point = { readonly id: string; readonly isEnabled: boolean }
 
-/** Messages on their way to contact points. */
+/** The outbox of messages to contact points. */
 export type Deliveries = {
-  /** The id of the delivery. Once this returns, it survives everything. */
+  /** Queues a message durably and returns the id of the delivery. */
   accept(point: Point, message: Message, idempotencyKey: string | undefined): Promise<string>
 }
 
@@ -125,7 +125,7 @@ async function insert(
   return id
 }
 
-/** Whoever sends faster than his services take it is told so, before the list of what waits grows without end. */
+/** Back-pressure: refuses messages when the queue of the application is full. */
 async function refuseFlood(db: Db, pointId: string, maxWaiting: number): Promise<void> {
   const [row] = await db.query(sql`
     SELECT count(*) AS waiting FROM (
@@ -198,7 +198,7 @@ async function settle(tx: Queryable, id: string, status: 'delivered' | 'failed')
   const [row] = await tx.query<{ contact_point_id: string }>(
     sql`UPDATE svc.deliveries SET message = NULL WHERE id = ${id}::uuid RETURNING contact_point_id`,
   )
-  // The revision too: whoever asks whether the record has changed must see this.
+  // Also raises the revision, so that the ETag of the record changes.
   await tx.query(sql`
     UPDATE svc.contactpoints SET last_status = ${status}, revision = revision + 1,
       last_delivery_at = date_trunc('milliseconds', clock_timestamp())

@@ -20,20 +20,20 @@ export type Rendered =
       readonly html: string
     }
 
-/** What a service says in the body of its answer, beyond the status. */
+/** What the body of the answer says beyond the status. */
 export type Verdict = { readonly error?: string; readonly isFinal?: boolean; readonly retryAfterSeconds?: number }
 
 export type Settings = Readonly<Record<string, unknown>>
 
-/** A kind of contact point. */
+/** A driver: one type of contact point. */
 export type Driver = {
   /** All the settings, the secret ones included. */
   readonly settings: TObject
-  /** They are never returned. */
+  /** The names of secret settings, which are never returned. */
   readonly secretFields: readonly string[]
   /** A secret that is sent to the address in another field must be given again when that changes. */
   readonly boundTo?: Readonly<Record<string, string>>
-  /** What the schema cannot say. Throws a 400. */
+  /** Checks beyond the schema. Throws a 400. */
   check?(settings: Settings): void
   /** Whether this message can be sent to this point. Throws a 400. */
   checkMessage?(message: Message, settings: Settings): void

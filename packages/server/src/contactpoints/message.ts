@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
-import { aroundUrls } from './around-urls.ts'
+import { changeAroundUrls } from './escape-around-urls.ts'
 import { readUrl } from './url-setting.ts'
 
 export const severities = ['info', 'success', 'warning', 'error'] as const
@@ -48,7 +48,7 @@ export const sendSchema = Type.Object(
   },
 )
 
-/** The message under its own names; a 400 when it says nothing, or two things. */
+/** Normalizes the aliases of a message; 400 when it is empty or ambiguous. */
 export function readMessage(body: Static<typeof sendSchema>): Message {
   const message = cleaned(oneOf(body, ['message', 'text', 'body']))
   const title = oneOf(body, ['title', 'subject'])?.trim()
@@ -65,7 +65,7 @@ export function readMessage(body: Static<typeof sendSchema>): Message {
   }
 }
 
-/** Where there is no message the rest must do. */
+/** The text, or another field in its place. */
 export function textOf({ message, title, url, data }: Message): string {
   if (message !== undefined) return message
   if (data && Object.keys(data).length > 0) return JSON.stringify(data, null, 2)
@@ -78,9 +78,9 @@ export function shorten(text: string, max: number): string {
   return `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-/** Words that call everybody lose that power, but look the same. */
+/** Defuses mentions of everybody, without a visible change. */
 export const defuse = (text: string): string =>
-  aroundUrls(text, (part) => part.replace(/@(?=everyone|here|channel|all\b)/gi, '@\u200b'))
+  changeAroundUrls(text, (part) => part.replace(/@(?=everyone|here|channel|all\b)/gi, '@\u200b'))
 
 type Names = 'message' | 'text' | 'body' | 'title' | 'subject'
 
@@ -91,6 +91,6 @@ function oneOf(body: Partial<Record<Names, string>>, names: readonly Names[]): s
   return first
 }
 
-/** Control characters have no place in a text, but for tabs and line ends. */
+/** Removes control characters except tabs and line ends. */
 const cleaned = (text: string | undefined): string | undefined =>
   text?.replace(/\r\n?/g, '\n').replace(/(?![\n\t])\p{Cc}/gu, '')

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { pino } from 'pino'
+import { migratedDatabase } from '../../testing/database.ts'
+import { about } from '../../testing/harness.ts'
+import { httpSink } from '../../testing/http-sink.ts'
+import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
 import { createApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
-import { migrate } from '../db/migrate.ts'
 import { setUp } from '../first-start.ts'
-import { testDatabase } from '../testing/database.ts'
-import { about } from '../testing/harness.ts'
-import { httpSink } from '../testing/http-sink.ts'
-import { until } from '../testing/until.ts'
+
+// One database is enough: secrets are sealed before they are stored.
 
 const base = '/api/v1/contactpoints'
 const master = randomUUID()
@@ -19,8 +20,7 @@ const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
 const token = 'a-very-secret-header-value'
 
 test('no secret is in an answer, a delivery or the log, whatever goes wrong', async () => {
-  const { db, url, close } = await testDatabase()
-  await migrate(db)
+  const { db, url, close } = await migratedDatabase()
   await setUp(db, secrets, master)
   const lines: string[] = []
   const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) })

@@ -3,12 +3,12 @@ import { invalid } from '../errors.ts'
 import { validator } from '../http/validate.ts'
 import type { Driver, Settings } from './driver.ts'
 
-/** Settings in their two halves: what is shown, and what is sealed. */
+/** Settings, split into public and encrypted ones. */
 export type SplitSettings = { readonly plain: Settings; readonly secret: Settings }
 
 type Change = {
   readonly driver: Driver
-  /** What it was, if the contact point was of the same type. */
+  /** The previous settings, if the type is the same. */
   readonly previous?: SplitSettings
   /** The new settings; a secret that is left out stays. */
   readonly next: Settings
@@ -47,6 +47,6 @@ export function sealSettings(secrets: Secrets, secret: Settings, place: string):
 export const openSettings = (secrets: Secrets, sealed: string | null, place: string): Settings =>
   sealed === null ? {} : JSON.parse(secrets.open(sealed, place))
 
-/** What sealed settings are sealed for: moved to another application or type they do not open. */
+/** The associated data of the encryption: settings copied to another application or type do not decrypt. */
 export const settingsPlace = (applicationId: string, type: unknown): string =>
   JSON.stringify(['contactpoints.secrets', applicationId, type])

@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { migratedDatabase, type TestDatabase } from '../../testing/database.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { type HttpSink, httpSink } from '../../testing/http-sink.ts'
+import { type SmtpSink, smtpSink } from '../../testing/smtp-sink.ts'
+import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
-import { migrate } from '../db/migrate.ts'
 import { json, sql } from '../db/sql.ts'
 import { createEgress } from '../egress/guard.ts'
 import { setUp } from '../first-start.ts'
 import { createMailer } from '../mail/mailer.ts'
 import { createSending } from '../sending/sending.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { type HttpSink, httpSink } from '../testing/http-sink.ts'
-import { type SmtpSink, smtpSink } from '../testing/smtp-sink.ts'
-import { until } from '../testing/until.ts'
 import { createDeliveries, type Deliveries, type Fetcher } from './deliveries.ts'
 import type { Settings } from './driver.ts'
 import { driverNames } from './drivers.ts'
 import { type Message, readMessage } from './message.ts'
 import { sealSettings, settingsPlace } from './secret-settings.ts'
+
+// One database is enough: it is about the words that leave the platform; deliveries.test.ts takes messages from both.
 
 const secrets = createSecrets('a secret for tests, long enough to be one')
 const botToken = `123456:${'A'.repeat(35)}`
@@ -39,9 +40,8 @@ let tenant: Tenant
 const errors: unknown[] = []
 const closers: (() => unknown)[] = []
 before(async () => {
-  database = await testDatabase()
+  database = await migratedDatabase()
   const { db } = database
-  await migrate(db)
   await setUp(db, secrets, randomUUID())
   const [row] = await db.query(sql`SELECT id FROM svc.applications`)
   applicationId = String(row?.id)

@@ -3,7 +3,12 @@ import { invalid } from '../errors.ts'
 
 /** An address in the settings of a contact point. */
 export const urlSetting = (description: string) =>
-  Type.String({ maxLength: 2_000, pattern: '^https?://[^\\s\\\\]+$', description })
+  Type.String({
+    maxLength: 2_000,
+    pattern: '^https?://[^\\s\\\\]+$',
+    examples: ['https://example.org/hook'],
+    description,
+  })
 
 /** The address in its normal form, if it is one that can be called. */
 export function readUrl(path: string, text: string): string {

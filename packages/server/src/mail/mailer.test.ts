@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { migratedDatabase, type TestDatabase } from '../../testing/database.ts'
+import { type SmtpSink, smtpSink } from '../../testing/smtp-sink.ts'
+import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
-import { migrate } from '../db/migrate.ts'
 import { json, sql } from '../db/sql.ts'
 import { setUp } from '../first-start.ts'
 import { createSending } from '../sending/sending.ts'
-import { type TestDatabase, testDatabase } from '../testing/database.ts'
-import { type SmtpSink, smtpSink } from '../testing/smtp-sink.ts'
-import { until } from '../testing/until.ts'
 import { createMailer, type TemplateMail } from './mailer.ts'
 
 const secrets = createSecrets('a secret for tests, long enough to be one')
@@ -20,8 +19,7 @@ let applicationId = ''
 const errors: unknown[] = []
 const closers: (() => Promise<void>)[] = []
 before(async () => {
-  database = await testDatabase()
-  await migrate(database.db)
+  database = await migratedDatabase()
   await setUp(database.db, secrets, randomUUID())
   const [row] = await database.db.query(sql`SELECT id FROM svc.applications`)
   applicationId = String(row?.id)

@@ -9,16 +9,16 @@ import { createMailTransport, isAddress, type Mail, type MailAttempt } from './t
 export type TemplateMail = { applicationId: string; template: TemplateName; to: string; values: Values }
 
 export type Mailer = {
-  /** Writes a mail in the caller's transaction; it goes out when that has been committed. Returns its id. */
+  /** Transactional outbox: writes a mail in the caller's transaction; it is sent after the commit. Returns its id. */
   send(tx: Queryable, mail: TemplateMail): Promise<string>
   /** Sends one now; without a mail server it is put into the outbox. */
   deliver(mail: Mail & { applicationId: string }): Promise<MailAttempt>
-  /** What the outbox holds of a mail. */
+  /** Decrypts a mail of the outbox. */
   read(sealed: string | null, id: string): Content | undefined
   close(): void
 }
 
-/** What is needed to send rows again and again. */
+/** Registers a table of outgoing rows with the sender. */
 type Register = (outgoing: {
   table: 'outbox'
   delaysSeconds: readonly number[]
@@ -51,7 +51,7 @@ export function createMailer({ db, secrets, smtpUrl, from, register, ...options 
     )
     const content = row && read(row.content, id)
     if (!row || !content) return { error: 'The mail has no content to send.', isFinal: true }
-    // Another replica took it, one that knows of a mail server.
+    // Written by a replica that has a mail server; this one has none.
     if (!transport) return { error: 'SMTP_URL is not set.' }
     return transport.send({ id, to: row.recipients, ...content })
   }

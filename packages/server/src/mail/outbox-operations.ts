@@ -4,7 +4,7 @@ import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { type Operation, operation } from '../http/operation.ts'
+import { type Operation, operationUsing } from '../http/operation.ts'
 import { pageLinks } from '../resource/page-links.ts'
 import type { Mailer } from './mailer.ts'
 
@@ -49,58 +49,59 @@ type StoredMail = {
 
 const columns = raw('id, application_id, created_at, template, recipients, content, status, attempts')
 
-/** Where mail is read when there is no server to send it. */
-export function outboxOperations(db: Db, mailer: Mailer): Operation[] {
-  return [
-    operation({
-      id: 'outbox.list',
-      method: 'GET',
-      path,
-      summary: 'List the mail, newest first',
-      access,
-      query: pageSchema,
-      success: {
-        status: 200,
-        description: 'A page of mail',
-        schema: Type.Array(Type.Object(summary)),
-        headers: ['X-Total-Count', 'Link'],
-      },
-      async handle({ request, scope }, { query }) {
-        const limit = Math.min(query.limit ?? 100, 1_000)
-        const offset = query.offset ?? 0
-        const rows = await db.query<StoredMail>(sql`
+export type OutboxServices = { readonly db: Db; readonly mailer: Mailer }
+const operation = operationUsing<OutboxServices>()
+
+/** The outbox: mails, which developers read here when no mail server is set. */
+export const outboxOperations: readonly Operation<OutboxServices>[] = [
+  operation({
+    id: 'outbox.list',
+    method: 'GET',
+    path,
+    summary: 'List the mail, newest first',
+    access,
+    query: pageSchema,
+    success: {
+      status: 200,
+      description: 'A page of mail',
+      schema: Type.Array(Type.Object(summary)),
+      headers: ['X-Total-Count', 'Link'],
+    },
+    async handle({ request, scope, services: { db, mailer } }, { query }) {
+      const limit = Math.min(query.limit ?? 100, 1_000)
+      const offset = query.offset ?? 0
+      const rows = await db.query<StoredMail>(sql`
           SELECT ${columns} FROM svc.outbox WHERE ${reach(scope)}
           ORDER BY created_at DESC, id LIMIT ${limit} OFFSET ${offset}`)
-        const [count] = await db.query(sql`SELECT count(*) AS total FROM svc.outbox WHERE ${reach(scope)}`)
-        const total = Number(count?.total)
-        return {
-          headers: { 'x-total-count': String(total), ...pageLinks(request.url, { limit, offset }, total) },
-          body: rows.map((row) => ({ ...shown(row), subject: mailer.read(row.content, row.id)?.subject ?? null })),
-        }
-      },
-    }),
-    operation({
-      id: 'outbox.get',
-      method: 'GET',
-      path: `${path}/{id}`,
-      summary: 'Get a mail',
-      description: 'Its words are there until it is sent.',
-      access,
-      success: {
-        status: 200,
-        description: 'The mail',
-        schema: Type.Object({ ...summary, text: nullableText, html: nullableText }),
-      },
-      async handle({ scope }, { params: { id = '' } }) {
-        const where = isUuid(id) ? and([sql`id = ${id}::uuid`, reach(scope)]) : raw('FALSE')
-        const [row] = await db.query<StoredMail>(sql`SELECT ${columns} FROM svc.outbox WHERE ${where}`)
-        if (!row) throw new ApiError('not_found', 'There is no mail with this id.')
-        const { subject = null, text = null, html = null } = mailer.read(row.content, row.id) ?? {}
-        return { body: { ...shown(row), subject, text, html } }
-      },
-    }),
-  ]
-}
+      const [count] = await db.query(sql`SELECT count(*) AS total FROM svc.outbox WHERE ${reach(scope)}`)
+      const total = Number(count?.total)
+      return {
+        headers: { 'x-total-count': String(total), ...pageLinks(request.url, { limit, offset }, total) },
+        body: rows.map((row) => ({ ...shown(row), subject: mailer.read(row.content, row.id)?.subject ?? null })),
+      }
+    },
+  }),
+  operation({
+    id: 'outbox.get',
+    method: 'GET',
+    path: `${path}/{id}`,
+    summary: 'Get a mail',
+    description: 'Its words are there until it is sent.',
+    access,
+    success: {
+      status: 200,
+      description: 'The mail',
+      schema: Type.Object({ ...summary, text: nullableText, html: nullableText }),
+    },
+    async handle({ scope, services: { db, mailer } }, { params: { id } }) {
+      const where = isUuid(id) ? and([sql`id = ${id}::uuid`, reach(scope)]) : raw('FALSE')
+      const [row] = await db.query<StoredMail>(sql`SELECT ${columns} FROM svc.outbox WHERE ${where}`)
+      if (!row) throw new ApiError('not_found', 'There is no mail with this id.')
+      const { subject = null, text = null, html = null } = mailer.read(row.content, row.id) ?? {}
+      return { body: { ...shown(row), subject, text, html } }
+    },
+  }),
+]
 
 function reach({ applicationId, ids }: Scope): Sql {
   return and([

@@ -45,12 +45,12 @@ If it was not you, ignore this message: your password stays as it is.
   },
 }
 
-/** The mail to send: the application's own words where its metadata has some, at `mail.templates`. */
+/** Renders a mail, with the application's own template if its metadata has one at `mail.templates`. */
 export function renderTemplate(name: TemplateName, metadata: unknown, values: Values): Content {
   const own = member(member(member(metadata, 'mail'), 'templates'), name)
   const usual = templates[name]
   const ownText = textOf(own, 'text')
-  // Whoever rewrites the text but not its HTML form does not want the usual words beside it.
+  // With a custom text and no custom HTML, the default HTML would contradict the text.
   const html = textOf(own, 'html') ?? (ownText === undefined ? usual.html : undefined)
   return {
     subject: oneLine(fill(textOf(own, 'subject') ?? usual.subject, values, oneLine)),
@@ -59,7 +59,7 @@ export function renderTemplate(name: TemplateName, metadata: unknown, values: Va
   }
 }
 
-/** In one pass: a value that looks like a placeholder stays what it is. Unknown ones become empty. */
+/** One pass, so that a value that looks like a placeholder is not replaced. Unknown placeholders become empty. */
 function fill(template: string, values: Values, escaped: (value: string) => string): string {
   return template.replace(/\{\{\s*(\w{1,40})\s*\}\}/g, (_, name) =>
     Object.hasOwn(values, name) ? escaped(values[name] ?? '') : '',

@@ -13,7 +13,7 @@ export type Transport = {
 
 const address = /^[^\s@<>()[\],;:\\"\p{Cc}]{1,64}@[^\s@<>()[\],;:\\"\p{Cc}]{1,255}$/u
 
-/** One address, as plain as can be: no names, no lists, no line breaks. */
+/** One plain address: no names, no lists, no line breaks. */
 export const isAddress = (text: string): boolean => address.test(text)
 
 export function createMailTransport(url: string, from: string): Transport {
@@ -44,13 +44,13 @@ export function createMailTransport(url: string, from: string): Transport {
   }
 }
 
-/** Its 6 MB of heap are loaded with the first mail. */
+/** The library takes 6 MB of heap, so it is loaded with the first mail. */
 async function openTransporter(url: string) {
   const { createTransport } = await import('nodemailer')
   return createTransport({
     url,
     pool: true,
-    // As many as are sent at once: none waits for another.
+    // As many as are sent at once, so that none waits for another.
     maxConnections: 20,
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
@@ -68,7 +68,7 @@ function readSender(from: string): { name: string; address: string } {
   return { name, address: address.trim() }
 }
 
-/** What the mail server refuses for good is not offered again. What it says may hold anything, and is shortened. */
+/** Permanent refusals are not retried. The message of the server may hold anything, so it is shortened. */
 function failure(error: unknown): MailAttempt {
   const { responseCode, response, code } = error as { responseCode?: number; response?: string; code?: string }
   if (typeof responseCode !== 'number') {

@@ -1,38 +1,46 @@
-import type { Authority } from '../access/authenticate.ts'
-import type { Db } from '../db/db.ts'
+import { bearerOf } from '../access/acl.ts'
+import type { BearerCache } from '../access/bearer-cache.ts'
+import type { KeyCache } from '../access/key-cache.ts'
+import type { Passwords } from '../access/passwords.ts'
 import { afterWrites } from '../http/after-writes.ts'
-import { bearerOf, type Operation, operation } from '../http/operation.ts'
-import { crudOperations } from '../resource/crud.ts'
-import { metadataOperations } from '../resource/metadata.ts'
-import type { Resource } from '../resource/resource.ts'
+import { type Operation, operationUsing } from '../http/operation.ts'
+import { guardedWriter } from '../resource/guarded-metadata.ts'
+import type { BaseServices } from '../resource/resource.ts'
 import { outputSchema } from '../resource/schemas.ts'
-import { getEntity, type Store } from '../resource/store.ts'
+import { standardOperations } from '../resource/standard-operations.ts'
+import { getEntity } from '../resource/store.ts'
+import { guardMetadata, user, userRemoval } from './user.ts'
 
-/** The standard operations, after which what is remembered of the user is asked anew; and a user's own record. */
-export function userOperations(
-  db: Db,
-  resource: Resource,
-  { keys, bearers }: Pick<Authority, 'keys' | 'bearers'>,
-): Operation[] {
-  const store = { db, resource }
-  const forget = (id: string) => {
-    bearers.forget({ userId: Number(id) })
-    keys.forgetUser(Number(id))
-  }
-  return [me(store), ...afterWrites([...crudOperations(store), ...metadataOperations(store)], forget)]
+export type UserServices = BaseServices & {
+  readonly passwords: Passwords
+  readonly keys: KeyCache
+  readonly bearers: BearerCache
 }
 
-const me = (store: Store): Operation =>
-  operation({
-    id: 'users.me',
-    method: 'GET',
-    path: `${store.resource.path}/me`,
-    summary: 'Get the user that the access token speaks for',
-    access: { class: 'auth', level: 'execute' },
-    bearer: true,
-    success: { status: 200, description: 'The user', schema: outputSchema(store.resource) },
-    async handle({ caller, scope }) {
-      const { entity } = await getEntity(store, scope, String(bearerOf(caller).userId))
-      return { body: entity }
-    },
-  })
+const me = operationUsing<UserServices>()({
+  id: 'users.me',
+  method: 'GET',
+  path: `${user.path}/me`,
+  summary: 'Get the user that the access token speaks for',
+  access: { class: 'auth', level: 'execute' },
+  bearer: true,
+  success: { status: 200, description: 'The user', schema: outputSchema(user) },
+  async handle({ caller, scope, services }) {
+    const { entity } = await getEntity({ resource: user, services }, scope, String(bearerOf(caller).userId))
+    return { body: entity }
+  },
+})
+
+const standard = standardOperations<UserServices>(user, {
+  removal: userRemoval,
+  metadata: guardedWriter(guardMetadata, ['auth']),
+})
+
+/** The standard operations with cache invalidation, and a user's own record. */
+export const userOperations: readonly Operation<UserServices>[] = [
+  me,
+  ...afterWrites(standard, (id, { keys, bearers }) => {
+    bearers.forget({ userId: Number(id) })
+    keys.forgetUser(Number(id))
+  }),
+]

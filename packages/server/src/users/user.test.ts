@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import { sql } from '../db/sql.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One database is enough: contract.test.ts makes, reads and deletes users on both.
 
 let app: TestApp
 let tenant: Tenant

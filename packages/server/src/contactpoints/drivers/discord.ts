@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { aroundUrls } from '../around-urls.ts'
 import { type Driver, postJson } from '../driver.ts'
+import { changeAroundUrls } from '../escape-around-urls.ts'
 import { defuse, type Severity, shorten, textOf } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
@@ -18,7 +18,7 @@ export const discord: Driver = {
   check: ({ url }) => void readUrl('body/settings/url', String(url)),
   render(message, { url }) {
     const { title, severity, url: link } = message
-    const text = aroundUrls(shorten(textOf(message), 2_000), escaped, (address) => `<${address}>`)
+    const text = changeAroundUrls(shorten(textOf(message), 2_000), escaped, (address) => `<${address}>`)
     const embed = {
       ...(title && { title: shorten(escaped(shorten(title, 128)), 256) }),
       ...(text && { description: text }),

@@ -12,10 +12,18 @@ export const slack: Driver = {
     {
       url: Type.Optional(urlSetting('An incoming webhook')),
       token: Type.Optional(
-        Type.String({ pattern: '^xox[a-z]-[\\w-]{10,500}$', description: 'Of a bot, with chat:write' }),
+        Type.String({
+          pattern: '^xox[a-z]-[\\w-]{10,500}$',
+          examples: ['xoxb-1234567890-example'],
+          description: 'Of a bot, with chat:write',
+        }),
       ),
       channel: Type.Optional(
-        Type.String({ pattern: '^[#@]?[\\p{L}\\p{N}._-]{1,80}$', description: 'Goes with a token' }),
+        Type.String({
+          pattern: '^[#@]?[\\p{L}\\p{N}._-]{1,80}$',
+          examples: ['#alerts'],
+          description: 'Goes with a token',
+        }),
       ),
     },
     { additionalProperties: false },

@@ -9,8 +9,15 @@ const api = 'https://api.telegram.org'
 export const telegram: Driver = {
   settings: Type.Object(
     {
-      botToken: Type.String({ pattern: '^\\d{1,20}:[\\w-]{20,200}$', description: 'As BotFather gave it' }),
-      chatId: Type.Union([Type.Integer(), Type.String({ pattern: '^(-?\\d{1,20}|@\\w{1,64})$' })]),
+      botToken: Type.String({
+        pattern: '^\\d{1,20}:[\\w-]{20,200}$',
+        examples: ['123456789:AAExampleExampleExample'],
+        description: 'As BotFather gave it',
+      }),
+      chatId: Type.Union([
+        Type.Integer(),
+        Type.String({ pattern: '^(-?\\d{1,20}|@\\w{1,64})$', examples: ['@channel'] }),
+      ]),
     },
     { additionalProperties: false },
   ),

@@ -4,7 +4,11 @@ import { invalid } from '../../errors.ts'
 import type { Driver } from '../driver.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
-const secret = Type.String({ maxLength: 200, pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$' })
+const secret = Type.String({
+  maxLength: 200,
+  pattern: '^whsec_[A-Za-z0-9+/]+={0,2}$',
+  examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+})
 
 /** They belong to the connection, to the body or to the signature. */
 const reservedHeaders =

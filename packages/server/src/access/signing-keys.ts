@@ -1,40 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import type { CryptoKey, JWK } from 'jose'
+import { createLoadingCache } from '../concurrency/loading-cache.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
 import type { Secrets } from './secrets.ts'
 
 export const tokenAlgorithm = 'EdDSA'
 
-/** A key that tokens are checked with. */
+/** A public key that verifies tokens. */
 export type VerificationKey = { readonly kid: string; readonly key: CryptoKey; readonly jwk: JWK }
 
-/** The keys that sign tokens, shared by all replicas. A key that was replaced still verifies while its tokens live. */
-export type TokenKeys = {
+/** The keys that sign access tokens (JWKS), shared by all replicas. A rotated key still verifies until its tokens expire. */
+export type SigningKeys = {
   /** The key that signs now. */
   current(): Promise<{ kid: string; key: CryptoKey }>
   find(kid: string): Promise<VerificationKey | undefined>
-  /** What others may verify our tokens with. */
+  /** The public JWKS. */
   published(): Promise<JWK[]>
 }
 
-/** How long the list of keys is believed; a key that is not in it is looked for at most once in the shorter time. */
+/** Time to live of the list of keys; an unknown key is looked up at most once in the shorter time. */
 const trustMs = 60_000
 const searchMs = 1_000
 
-export function createTokenKeys(db: Db, secrets: Secrets, tokenSeconds: number): TokenKeys {
+export function createSigningKeys(db: Db, secrets: Secrets, tokenSeconds: number): SigningKeys {
   const privateKeys = new Map<string, Promise<CryptoKey>>()
-  let known: { keys: Promise<Map<string, VerificationKey>>; askedAt: number } | undefined
-
-  function verificationKeys(maxAgeMs: number): Promise<Map<string, VerificationKey>> {
-    if (known && performance.now() - known.askedAt < maxAgeMs) return known.keys
-    const asked = { keys: loadVerificationKeys(db, tokenSeconds), askedAt: performance.now() }
-    asked.keys.catch(() => {
-      if (known === asked) known = undefined
-    })
-    known = asked
-    return asked.keys
-  }
+  const cache = createLoadingCache<Map<string, VerificationKey>>({ max: 1 })
+  const verificationKeys = (maxAgeMs: number): Promise<Map<string, VerificationKey>> =>
+    cache.get('all', () => loadVerificationKeys(db, tokenSeconds), maxAgeMs)
 
   return {
     async current() {
@@ -48,18 +41,18 @@ export function createTokenKeys(db: Db, secrets: Secrets, tokenSeconds: number):
       return (await verificationKeys(trustMs)).get(kid) ?? (await verificationKeys(searchMs)).get(kid)
     },
     async published() {
-      // The first one is made when it is first wanted.
+      // The first key is created on first use.
       if ((await verificationKeys(searchMs)).size === 0) {
         await firstKey(db, secrets)
-        known = undefined
+        cache.forget('all')
       }
       return [...(await verificationKeys(searchMs)).values()].map(({ jwk }) => jwk)
     },
   }
 }
 
-/** Replaces the key that signs. Tokens signed before stay valid until they end by themselves. */
-export async function rotateTokenKey(db: Db, secrets: Secrets): Promise<string> {
+/** Key rotation. Tokens that the old key signed stay valid until they expire. */
+export async function rotateSigningKey(db: Db, secrets: Secrets): Promise<string> {
   return db.transaction(async (tx) => {
     await lock(tx)
     await tx.query(sql`UPDATE svc.token_keys SET retired_at = clock_timestamp() WHERE retired_at IS NULL`)
@@ -73,7 +66,7 @@ type KeyRow = { kid: string; private: string }
 const currentKey = async (db: Queryable): Promise<KeyRow | undefined> =>
   (await db.query<KeyRow>(sql`SELECT kid, private FROM svc.token_keys WHERE retired_at IS NULL`))[0]
 
-/** Of replicas that start together one makes it. */
+/** Creates the first key, once even if several replicas start together. */
 const firstKey = (db: Db, secrets: Secrets): Promise<KeyRow> =>
   db.transaction(async (tx) => {
     await lock(tx)

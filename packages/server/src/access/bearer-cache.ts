@@ -1,13 +1,13 @@
+import { LRUCache } from 'lru-cache'
+import { createLoadingCache } from '../concurrency/loading-cache.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import type { Tokens, VerifiedToken } from './access-tokens.ts'
+import type { Bearer } from './acl.ts'
 import { isUuid } from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
-import type { Tokens, VerifiedToken } from './tokens.ts'
 
-/** Whoever an access token speaks for. */
-export type Bearer = { readonly userId: number; readonly sessionId: string }
-
-/** A bearer whose session lives, and the key that the token stands for if no other comes with it. */
+/** A bearer with a live session, and the default key that is used if the request has none. */
 export type Admitted = {
   readonly bearer: Bearer
   readonly applicationId: string
@@ -15,64 +15,60 @@ export type Admitted = {
   key(): Promise<Key | undefined>
 }
 
-export type Bearers = {
-  /** Nothing when the token is not valid, or its session or user no longer is. */
+export type BearerCache = {
+  /** Undefined when the token is not valid, or its session or user has ended. */
   find(token: string): Promise<Admitted | undefined>
-  /** Asks again about the sessions of a user or an application, at once on this replica; the others do within `trustMs`. */
+  /** Invalidates the sessions of a user or an application: at once on this replica, within a second on the others. */
   forget(whose: { readonly userId: number } | { readonly applicationId: string }): void
 }
 
 type Session = { readonly defaultKeys: readonly string[] }
-type Entry = { token: VerifiedToken; session: Promise<Session | undefined>; askedAt: number }
+type Entry = { readonly token: VerifiedToken; readonly session: Session }
 
-const trustMs = 900
-const capacity = 10_000
+const maxTokens = 10_000
 
 /**
- * Tokens that were verified a moment ago. A signature stays true, so it is checked once; whether the session and the
- * user live is asked as often as for keys. `onForget`: what was admitted with a forgotten token is to be checked again.
+ * Cache of verified access tokens. A signature stays valid, so it is verified once; session and user are checked as often
+ * as keys are. `onForget`: requests that were admitted with a forgotten token must be checked again.
  */
-export function createBearers(db: Db, tokens: Tokens, keys: KeyCache, onForget: () => void): Bearers {
-  const entries = new Map<string, Entry>()
+export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForget: () => void): BearerCache {
+  const verified = new LRUCache<string, VerifiedToken>({ max: maxTokens })
+  // Failures are not cached: the missing default key may be set in a moment.
+  const sessions = createLoadingCache<Entry | undefined>({
+    max: maxTokens,
+    keeps: (entry) => entry !== undefined && entry.session.defaultKeys.length > 0,
+  })
 
-  async function entryOf(text: string): Promise<Entry | undefined> {
-    const known = entries.get(text)
-    if (known && performance.now() - known.askedAt < trustMs) return known
-    const token = known?.token ?? (await tokens.verify(text))
+  async function load(text: string): Promise<Entry | undefined> {
+    const token = verified.get(text) ?? (await tokens.verify(text))
     if (!token) return undefined
-    const entry = { token, session: loadSession(db, token), askedAt: performance.now() }
-    const drop = () => entries.get(text) === entry && entries.delete(text)
-    // What lets nobody in is not kept: the key that is missing may be named in a moment.
-    entry.session.then((session) => !session?.defaultKeys.length && drop(), drop)
-    if (entries.size >= capacity) entries.delete(entries.keys().next().value ?? '')
-    entries.delete(text)
-    entries.set(text, entry)
-    return entry
+    verified.set(text, token)
+    const session = await loadSession(db, token)
+    return session && { token, session }
   }
 
   return {
     async find(text) {
-      const entry = await entryOf(text)
-      const session = await entry?.session
-      if (!entry || !session || entry.token.expiresAt <= Date.now()) return undefined
+      const entry = await sessions.get(text, () => load(text))
+      if (!entry || entry.token.expiresAt <= Date.now()) return undefined
       const { userId, sessionId, applicationId } = entry.token
       return {
         bearer: { userId, sessionId },
         applicationId,
         expiresAt: new Date(entry.token.expiresAt),
-        key: () => firstUsable(session.defaultKeys, applicationId, keys),
+        key: () => firstUsable(entry.session.defaultKeys, applicationId, keys),
       }
     },
     forget(whose) {
       const isMeant = (token: VerifiedToken) =>
         'userId' in whose ? token.userId === whose.userId : token.applicationId === whose.applicationId
-      for (const [text, { token }] of entries) if (isMeant(token)) entries.delete(text)
+      sessions.forgetWhere((entry) => entry !== undefined && isMeant(entry.token))
       onForget()
     },
   }
 }
 
-/** A key that is gone, of another application, or a master key, is as good as none. */
+/** Skips keys that are gone, of another application, or master keys. */
 async function firstUsable(ids: readonly string[], applicationId: string, keys: KeyCache): Promise<Key | undefined> {
   for (const id of ids) {
     const key = isUuid(id) ? await keys.find(id.toLowerCase()) : undefined

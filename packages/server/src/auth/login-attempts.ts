@@ -3,22 +3,30 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 
-/** Who tries what, from where. */
+/** A login attempt: account and address. */
 export type Attempt = { readonly applicationId: string; readonly email: string; readonly address: string }
 
 export const windowSeconds = 900
 const limits = { tries: 10, account: 50, address: 100 }
 
 /**
- * Counts a try as failed before its outcome is known, so that many at once count too; 429 when there were too many.
- * Returns what takes it back.
+ * Rate limit for failed logins, by account and address; 429 when there were too many. An attempt counts as failed before
+ * its outcome is known, so that concurrent attempts count too. Returns the function that takes it back.
  */
-export async function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<void>> {
+export function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<void>> {
   const { applicationId, email, address: ip } = attempt
   const account = `${applicationId} ${foldAscii(email)}`
   const address = networkOf(ip)
   const buckets = [`tries ${account} ${address}`, `account ${account}`, `address ${address}`]
-  const seconds = await count(db, buckets, [limits.tries, limits.account, limits.address])
+  return countAll(db, buckets, [limits.tries, limits.account, limits.address])
+}
+
+/** For a credential without an account: attempts count for the address, together with its logins. */
+export const countAddress = (db: Db, ip: string): Promise<() => Promise<void>> =>
+  countAll(db, [`address ${networkOf(ip)}`], [limits.address])
+
+async function countAll(db: Db, buckets: string[], most: number[]): Promise<() => Promise<void>> {
+  const seconds = await count(db, buckets, most)
   if (seconds !== null) {
     throw new ApiError('rate_limited', 'Too many failed attempts. Wait for the seconds in the header Retry-After.', {
       headers: { 'Retry-After': String(Math.max(1, seconds)) },
@@ -33,7 +41,7 @@ export async function countAttempt(db: Db, attempt: Attempt): Promise<() => Prom
   }
 }
 
-/** Whether one more mail to this address is in order: nobody's box is to be filled through us. */
+/** Rate limit for mails to one address, so that nobody can flood a mailbox through the service. */
 export async function allowsMail(db: Db, { applicationId, email }: Omit<Attempt, 'address'>): Promise<boolean> {
   return (await count(db, [`mail ${applicationId} ${foldAscii(email)}`], [limits.tries])) === null
 }
@@ -44,10 +52,10 @@ async function count(db: Db, buckets: string[], most: number[]): Promise<number 
   return row?.wait ?? null
 }
 
-/** As the database folds them. */
+/** Lower case of ASCII letters, as the database folds them. */
 const foldAscii = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Whoever has one IPv6 address has 2^64 of them. */
+/** IPv6 is counted by /64, because a client usually has all 2^64 addresses of one. */
 function networkOf(address: string): string {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
   if (!isIPv6(plain)) return plain

@@ -1,12 +1,13 @@
 import type { FastifyRequest } from 'fastify'
-import type { Bearers } from '../access/bearers.ts'
+import type { Tokens } from '../access/access-tokens.ts'
+import type { BearerCache } from '../access/bearer-cache.ts'
 import type { Passwords } from '../access/passwords.ts'
 import type { Secrets } from '../access/secrets.ts'
-import type { TokenKeys } from '../access/token-keys.ts'
-import type { Tokens } from '../access/tokens.ts'
+import type { SigningKeys } from '../access/signing-keys.ts'
 import type { Db, Queryable } from '../db/db.ts'
+import { operationUsing } from '../http/operation.ts'
 
-/** Writes a mail in the transaction of what it is about; it is sent once that is committed. */
+/** Writes a mail to the outbox in a transaction; it is sent after the commit. */
 export type Mailer = {
   send(
     tx: Queryable,
@@ -14,7 +15,7 @@ export type Mailer = {
   ): Promise<unknown>
 }
 
-/** How long things are good for, in seconds. */
+/** Lifetimes in seconds. */
 export type Lifetimes = {
   readonly accessToken: number
   readonly refreshToken: number
@@ -22,15 +23,17 @@ export type Lifetimes = {
   readonly verifyToken: number
 }
 
-export type AuthParts = {
+export type AuthServices = {
   db: Db
   secrets: Secrets
   passwords: Passwords
-  tokenKeys: TokenKeys
+  tokenKeys: SigningKeys
   tokens: Tokens
-  bearers: Bearers
+  bearers: BearerCache
   mailer: Mailer
   lifetimes: Lifetimes
-  /** The address that this client uses for the service. */
+  /** The base URL of the service as this client sees it. */
   baseUrl(request: FastifyRequest): string
 }
+
+export const operation = operationUsing<AuthServices>()

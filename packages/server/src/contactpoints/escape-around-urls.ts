@@ -1,8 +1,8 @@
 const address = /https?:\/\/[\p{L}\p{N}[][^\s<>"`\\]*/giu
 const punctuation = new Set(".,:;!?'*~|]}…")
 
-/** Changes a text but for the addresses in it, which would lead elsewhere; `keep` says how those are written. */
-export function aroundUrls(text: string, change: (part: string) => string, keep = (url: string) => url): string {
+/** Escapes a text except for the URLs in it, which escaping would break; `keep` formats the URLs. */
+export function changeAroundUrls(text: string, change: (part: string) => string, keep = (url: string) => url): string {
   let changed = ''
   let end = 0
   for (const { 0: found, index } of text.matchAll(address)) {
@@ -13,7 +13,7 @@ export function aroundUrls(text: string, change: (part: string) => string, keep 
   return changed + change(text.slice(end))
 }
 
-/** What follows an address belongs to the sentence, and so does a bracket that was not opened in it. */
+/** Punctuation after a URL belongs to the sentence, and so does a bracket that was not opened in it. */
 function withoutPunctuation(found: string): string {
   const opened = found.split('(').length - 1
   let closed = found.split(')').length - 1

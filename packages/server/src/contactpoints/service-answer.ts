@@ -7,17 +7,17 @@ export type ServiceAnswer = {
 }
 export type Judged = Verdict & { readonly statusCode: number }
 
-/** These say: not now. */
+/** Statuses that are worth a retry. */
 const transient = [408, 425, 429]
 const maxTextLength = 500
 
-/** Whether the service took the message, and if not, whether it may yet. */
+/** Decides from the answer of a service whether the message was delivered, and if not, whether to retry. */
 export function judgeAnswer(
   { status, headers, body }: ServiceAnswer,
   secret: Settings,
   judge: (answer: unknown) => Verdict = () => ({}),
 ): Judged {
-  // Before it is shortened, which might leave half a secret.
+  // Before it is truncated, which might leave half a secret.
   const text = withoutSecrets(body.toString('utf8'), secret)
   const verdict = judge(parsed(text))
   if (status >= 200 && status < 300) return { statusCode: status, ...verdict }
@@ -25,13 +25,15 @@ export function judgeAnswer(
   return {
     statusCode: status,
     error:
-      status >= 300 && status < 400 ? `The service redirects (${status}), which is not followed` : said(status, text),
+      status >= 300 && status < 400
+        ? `The service redirects (${status}), which is not followed`
+        : refusalText(status, text),
     isFinal: status < 500 && !transient.includes(status),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   }
 }
 
-function said(status: number, text: string): string {
+function refusalText(status: number, text: string): string {
   const isText = !/[\ufffd\0]/.test(text)
   const words = isText ? text.replace(/\s+/g, ' ').trim().slice(0, maxTextLength) : ''
   return `The service answered ${status}${words && `: ${words}`}`
@@ -52,7 +54,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What a service says may repeat what it was sent. */
+/** Removes secrets, because an error message may echo the request. */
 export function withoutSecrets(text: string, secret: Settings): string {
   const words = new Set(leaves(secret).flatMap(formsOf))
   return [...words]
@@ -65,7 +67,7 @@ function leaves(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : []
 }
 
-/** The whole, and the parts of it that are long enough to be the secret itself. */
+/** The whole secret, and the parts of it that are long enough to be secret themselves. */
 function formsOf(text: string): string[] {
   const parts = text.split(/[\s/?&=:]+|whsec_/).filter((part) => part.length >= 8)
   const whole = text.length >= 4 ? [text] : []

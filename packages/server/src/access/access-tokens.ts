@@ -1,6 +1,6 @@
 import { isUuid } from './credentials.ts'
 import type { Secrets } from './secrets.ts'
-import { type TokenKeys, tokenAlgorithm } from './token-keys.ts'
+import { type SigningKeys, tokenAlgorithm } from './signing-keys.ts'
 
 /** What an access token says: who, in which application, by which session. */
 export type Claims = { readonly userId: number; readonly applicationId: string; readonly sessionId: string }
@@ -18,7 +18,7 @@ const type = 'at+jwt'
 const maxLength = 2_048
 
 /** Access tokens (RFC 9068). The algorithm and the key are those of our own records, whatever a token says of itself. */
-export function createTokens(keys: TokenKeys, secrets: Secrets, seconds: number): Tokens {
+export function createTokens(keys: SigningKeys, secrets: Secrets, seconds: number): Tokens {
   const issuer = `graticule:${secrets.fingerprint}`
   return {
     async sign({ userId, applicationId, sessionId }) {
@@ -44,7 +44,7 @@ export function createTokens(keys: TokenKeys, secrets: Secrets, seconds: number)
   }
 }
 
-async function keyOf(keys: TokenKeys, kid: unknown) {
+async function keyOf(keys: SigningKeys, kid: unknown) {
   const found = typeof kid === 'string' && isUuid(kid) ? await keys.find(kid) : undefined
   if (!found) throw new UnknownKey()
   return found.key

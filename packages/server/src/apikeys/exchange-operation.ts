@@ -1,0 +1,43 @@
+import Type from 'typebox'
+import type { Secrets } from '../access/secrets.ts'
+import type { Db } from '../db/db.ts'
+import { operationUsing } from '../http/operation.ts'
+import { redeemSignInToken } from './sign-in-link.ts'
+
+export type ExchangeServices = {
+  readonly db: Db
+  readonly secrets: Secrets
+  /** Rate limit by address: counts an attempt as failed, or 429. Returns the function that takes it back. */
+  countAddress(address: string): Promise<() => Promise<void>>
+}
+
+/** Exchanges the one-time token of a sign-in link for an API key. */
+export const exchangeOperation = operationUsing<ExchangeServices>()({
+  id: 'auth.exchange',
+  method: 'POST',
+  path: '/api/v1/auth/exchange',
+  summary: 'Exchange the one-time token of a sign-in link for an API key',
+  description:
+    'The token stands in the address of the console that `npm start -- console` shows, and the start of a server that ' +
+    'only its own machine can reach. It is good once, for an hour.',
+  access: 'public',
+  body: Type.Object(
+    { token: Type.String({ minLength: 1, maxLength: 255 }) },
+    { additionalProperties: false, examples: [{ token: '…' }] },
+  ),
+  success: {
+    status: 200,
+    description: 'The developer key of an application',
+    schema: Type.Object({
+      apiKey: Type.String({ format: 'uuid' }),
+      applicationId: Type.String({ format: 'uuid' }),
+    }),
+  },
+  failures: [401, 429],
+  async handle({ request, services: { db, secrets, countAddress } }, { body: { token } }) {
+    const undoCount = await countAddress(request.ip)
+    const body = await redeemSignInToken(db, secrets, token)
+    await undoCount()
+    return { headers: { 'cache-control': 'no-store' }, body }
+  },
+})
