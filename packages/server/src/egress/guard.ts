@@ -14,14 +14,14 @@ export type EgressRequest = {
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
   signal?: AbortSignal
-  /** Of everything together, redirects included. */
+  /** For the whole exchange, redirects included. */
   timeoutMs?: number
   maxBytes?: number
-  /** A body that comes compressed, although nobody asked for that, is handed over as it is. */
+  /** Accepts a compressed body that was not asked for, and hands it over as it is. */
   isEncodedWelcome?: boolean
-  /** Of a body that is longer than `maxBytes` the beginning is enough. */
+  /** Truncates a body at `maxBytes` instead of failing. */
   isCutWelcome?: boolean
-  /** Otherwise a redirect is an answer like any other. */
+  /** By default a redirect is returned like any other answer. */
   followsRedirects?: boolean
 }
 
@@ -35,17 +35,20 @@ export type EgressResponse = {
   readonly url: string
 }
 
-/** Status and headers, and a body that comes as it is made. */
+/** Status, headers and a streamed body. */
 export type EgressStream = Pick<EgressResponse, 'status' | 'headers'> & { readonly body: AsyncIterable<Buffer> }
 
 export type EgressTarget = { host: string; port: number }
 
-/** The only way out: whatever address a tenant gave is connected to through here, or not at all. */
+/** SSRF guard: every outgoing connection to an address that a tenant gave goes through here. */
 export type Egress = {
   fetch(url: string, request?: EgressRequest): Promise<EgressResponse>
-  /** For answers that take as long as they take: only `signal` ends them. A redirect is an answer like any other. */
+  /** For streamed answers without a time-out: only `signal` ends them. Redirects are not followed. */
   stream(url: string, request: EgressStreamRequest): Promise<EgressStream>
-  /** For databases: the address of a host that may be connected to. Connect to that, and not to the name again. */
+  /**
+   * For databases: the checked address of a host. Connect to it and not to the name, which may resolve differently the next
+   * time.
+   */
   resolve(target: EgressTarget): Promise<string>
   close(): Promise<void>
 }
@@ -55,9 +58,9 @@ const fetchTimeoutMs = 10_000
 const fetchMaxBytes = 10 * 1024 * 1024
 const maxRedirects = 3
 
-/** Without them a redirect to another origin keeps no secret: any other header may be one. */
+/** The headers that are kept on a redirect to another origin; any other may be a secret. */
 const harmlessHeaders = ['accept', 'accept-language', 'content-type', 'range', 'user-agent']
-/** They steer the connection, which is not the tenant's to steer. */
+/** Hop-by-hop headers, which a tenant may not set. */
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|keep-alive|expect|accept-encoding|proxy-.*)$/i
 
@@ -82,7 +85,7 @@ export function createEgress(options: EgressOptions): Egress {
   }
 }
 
-/** Many servers never reach out: the client, 8 MB of heap, is loaded when one first does. */
+/** The HTTP client takes 8 MB of heap, so it is loaded with the first request. */
 async function openAgents(admit: Admit): Promise<{ agent: Agent; streams: Agent }> {
   const undici = await import('undici')
   const common = { connect: guardedConnector(admit, undici.buildConnector), maxHeaderSize: 16_384 }
@@ -92,7 +95,7 @@ async function openAgents(admit: Admit): Promise<{ agent: Agent; streams: Agent 
   }
 }
 
-/** The addresses that a connection may go to, never none, and the same check for where it ended. */
+/** The checked addresses, at least one, and the check of the address that the socket connected to. */
 type Admitted = { readonly addresses: Resolved[]; allows(address: string | undefined): boolean }
 type Admit = (target: EgressTarget & { isHttp: boolean }) => Promise<Admitted>
 
@@ -136,7 +139,7 @@ function guardedConnector(admit: Admit, build: typeof buildConnector): buildConn
   }
 }
 
-/** A name is resolved once: what has been checked is what is connected to. */
+/** DNS pinning: the address that was checked is the one that is connected to. */
 function pinnedLookup(addresses: Resolved[]): LookupFunction {
   return (_host, options, callback) => {
     if (options.all) callback(null, addresses)
@@ -173,7 +176,7 @@ async function streamGuarded(agent: Agent, text: string, request: EgressStreamRe
   const step = { method, headers: checkedHeaders(headers), body }
   try {
     const response = await send(agent, url, step, signal)
-    // Whoever reads hears of it; when nobody does, it is no news.
+    // Readers get the error from the iterator; without this listener an unread body would crash the process.
     response.body.on('error', () => {})
     await refuseEncoded(response)
     return { status: response.statusCode, headers: headersOf(response), body: response.body }
@@ -274,7 +277,7 @@ async function readResponse(
 }
 
 async function resolveGuarded(admit: Admit, { host, port }: EgressTarget): Promise<string> {
-  // Whatever a database client would take for a socket file, a list of hosts or a connection string.
+  // Refuses what a database client would take for a socket file, a list of hosts or a connection string.
   const isName = /^[\da-z_](?:[\w.-]{0,251}[\w.])?$/i.test(host)
   if (!isName && isIP(host) === 0) {
     throw new ApiError('invalid_request', 'The host must be a host name or an IP address.')
@@ -291,7 +294,7 @@ async function resolveGuarded(admit: Admit, { host, port }: EgressTarget): Promi
   }
 }
 
-/** Who gave up hears its own reason; everyone else hears one text, which tells nothing about the network. */
+/** The caller's own abort reason, else one text for all failures, which reveals nothing about the network. */
 function publicError(error: unknown, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted) return signal.reason
   return error instanceof ApiError ? error : unreachable(error)

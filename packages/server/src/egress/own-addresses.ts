@@ -1,25 +1,25 @@
 import { networkInterfaces } from 'node:os'
-import { destinationsOf, isLoopback, parseAddress } from './address.ts'
+import { destinationsOf, isLoopback, parseAddress } from './ip-address.ts'
 
 /** A host name or an address with its port; a path, as of a Unix socket, stands for this machine. */
 export type ServiceAddress = { readonly host: string; readonly port: number }
 export type Lookup = (host: string) => Promise<readonly { address: string; family: number }[]>
 
-/** The platform's database is closed to tenants whatever the settings say, its other services unless they are named. */
+/** The platform's database is never open to tenants; its other services only if the settings name them. */
 export type OwnKind = 'database' | 'service'
 
 export type OwnServices = {
   readonly database: readonly ServiceAddress[]
-  /** Asked for each time: the port that the server listens on is known only once it does. */
+  /** A function, because the port that the server listens on is not known before it listens. */
   services(): readonly ServiceAddress[]
 }
 
-/** Says what of the platform's own is at an address. */
+/** Which of the platform's own services is at an address. */
 export type OwnAddresses = (address: string, port: number) => OwnKind | undefined
 
 type Place = { readonly kind: OwnKind; readonly port: number; readonly addresses: ReadonlySet<string> }
 
-/** More than any service has; the oldest go first. */
+/** Bound of the remembered addresses; the oldest are dropped. */
 const maxKnown = 256
 
 /**
@@ -55,7 +55,7 @@ export function createOwnAddresses(own: OwnServices, lookup: Lookup): () => Prom
     return looking
   }
 
-  /** Without the database's address nothing can be told apart from it, so that failure is the caller's too. */
+  /** Fails closed: if the database's own address cannot be resolved, no address can be known to be another. */
   async function placeOf(kind: OwnKind, { host, port }: ServiceAddress): Promise<Place> {
     const addresses = await addressesOf(host).catch((error) => {
       const seen = known.get(host) ?? new Set()
@@ -76,7 +76,7 @@ export function createOwnAddresses(own: OwnServices, lookup: Lookup): () => Prom
   }
 }
 
-/** What listens on one address of this machine may listen on all of them, so each of them is taken for it. */
+/** A service on one address of this machine may listen on all of them, so each counts. */
 function kindAt(
   places: readonly Place[],
   machine: ReadonlySet<string>,

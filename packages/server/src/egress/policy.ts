@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { StartError } from '../errors.ts'
-import { type Address, destinationsOf, normalHost, parseAddress } from './address.ts'
+import { type Address, destinationsOf, normalHost, parseAddress } from './ip-address.ts'
 import type { OwnKind } from './own-addresses.ts'
 
 /** `host` is the name or the literal that was asked for, `address` what it resolved to. */
@@ -8,19 +8,19 @@ export type Destination = {
   readonly address: string
   readonly host: string
   readonly port: number
-  /** HTTP has a list of ports; databases have any. */
+  /** HTTP is limited to a list of ports; databases may use any. */
   readonly isHttp: boolean
-  /** What of the platform's own is there. */
+  /** The platform's own service at this address, if it is one. */
   readonly own?: OwnKind | undefined
 }
 
-/** Where connections may go. */
+/** Egress policy: where connections may go. */
 export type Policy = { allows(destination: Destination): boolean }
 
 export type PolicyOptions = {
   /** EGRESS_ALLOW. */
   allow: string
-  /** For a server that nobody else can reach: its user's own machine. */
+  /** For a server on its user's own machine, which nobody else can reach. */
   mayReachLoopback: boolean
 }
 
@@ -32,7 +32,7 @@ type Entry =
 export const httpPorts = [80, 443, 8080, 8443]
 const privateRanges = ['private', 'loopback', 'uniqueLocal']
 
-/** They hand out the machine's own credentials, so no range and no `*` includes them. Some count as public addresses. */
+/** Cloud metadata services hand out the machine's credentials, so no range and no `*` includes them. */
 const metadataAddresses = new Set(
   [
     '169.254.169.254',

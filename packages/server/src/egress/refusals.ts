@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import { httpPorts } from './policy.ts'
 
-// What a tenant is told of an address: never what is behind it.
+// Error messages for refused addresses. They never tell what is behind an address.
 
 export const unreachable = (cause: unknown): ApiError =>
   new ApiError('upstream_failed', 'The address could not be reached, or its answer is not valid.', { cause })
@@ -9,7 +9,7 @@ export const unreachable = (cause: unknown): ApiError =>
 export const downgraded = (): ApiError =>
   new ApiError('invalid_request', 'The address redirects from https to http, which is not followed.')
 
-/** One text for all of them: what is behind a refused address, and whether anything is, is nobody's business. */
+/** One text for all refused addresses, so that they cannot be used to scan the network. */
 export const refusedAddress = (): ApiError =>
   new ApiError(
     'invalid_request',

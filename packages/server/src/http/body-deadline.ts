@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 
-/** A body that is not there by then does not come any more. */
+/** Time-out for a request body, against slow-body attacks (Slowloris). */
 const bodyMs = 60_000
 
-/** One for all requests of a connection, since their bodies come one after the other. */
+/** One per connection, since the bodies of its requests come one after the other. */
 type Deadline = { timer: NodeJS.Timeout; request: IncomingMessage | undefined }
 
 const deadlines = new WeakMap<Socket, Deadline>()
 
-/** A client that does not send what it announced is told so, and waited for no longer. */
+/** Starts the deadline; `onLate` answers a client that has not sent its body in time. */
 export function setDeadline(request: IncomingMessage, onLate: (socket: Socket) => void): void {
   const { headers, socket } = request
   // A request made within the process has no socket, and all of its body.
@@ -29,7 +29,7 @@ export function setDeadline(request: IncomingMessage, onLate: (socket: Socket) =
   socket.once('close', () => clearTimeout(deadline.timer))
 }
 
-/** The body is there, or whoever reads it watches over it. */
+/** The body is complete, or its reader has a time-out of its own. */
 export function forgetDeadline(request: IncomingMessage): void {
   const deadline = deadlines.get(request.socket)
   if (deadline?.request === request) deadline.request = undefined

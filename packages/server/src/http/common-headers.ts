@@ -14,8 +14,8 @@ const allowedHeaders = [
 ]
 
 /**
- * What every answer says, an error too. Answers are data: nothing in them may load or run anything. They are for pages of
- * every origin, because a key decides who may have them. Always the same, so no plugin works them out for each answer.
+ * The security and CORS headers of every answer, errors too. Answers are data, so nothing in them may load or run anything.
+ * Pages of every origin may read them, because the key decides who may. They are constant, so no plugin computes them.
  */
 export const commonHeaders = {
   'access-control-allow-origin': '*',
@@ -28,12 +28,12 @@ export const commonHeaders = {
 }
 
 /**
- * A year of https only, said on answers that came by https. Subdomains are somebody else's unless the operator says so.
+ * HSTS for a year, sent over https only. Subdomains may belong to others, so they are included only if the operator says so.
  */
 export const hstsHeader = (includesSubDomains: boolean): string =>
   includesSubDomains ? 'max-age=31536000; includeSubDomains' : 'max-age=31536000'
 
-/** What a browser asks before it sends a request of another origin; the same for every address. */
+/** The answer to a CORS preflight, the same for every path. */
 export const preflightHeaders = {
   'access-control-allow-methods': methods.join(', '),
   'access-control-allow-headers': allowedHeaders.join(', '),

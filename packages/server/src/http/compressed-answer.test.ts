@@ -8,10 +8,12 @@ import { after, before, describe, test } from 'node:test'
 import * as zlib from 'node:zlib'
 import { pino } from 'pino'
 import Type from 'typebox'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import type { Authority } from '../access/authenticate.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { operation } from './operation.ts'
 import { createServer } from './server.ts'
+
+// One database is enough: what is compressed does not say where it came from.
 
 let app: TestApp
 let own: Tenant
@@ -156,7 +158,7 @@ describe('a stream', () => {
     })
     const logger = pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) })
     const options = { logger, trustProxy: false, bodyLimit: 1, isStopping: () => false }
-    const http = await createServer([stream], {} as Authority, options)
+    const http = await createServer([stream], {} as Authority, {}, options)
     await http.listen({ port: 0, host: '127.0.0.1' })
     const { port } = http.server.address() as AddressInfo
     return { body, lines, port, close: () => http.close() }

@@ -3,9 +3,9 @@ import * as zlib from 'node:zlib'
 import type { FastifyReply } from 'fastify'
 import type { AclClass } from '../access/acl.ts'
 import { type Compression, chooseCompression, compress, compressions, compressWell } from './compression.ts'
-import type { Operation } from './operation.ts'
+import type { DeclaredOperation } from './operation.ts'
 
-/** What is sent: a text, bytes, or a stream of them. */
+/** A response body: text, bytes or a stream. */
 export type Body = string | Uint8Array | Readable
 
 /** An answer of this size or less fits into one packet anyway. */
@@ -19,12 +19,12 @@ const secretClasses: ReadonlySet<AclClass> = new Set(['apikeys', 'applications',
  * Whether the answers of an operation may be compressed. Those that hold a credential are not: whoever can add text to
  * such an answer could guess the credential from its length (BREACH).
  */
-export function mayCompress({ access, method }: Pick<Operation, 'access' | 'method'>): boolean {
+export function mayCompress({ access, method }: Pick<DeclaredOperation, 'access' | 'method'>): boolean {
   if (access === 'public') return method === 'GET'
   return access === 'key' || !secretClasses.has(access.class)
 }
 
-/** How the body is to be sent, by its type, its size and `Accept-Encoding`; `identity` for as it is. */
+/** Content negotiation of the coding, by type, size and `Accept-Encoding`. */
 export function codingOf(reply: FastifyReply, body: Body): Compression {
   const isLarge = body instanceof Readable || body.length > worthCompressing
   if (!isLarge || reply.hasHeader('content-encoding')) return 'identity'
@@ -64,7 +64,7 @@ function keptForm(bytes: Uint8Array, coding: Compression): Promise<Uint8Array> {
   return form
 }
 
-/** Rows that come slowly wait no longer than this for others to be compressed with. */
+/** Slow streams are flushed this often, so that rows do not wait in the encoder. */
 const flushMs = 50
 /** A window of 512 KiB: streams are many, and each has its own. */
 const windowBits = 19

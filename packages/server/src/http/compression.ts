@@ -10,7 +10,7 @@ export const worthCompressing = 512
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
 const gzipOptions = { level: 4 }
 
-/** In a worker, where nobody waits for the thread. */
+/** Synchronous, for worker threads. */
 export function compressNow(bytes: Uint8Array, compression: Compression): Uint8Array {
   if (compression === 'gzip') return zlib.gzipSync(bytes, gzipOptions)
   if (compression === 'br') return zlib.brotliCompressSync(bytes, brotliOptions)
@@ -34,7 +34,7 @@ export async function compressWell(bytes: Uint8Array, compression: Compression):
   return compression === 'gzip' ? gzip(bytes, { level: 9 }) : compress(bytes, compression)
 }
 
-/** A tile is never larger than this once unpacked: a bomb in an archive ends here. */
+/** Limit of unpacked bytes, against decompression bombs in archives. */
 const maxUnpacked = 64 * 1024 * 1024
 
 const unpackers = {
@@ -47,7 +47,7 @@ export async function unpack(bytes: Uint8Array, compression: Compression): Promi
   return compression === 'identity' ? bytes : unpackers[compression](bytes, { maxOutputLength: maxUnpacked })
 }
 
-/** What the client takes, best first: what is smallest and quickest to unpack. */
+/** Our order of preference: smallest and quickest to unpack first. */
 const preference: readonly Compression[] = ['zstd', 'br', 'gzip', 'identity']
 
 /** `Accept-Encoding` as RFC 9110 reads it: the best of those with the highest weight; identity unless it is refused. */
@@ -68,7 +68,7 @@ export function chooseCompression(
   return ranked[0]
 }
 
-/** There are few browsers, each with one header. */
+/** Cache of parsed headers: there are few browsers, each with one header. */
 const known = new Map<string, ReadonlyMap<string, number>>()
 const maxKnown = 100
 

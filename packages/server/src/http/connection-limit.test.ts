@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '../testing/harness.ts'
+import { type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: connections are counted before a request is read.
 
 let app: TestApp
 let port: number

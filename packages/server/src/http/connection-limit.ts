@@ -1,12 +1,15 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { createAdmission } from '../concurrency/admission.ts'
 import { ApiError } from '../errors.ts'
 import { problemAnswer } from './problem.ts'
 
-/** How long a refused client may take to read why. */
+/** How long a refused client may take to read the error. */
 const partingMs = 1_000
-/** So many may be reading that at once; beyond it connections are cut without a word. */
+/** Limit of such clients; beyond it connections are closed without an answer. */
 const maxParting = 1_000
+/** Before a request is read nobody is known. */
+const everybody = ''
 
 /**
  * Refuses connections beyond `max` before a parser, a timer or a request exists for them, WebSockets included. Those that
@@ -14,25 +17,25 @@ const maxParting = 1_000
  */
 export function limitConnections(server: Server, max: number): void {
   const handlers = server.listeners('connection')
-  let open = 0
-  let parting = 0
+  const open = createAdmission({ total: max })
+  const parting = createAdmission({ total: maxParting })
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
-    if (open < max) {
-      open++
-      socket.once('close', () => open--)
+    const close = open.tryAdmit(everybody)
+    if (close) {
+      socket.once('close', close)
       for (const handle of handlers) handle.call(server, socket)
       return
     }
     socket.on('error', () => socket.destroy())
-    if (parting >= maxParting) return void socket.destroy()
-    parting++
+    const leave = parting.tryAdmit(everybody)
+    if (!leave) return void socket.destroy()
     const timer = setTimeout(() => socket.destroy(), partingMs)
     socket.once('close', () => {
-      parting--
+      leave()
       clearTimeout(timer)
     })
-    // What the client has sent is read and dropped: closing with bytes unread would take the answer from it.
+    // Reads and drops the request, because closing with unread bytes sends a reset and the client would lose the answer.
     socket.resume().end(problemAnswer(tooManyConnections(max)))
   })
 }

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 
-/** Server-Sent Events on their way to a client, at the pace at which it reads. */
+/** Server-Sent Events with back-pressure. */
 export type EventStream = {
   readonly body: Readable
-  /** Sends an event. False when the client has more waiting than is good: `onRoom` says when that is over. */
+  /** Sends an event. False means back-pressure; `onRoom` says when it is over. */
   send(name: string, data: object): boolean
   /** Sends the last event. */
   end(name: string, data: object): void
@@ -12,7 +12,7 @@ export type EventStream = {
 export type EventStreamOptions = {
   /** How often a silent stream carries a comment. */
   keepaliveMs: number
-  /** A client that takes nothing for so long, although something waits, is stalled. */
+  /** A client that reads nothing for so long while data wait is stalled. */
   stalledMs: number
   onRoom(): void
   onStalled(): void
@@ -72,5 +72,5 @@ export function createEventStream({ keepaliveMs, stalledMs, onRoom, onStalled }:
   }
 }
 
-/** JSON has no line ends of its own and writes those of its texts as escapes: no text can end a frame or begin one. */
+/** JSON escapes line ends, so no text can end a frame or begin another. */
 const eventOf = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`

@@ -1,4 +1,4 @@
-/** The last segment of a path, however its system separates them; empty where nothing is left that could be a name. */
+/** The file name of a path, with slashes or backslashes; empty if there is none. */
 export function lastSegment(path: string): string {
   const name = path.split(/[\\/]/).at(-1)?.trim() ?? ''
   return name === '.' || name === '..' ? '' : name

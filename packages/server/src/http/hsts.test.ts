@@ -7,7 +7,7 @@ import { createServer } from './server.ts'
 /** What the server says of https to a request that its proxy took by `protocol`. */
 async function hsts(protocol: string, trustProxy: boolean, hstsSubDomains?: boolean): Promise<unknown> {
   const options = { logger: pino({ level: 'silent' }), trustProxy, bodyLimit: 1, isStopping: () => false }
-  const http = await createServer([], {} as Authority, { ...options, ...(hstsSubDomains && { hstsSubDomains }) })
+  const http = await createServer([], {} as Authority, {}, { ...options, ...(hstsSubDomains && { hstsSubDomains }) })
   const { headers } = await http.inject({ url: '/', headers: { 'x-forwarded-proto': protocol } })
   await http.close()
   return headers['strict-transport-security']

@@ -14,7 +14,7 @@ export const isPollutingKey = (key: string): boolean => pollutingKeys.has(key)
 export function parseJsonBody(text: string, columnsIn?: string, repairsText = false): unknown {
   let value: unknown
   try {
-    // What is to be repaired can only be written as an escape.
+    // Only escapes can hold what needs repair, so other bodies skip the reviver.
     value = JSON.parse(text, repairsText && text.includes('\\u') ? (_, part) => repaired(part) : undefined)
   } catch (error) {
     throw new ApiError('invalid_json', `The body is not valid JSON: ${positionOf(error)}.`, { cause: error })
@@ -34,7 +34,7 @@ function positionOf(error: unknown): string {
 
 type Part = { value: object; path: string; depth: number; areColumns: boolean }
 
-/** Walks without recursion: the depth is the sender's choice. */
+/** Iterative, because the sender chooses the depth. */
 function inspect(root: unknown, columnsIn: string | undefined): void {
   checkScalar(root, 'body')
   if (!isObject(root)) return

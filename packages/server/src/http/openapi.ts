@@ -1,13 +1,13 @@
 import type { TObject, TSchema } from 'typebox'
 import { keyHeaders, keyParameter } from '../access/credentials.ts'
-import type { Operation } from './operation.ts'
+import type { DeclaredOperation } from './operation.ts'
 import { problemSchema, problemType } from './problem.ts'
 import { tagDescriptions } from './tag-descriptions.ts'
 
 type Json = Record<string, unknown>
 
 /** The OpenAPI 3.1 document of these operations. It needs no running server. */
-export function openApi(operations: readonly Operation[], version: string): Json {
+export function openApi(operations: readonly DeclaredOperation[], version: string): Json {
   const schemas: Json = { Problem: plain(problemSchema) }
   const paths: Record<string, Json> = {}
   for (const operation of operations) {
@@ -66,9 +66,9 @@ const problem = (description: string): Json => ({
   content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } },
 })
 
-const tagOf = ({ id }: Operation): string => id.split('.', 1)[0] ?? id
+const tagOf = ({ id }: DeclaredOperation): string => id.split('.', 1)[0] ?? id
 
-function describe(operation: Operation, schemas: Json): Json {
+function describe(operation: DeclaredOperation, schemas: Json): Json {
   const { id, summary, description, query, body, method, multipart } = operation
   return {
     operationId: id,
@@ -94,7 +94,7 @@ function describe(operation: Operation, schemas: Json): Json {
 }
 
 /** Both header names are accepted, the query parameter, and an access token: any one satisfies, unless a token must be. */
-function accessOf({ access, bearer: isTokenNeeded }: Operation): Json {
+function accessOf({ access, bearer: isTokenNeeded }: DeclaredOperation): Json {
   if (access === 'public') return { security: [] }
   const token = { bearer: [] }
   const keys = [{ headerApiKey: [] }, { headerSvcApiKey: [] }, { queryApiKey: [] }]
@@ -104,7 +104,7 @@ function accessOf({ access, bearer: isTokenNeeded }: Operation): Json {
   return { security, 'x-access': `${access.class} ${level}${access.master ? ', master keys only' : ''}` }
 }
 
-function pathParameters({ path }: Operation): Json[] {
+function pathParameters({ path }: DeclaredOperation): Json[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
     name,
     in: 'path',
@@ -132,13 +132,13 @@ function queryParameters(query: TObject | undefined): Json[] {
   })
 }
 
-function conditions({ success, failures = [] }: Operation): Json[] {
+function conditions({ success, failures = [] }: DeclaredOperation): Json[] {
   const header = (name: string) => ({ name, in: 'header', required: false, schema: { type: 'string' } })
   if (failures.includes(412)) return [header('If-Match')]
   return success.headers?.includes('ETag') && success.status === 200 ? [header('If-None-Match')] : []
 }
 
-/** An answer without a body is no problem. */
+/** Without problem+json for statuses that have no body. */
 function otherResponse(status: number, ownFailure: TSchema | undefined): Json {
   if (status === 204) return { description: 'There is nothing here' }
   if (status === 304) return { description: 'Not changed since If-None-Match' }
@@ -147,7 +147,7 @@ function otherResponse(status: number, ownFailure: TSchema | undefined): Json {
   return { description, content: { ...(content as Json), 'application/json': { schema: plain(ownFailure) } } }
 }
 
-function responsesOf(operation: Operation, schemas: Json): Json {
+function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
   const { success, access, body, multipart, path, ownFailure, failures: own = [] } = operation
   const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
   // Every operation refuses query parameters that it does not have.
@@ -183,7 +183,7 @@ function reference(schema: TSchema, schemas: Json): Json {
   return { $ref: `#/components/schemas/${title}` }
 }
 
-/** Without the symbols that TypeBox keeps for itself. */
+/** Without TypeBox's own symbols. */
 const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema))
 
 /** Two operations at one address, told apart by the form of the id, are one entry: either body, either answer. */

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import Type from 'typebox'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { runningQueries } from '../../testing/running-queries.ts'
+import { until } from '../../testing/until.ts'
 import type { Authority } from '../access/authenticate.ts'
 import { createLogger } from '../log.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
-import { runningQueries } from '../testing/running-queries.ts'
-import { until } from '../testing/until.ts'
 import { operation } from './operation.ts'
 import { createServer } from './server.ts'
+
+// One database is enough: problems are written without the database.
 
 const warning = 40
 const error = 50
@@ -71,7 +73,7 @@ test('a fault that nobody foresaw is an error with its stack', async () => {
     handle: () => Promise.reject(new TypeError('x is not a function')),
   })
   const options = { logger, trustProxy: false, bodyLimit: 1, isStopping: () => false }
-  const http = await createServer([broken], {} as Authority, options)
+  const http = await createServer([broken], {} as Authority, {}, options)
   assert.equal((await http.inject({ url: '/broken' })).statusCode, 500)
   await http.close()
   const [line] = own.filter(({ level }) => level >= warning)

@@ -28,10 +28,10 @@ export const problemSchema = Type.Object(
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const problem = asApiError(error)
   if (problem.code === 'storage_full' && isOwnStorageFull(error)) report('storageFull', {})
-  // Whoever has left hears nothing, and nothing is wrong with the server.
+  // A client that has disconnected gets no answer, and that is no fault of the server.
   const hasLeft = request.raw.socket.destroyed
   if (problem.status >= 500 && !hasLeft) logFailure(request, problem, error)
-  // No hook has run when the router cannot read the address.
+  // No hook has run when the router cannot parse the URL.
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'ApiKey realm="graticule"')
@@ -90,10 +90,10 @@ export function problemAnswer(problem: ApiError): string {
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** What the HTTP library says, in our words; whatever else is thrown is our fault and says nothing. */
+/** Translates errors of the HTTP library; anything else is `internal` and tells the client nothing. */
 function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) {
-    // Somebody said that something failed, and the system says what.
+    // The error is general, and its cause says more.
     const isVague = error.code === 'internal' || error.code === 'unavailable'
     const fault = isVague ? systemFault(error.cause) : undefined
     return fault?.code === 'storage_full' ? fault : error

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type TestApp, testApp } from '../testing/harness.ts'
+import { type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: a body is refused before anything is asked of the database.
 
 let app: TestApp
 before(async () => {

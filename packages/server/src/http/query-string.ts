@@ -10,7 +10,7 @@ type QueryValue = string | QueryValue[] | QueryTree
 const maxPairs = 1_000
 const maxDepth = 32
 
-/** What stands in an address behind the first question mark; others belong to it. */
+/** The query string: everything after the first question mark. */
 export function queryOf(address: string): string {
   const mark = address.indexOf('?')
   return mark === -1 ? '' : address.slice(mark + 1)
@@ -78,29 +78,29 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
 
 const clash = (name: string): ApiError => invalid(pathOf(name), 'must not be given both as a value and as an object')
 
-/** What faults call a parameter. */
+/** The path of a parameter in error messages. */
 const pathOf = (name: string): string => `query/${name.slice(0, 100)}`
 
 /** The names that a dataset gives to parameters of its own. */
 type OwnNames = { has(name: string): boolean; keys(): Iterable<string> }
 
-/** Refuses what nobody reads: a parameter that is dropped was meant to change what is done. */
+/** Refuses unknown parameters, because a client that sends one expects it to have an effect. */
 export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'properties'>, own?: OwnNames): void {
   const isKnown = (name: string) => name === keyParameter || Object.hasOwn(properties, name) || own?.has(name)
-  const strangers = Object.keys(tree).filter((name) => !isKnown(name))
-  if (strangers.length === 0) return
+  const unknownNames = Object.keys(tree).filter((name) => !isKnown(name))
+  if (unknownNames.length === 0) return
   const known = [...Object.keys(properties), ...(own?.keys() ?? [])]
   const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, known) })
-  throw faulty(strangers.map((name) => ({ path: pathOf(name), ...fault(name) })))
+  throw faulty(unknownNames.map((name) => ({ path: pathOf(name), ...fault(name) })))
 }
 
-/** The declared parameters, each as its schema says; the others are left alone, and so are those with a fault. */
+/** The declared parameters, converted by their schemas. Unknown ones are ignored; faults are collected. */
 export function readQuery(schema: TObject, tree: QueryTree, faults: FaultCollector): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = tree[name]
     const read = value === undefined ? undefined : faults.attempt(() => readParameter(property, value, pathOf(name)))
-    // A list without items, such as `fields=`, asks for nothing in particular.
+    // An empty list, such as `fields=`, means the default.
     if (read !== undefined && !(Array.isArray(read) && read.length === 0)) values[name] = read
   }
   return values

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
+import { until } from '../../testing/until.ts'
 import type { Authority } from '../access/authenticate.ts'
-import { until } from '../testing/until.ts'
 import { operation } from './operation.ts'
 import { createServer } from './server.ts'
 
@@ -49,7 +49,7 @@ before(async () => {
     }),
   ]
   const options = { logger: pino({ level: 'silent' }), trustProxy: false, bodyLimit: 1000, isStopping: () => false }
-  app = await createServer(operations, {} as Authority, options)
+  app = await createServer(operations, {} as Authority, {}, options)
   app.server.on('connection', (socket) => sockets.add(socket))
   await app.listen({ port: 0, host: '127.0.0.1' })
   port = (app.server.address() as AddressInfo).port

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { ApiError } from '../errors.ts'
 
 /**
- * The AbortSignal of a request: aborted when the client closes its connection, or when what the request was admitted with
- * is revoked. `release` lets go of the connection once the request is answered: the next one may use it.
+ * The AbortSignal of a request: aborted when the client closes its connection, or when its credential is revoked.
+ * `release` removes the listeners once the request is answered, because the next one may use the same connection.
  */
 export type RequestSignal = { readonly signal: AbortSignal; release(): void }
 
@@ -13,7 +13,7 @@ type WatchCredential = (end: (reason: ApiError) => void) => () => void
 export function openRequestSignal(socket: Socket, watchCredential: WatchCredential | undefined): RequestSignal {
   const controller = new AbortController()
   const { signal } = controller
-  // The client may have left while its key was looked up, before anybody asked for the signal.
+  // The client may have disconnected while its key was loaded, before the signal existed.
   if (socket.destroyed) {
     controller.abort(clientLeft())
     return { signal, release() {} }
@@ -23,17 +23,17 @@ export function openRequestSignal(socket: Socket, watchCredential: WatchCredenti
     controller.abort(reason)
   }
   const leave = (): void => end(clientLeft())
-  const leavers = leaversOf(socket)
-  leavers.add(leave)
+  const closeListeners = closeListenersOf(socket)
+  closeListeners.add(leave)
   const stopWatching = watchCredential?.(end)
   function release(): void {
-    leavers.delete(leave)
+    closeListeners.delete(leave)
     stopWatching?.()
   }
   return { signal, release }
 }
 
-/** Only for the log: nobody is there to read it. */
+/** Only for the log, because the client is gone. */
 const clientLeft = (): ApiError => new ApiError('client_left', 'The client closed the connection.')
 
 export const hasLeft = (reason: unknown): boolean => reason instanceof ApiError && reason.code === 'client_left'
@@ -41,13 +41,13 @@ export const hasLeft = (reason: unknown): boolean => reason instanceof ApiError 
 const bySocket = new WeakMap<Socket, Set<() => void>>()
 
 /** One listener for each connection, however many requests come over it, one after the other or pipelined. */
-function leaversOf(socket: Socket): Set<() => void> {
+function closeListenersOf(socket: Socket): Set<() => void> {
   const known = bySocket.get(socket)
   if (known) return known
-  const leavers = new Set<() => void>()
-  bySocket.set(socket, leavers)
+  const closeListeners = new Set<() => void>()
+  bySocket.set(socket, closeListeners)
   socket.once('close', () => {
-    for (const leave of [...leavers]) leave()
+    for (const leave of [...closeListeners]) leave()
   })
-  return leavers
+  return closeListeners
 }

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox'
 import type { Fault } from '../errors.ts'
 import { didYouMean, shortList, unknownName } from '../nearest-name.ts'
 
-/** What the schema library says of a value, in the words and paths of this service. */
+/** An error of the schema library, before it becomes a fault with our message and path. */
 export type SchemaError = {
   keyword: string
   schemaPath: string
@@ -13,13 +13,13 @@ export type SchemaError = {
 
 const shownLength = 64
 
-/** The value that failed, and where it stands in the request. */
+/** The value that failed, and its path in the request. */
 type Failed = { readonly schema: TSchema; readonly value: unknown; readonly where: string }
 
 export function schemaFaults(failed: Failed, errors: readonly SchemaError[]): Fault[] {
   return (
     withoutBranches(errors)
-      // For an unknown property the schema `false` fails too: one word about it is enough.
+      // An unknown property also fails the schema `false`; one fault is enough.
       .filter(({ keyword }) => keyword !== 'boolean')
       .flatMap((error) => faultsOf(failed, error))
   )
@@ -35,8 +35,8 @@ function withoutBranches(errors: readonly SchemaError[]): readonly SchemaError[]
     const isInside = ({ schemaPath, instancePath }: SchemaError) =>
       schemaPath.startsWith(`${union.schemaPath}/anyOf/`) && instancePath.startsWith(union.instancePath)
     const inside = left.filter(isInside)
-    const spoken = errorsOfUnion(union, inside)
-    left = left.flatMap((error) => (error === union ? spoken : isInside(error) ? [] : [error]))
+    const messages = errorsOfUnion(union, inside)
+    left = left.flatMap((error) => (error === union ? messages : isInside(error) ? [] : [error]))
   }
   return left
 }
@@ -53,7 +53,7 @@ function errorsOfUnion(union: SchemaError, inside: readonly SchemaError[]): read
   return [{ ...union, message: `must be ${[...new Set(forms)].join(' or ')}` }]
 }
 
-/** What a value had to be, as it stands behind "must be". */
+/** The expected form of a value, to stand after "must be". */
 function formOf({ keyword, params, message }: SchemaError): string {
   if (keyword === 'type') return typeNouns[String(params.type)] ?? String(params.type)
   if (keyword === 'const') return JSON.stringify(params.allowedValue)
@@ -91,12 +91,12 @@ function faultsOf({ schema, value, where }: Failed, error: SchemaError): Fault[]
       fault(`${path}/${name.slice(0, shownLength)}`, 'unknown', unknownName('a known field', name, known)),
     )
   }
-  return [fault(path, keyword, messageOf(error, valueAt(value, instancePath)))]
+  return [fault(path, keyword, messageOf(error, valueAt(value, instancePath), schema))]
 }
 
 const fault = (path: string, code: string, message: string): Fault => ({ path, code, message })
 
-function messageOf(error: SchemaError, value: unknown): string {
+function messageOf(error: SchemaError, value: unknown, schema: TSchema): string {
   const { keyword, params, message } = error
   if (keyword === 'type' || keyword === 'const') return `must be ${formOf(error)}`
   if (keyword === 'enum') {
@@ -105,15 +105,24 @@ function messageOf(error: SchemaError, value: unknown): string {
   }
   if (keyword === 'format') return `must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
+  if (keyword === 'pattern') {
+    const { examples } = schemaAt(schema, error.schemaPath) as { examples?: readonly unknown[] }
+    if (examples?.[0] !== undefined) return `must be of the form ${examples[0]}`
+  }
   return message
 }
 
-/** Those that a client can give: what the service sets itself is accepted, but it is no help. */
+/** The properties that a client can set, for suggestions; read-only ones are accepted but do not help. */
 function knownProperties(schema: TSchema, schemaPath: string): string[] {
+  const { properties = {} } = schemaAt(schema, schemaPath) as { properties?: Record<string, { readOnly?: boolean }> }
+  return Object.entries(properties).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
+}
+
+/** The part of the schema that failed. */
+function schemaAt(schema: TSchema, schemaPath: string): object {
   let inner: unknown = schema
   for (const step of schemaPath.split('/').slice(1)) inner = (inner as Record<string, unknown>)?.[step]
-  const { properties = {} } = (inner ?? {}) as { properties?: Record<string, { readOnly?: boolean }> }
-  return Object.entries(properties).flatMap(([name, { readOnly }]) => (readOnly ? [] : [name]))
+  return (inner ?? {}) as object
 }
 
 /** What a JSON pointer leads to. */

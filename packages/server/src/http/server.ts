@@ -13,7 +13,8 @@ import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { commonHeaders, hstsHeader, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
-import { admission, mount, type Operation, type RouteConfig, releaseSignal, routeOf } from './operation.ts'
+import { admission, mount, type RouteConfig, releaseSignal, routeOf } from './mount.ts'
+import type { DeclaredOperation, Operation } from './operation.ts'
 import { problemAnswer, sendProblem } from './problem.ts'
 
 export type ServerOptions = {
@@ -21,29 +22,30 @@ export type ServerOptions = {
   trustProxy: boolean | string
   bodyLimit: number
   isStopping: () => boolean
-  /** Whether what is said of https holds for subdomains too. */
+  /** HSTS includes subdomains. */
   hstsSubDomains?: boolean
 }
 
 const maxUrlLength = 8_192
 const maxHeaderBytes = 32_768
 
-/** An HTTP server that answers these operations and, in the same words, everything that is not one. */
-export async function createServer(
-  operations: readonly Operation[],
+/** An HTTP server for these operations; everything else is answered with problem+json too. */
+export async function createServer<S>(
+  operations: readonly Operation<S>[],
   authority: Authority,
+  services: S,
   { logger, trustProxy, bodyLimit, isStopping, hstsSubDomains = false }: ServerOptions,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: logger,
-    // One line a request, written below.
+    // One line per request, written below.
     logController: new LogController({ disableRequestLogging: true }),
-    // Whoever writes a line says of which request it is: a logger for each request would cost all of them.
+    // Lines carry the request id explicitly, because a child logger would cost every request.
     childLoggerFactory: (one) => one,
     trustProxy,
     bodyLimit,
     genReqId: ({ headers }) => acceptedId(headers['x-request-id']) ?? randomUUID(),
-    // Parameters are read by our own parser, which drops nothing.
+    // Our own parser reads the query, because this one drops what it does not understand.
     routerOptions: { maxParamLength: maxUrlLength, querystringParser: () => ({}), ignoreTrailingSlash: true },
     http: { maxHeaderSize: maxHeaderBytes, headersTimeout: 10_000, connectionsCheckingInterval: 5_000 },
     // Bodies have a deadline of their own, since a file may take longer.
@@ -62,11 +64,11 @@ export async function createServer(
     reply.headers(commonHeaders).header('x-request-id', request.id)
     if (request.protocol === 'https') reply.header('strict-transport-security', hsts)
     setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
-    // Where there is nothing no body is read either.
+    // For unknown paths the body is not read.
     done(urlFault(request.raw.url ?? '') ?? (request.is404 ? nothingHere() : undefined))
   })
   app.addHook('onSend', (_request, reply, payload, done) => {
-    // A connection that stays open for more requests must not keep a stopping server waiting.
+    // Keep-alive connections must not delay a stopping server.
     if (isStopping()) reply.header('connection', 'close')
     done(null, payload)
   })
@@ -84,7 +86,7 @@ export async function createServer(
   })
   app.options('*', (_request, reply) => reply.code(204).headers(preflightHeaders).send())
   app.decorateRequest(admission, null)
-  for (const operation of operations) mount(app, operation, authority)
+  for (const operation of operations) mount(app, operation, authority, services)
   refuseOtherMethods(app, operations)
   return app
 }
@@ -105,7 +107,7 @@ function loggedPath(url: string, route: string | undefined, secretRoutes: Readon
   return secretRoutes.has(route) || path.includes('%') ? route : path
 }
 
-const operationOf = (config: object | undefined): Operation | undefined =>
+const operationOf = (config: object | undefined): DeclaredOperation | undefined =>
   (config as RouteConfig | undefined)?.operation
 
 function readJson(app: FastifyInstance): void {
@@ -114,7 +116,7 @@ function readJson(app: FastifyInstance): void {
     const operation = operationOf(routeOptions.config)
     done(null, body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText))
   }
-  // Forms are read by the operation itself, while they come.
+  // Operations read forms themselves, as streams.
   app.addContentTypeParser(/^multipart\/form-data(;|$)/i, async ({ routeOptions, raw }: FastifyRequest) => {
     if (!operationOf(routeOptions.config)?.multipart)
       throw new ApiError('unsupported_media_type', 'The body must be JSON, not a form.')
@@ -136,7 +138,7 @@ function urlFault(url: string): ApiError | undefined {
 }
 
 /** A known address with the wrong method is 405, and Allow says which methods it has. */
-function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation[]): void {
+function refuseOtherMethods(app: FastifyInstance, operations: readonly DeclaredOperation[]): void {
   for (const [url, group] of Map.groupBy(operations, routeOf)) {
     const known: string[] = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
     const allow = [...known, 'OPTIONS'].join(', ')
@@ -155,7 +157,7 @@ function refuseOtherMethods(app: FastifyInstance, operations: readonly Operation
 const tooLate = (): Error =>
   Object.assign(new Error('The body did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
-/** What is not HTTP at all never becomes a request, so it is answered on the bare socket. */
+/** Bytes that are not HTTP never become a request, so they are answered on the bare socket. */
 function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const firstLine = Buffer.isBuffer(error.rawPacket) ? error.rawPacket.indexOf('\r\n') : -1

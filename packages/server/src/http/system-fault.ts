@@ -6,10 +6,10 @@ const outOfStorage = /^(ENOSPC|EDQUOT|53100)$/
 const outOfMemory = /^(ENOMEM|53200)$/
 /** Limits of PostgreSQL: too complex, too many columns or arguments, too long for a type or for an index. */
 const beyondLimits = /^(54...|22001)$/
-/** What PostgreSQL says of values beyond a gigabyte, with the code of an internal error. */
+/** PostgreSQL reports values beyond a gigabyte with the code of an internal error. */
 const beyondMemory = /invalid memory alloc request size|out of memory|string too long|total size of jsonb/i
 
-/** What the machine or the database ran out of, cannot hold, or gave to others, as clients are told; nothing for other errors. */
+/** Translates resource errors (storage, memory, size limits, lock conflicts) for clients; undefined for other errors. */
 export function systemFault(error: unknown): ApiError | undefined {
   if (isForeignKeyViolation(error)) {
     return new ApiError('conflict', 'A record that this request needs was deleted meanwhile. Read it again.', {

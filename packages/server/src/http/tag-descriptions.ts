@@ -1,4 +1,4 @@
-/** What the operations of a tag are about, for whoever reads the API page. */
+/** Descriptions of the OpenAPI tags. */
 export const tagDescriptions: Readonly<Record<string, string>> = {
   agents: 'Processes that dial in and answer users: definitions, invocations, workers, history',
   apikeys: 'API keys and what each may do: classes of things, levels, ids',
@@ -6,12 +6,12 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   applications: 'Tenants: whatever belongs to one cannot be reached from another',
   auth: 'Sign-up, sign-in, tokens and passwords of users',
   basemap: 'Tiles of the world map that comes with the service, for everybody',
+  console: 'The web console',
   contactpoints: 'Where messages are sent: mail, webhooks, chats',
   databases: 'Connections to PostgreSQL servers, their tables, and datasets made of them',
   datasets: 'Tables, SQL, web services and functions, all with the same queries: filter, sort, group, page',
   docs: 'This document and the page that shows it',
   fonts: 'Glyphs for map labels',
-  home: 'The first page: datasets on a map',
   maps: 'Styles as maps load them',
   mcp: 'The datasets as tools of language models (Model Context Protocol)',
   outbox: 'Mail that was or is to be sent',

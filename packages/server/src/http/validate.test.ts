@@ -76,10 +76,12 @@ test('formats and lengths are said in plain words', () => {
     at: Type.Optional(Type.String({ format: 'date-time' })),
     id: Type.Optional(Type.String({ format: 'uuid' })),
     name: Type.Optional(Type.String({ minLength: 1 })),
+    hook: Type.Optional(Type.String({ pattern: '^https?://', examples: ['https://example.org/hook'] })),
   })
-  assert.deepEqual(messagesOf(schema, { at: 'today', id: '7', name: '' }), [
+  assert.deepEqual(messagesOf(schema, { at: 'today', id: '7', name: '', hook: 'example' }), [
     'body/at: must be a date-time such as 2027-01-31T12:00:00Z',
     'body/id: must be a UUID such as 123e4567-e89b-42d3-a456-426614174000',
     'body/name: must not be empty',
+    'body/hook: must be of the form https://example.org/hook',
   ])
 })

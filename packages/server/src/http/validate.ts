@@ -4,12 +4,12 @@ import { Settings } from 'typebox/system'
 import { type Fault, faulty } from '../errors.ts'
 import { type SchemaError, schemaFaults } from './schema-faults.ts'
 
-// Eight by default, of which a union alone takes three.
+// The default of eight is too low: one failed union alone takes three.
 Settings.Set({ maxErrors: 200 })
 
 /** A function that returns the value typed, or throws a 400 naming every fault. `where` begins the paths. */
 export function validator<S extends TSchema>(schema: S, where: string): (value: unknown) => Static<S> {
-  // Most processes never see most operations, and a compiled schema is not small.
+  // Compiled lazily: most processes never use most operations, and a compiled schema is large.
   let compiled: ReturnType<typeof Compile<S>> | undefined
   return (value) => {
     compiled ??= Compile(schema)

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http'
 import type { Metrics } from './metrics.ts'
 import { metricsPath } from './metrics-operations.ts'
 
-/** The figures on a port of their own, without a key: that port is not for the world. */
+/** Metrics on a port of their own, without a key, for a private network. */
 export async function serveMetrics(metrics: Metrics, port: number, host: string): Promise<Server> {
-  // Whoever has opened the port wants all that happens counted.
+  // The first read starts the counting, so with an open port it starts now.
   await metrics.read()
   const server = createServer(async ({ method, url }, response) => {
     if ((method !== 'GET' && method !== 'HEAD') || url?.split('?', 1)[0] !== metricsPath) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { echo } from '../testing/agent-worker.ts'
-import { agentWorld, until } from '../testing/agent-world.ts'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { echo } from '../../testing/agent-worker.ts'
+import { agentWorld, until } from '../../testing/agent-world.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 import { serveMetrics } from './metrics-port.ts'
 
 let app: TestApp
@@ -105,7 +105,7 @@ describe('the figures of the server', () => {
   })
 
   test('are there without a key on a port of their own, and nothing else is', async () => {
-    const server = await serveMetrics(app.metrics, 0, '127.0.0.1')
+    const server = await serveMetrics(app.services.metrics, 0, '127.0.0.1')
     try {
       const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       const reply = await fetch(`${base}/metrics`)

@@ -1,7 +1,7 @@
 import type { Counter, Histogram, Registry } from 'prom-client'
 import { listen } from '../events.ts'
 
-/** What is looked up when it is asked for. */
+/** Metrics that are read at the time of the scrape. */
 export type Gauges = Readonly<Record<string, { readonly help: string; read(): number }>>
 
 export type Metrics = {
@@ -25,7 +25,7 @@ export function createMetrics(gauges: Gauges, version: string): Metrics {
 const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const slow = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 
-/** Only who asks for figures pays for them: the library is loaded, and events are listened to, from then on. */
+/** Lazy: the library is loaded, and events are subscribed to, with the first scrape. */
 async function start(gauges: Gauges, version: string): Promise<{ registry: Registry; stop(): void }> {
   const prometheus = (await import('prom-client')).default
   const registry = new prometheus.Registry()

@@ -1,14 +1,16 @@
-import Type from 'typebox'
+import Type, { type TProperties } from 'typebox'
 import { type Caller, demandAnyId, type Scope } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
+import { and, type Sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
-import { type Answer, type Operation, operation } from '../http/operation.ts'
+import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'
 import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
 import { pageLinks } from './page-links.ts'
-import { type Draft, type Entity, type Field, isGiven, type Resource, type Verb } from './resource.ts'
+import type { Removal } from './removal.ts'
+import { type BaseServices, type Entity, type Field, isGiven, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import type { Stored } from './rows.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
@@ -20,14 +22,31 @@ import {
   listEntities,
   listTexts,
   removeEntity,
-  type Store,
-  viewsFor,
+  viewFor,
 } from './store.ts'
 
-/** The standard operations of a resource: those its declaration names. */
-export function crudOperations(store: Store): Operation[] {
-  const makers: Record<Verb, (store: Store) => Operation> = { list, create, get, replace, patch, delete: remove }
-  return store.resource.verbs.map((verb) => makers[verb](store))
+/** Further parameters of the list of a resource. */
+export type ListExtras = {
+  readonly parameters: TProperties
+  readonly where: (query: Readonly<Record<string, unknown>>) => Sql[]
+}
+
+export type CrudOptions<S extends BaseServices> = { readonly list?: ListExtras; readonly removal?: Removal<S> }
+
+/** CRUD operations of a resource, for the verbs in its declaration. */
+export function crudOperations<S extends BaseServices>(
+  resource: Resource<S>,
+  options: CrudOptions<S> = {},
+): Operation<S>[] {
+  const makers: Record<Verb, () => Operation<S>> = {
+    list: () => list(resource, options.list),
+    create: () => create(resource),
+    get: () => get(resource),
+    replace: () => replace(resource),
+    patch: () => patch(resource),
+    delete: () => deleteOperation(resource, options.removal),
+  }
+  return resource.verbs.map((verb) => makers[verb]())
 }
 
 const common = (resource: Resource, verb: Verb, level: 'read' | 'write') => ({
@@ -35,25 +54,25 @@ const common = (resource: Resource, verb: Verb, level: 'read' | 'write') => ({
   access: { class: resource.acl, level, master: resource.masterVerbs.includes(verb) },
 })
 
-function list(store: Store): Operation {
-  const { db, resource } = store
-  return operation({
+function list<S extends BaseServices>(resource: Resource<S>, extras?: ListExtras): Operation<S> {
+  return operationUsing<S>()({
     ...common(resource, 'list', 'read'),
     method: 'GET',
     path: resource.path,
     summary: `List ${resource.name}`,
-    query: resource.listExtras
-      ? Type.Object({ ...listSchema.properties, ...resource.listExtras.parameters })
-      : listSchema,
+    query: extras ? Type.Object({ ...listSchema.properties, ...extras.parameters }) : listSchema,
     success: {
       status: 200,
       description: 'A page of records',
       schema: Type.Array(outputSchema(resource)),
       headers: ['X-Total-Count', 'Link'],
     },
-    async handle({ request, caller, scope }, { query }) {
+    async handle({ request, caller, scope, services }, { query }) {
+      const store = { resource, services }
       const joins = readJoins(resource, query.join)
-      const listQuery = readListQuery(resource, query as ListParameters, await viewsFor(resource, scope))
+      const view = query.filter === undefined ? undefined : await viewFor(store, scope)
+      const read = readListQuery(resource, query as ListParameters, view?.columns)
+      const listQuery = { ...read, where: and([read.where, ...(extras?.where(query) ?? [])]) }
       const headers = (total: number) => ({
         'x-total-count': String(total),
         ...pageLinks(request.url, listQuery, total),
@@ -65,41 +84,41 @@ function list(store: Store): Operation {
       const fields = listQuery.fields && [...listQuery.fields, ...joinFields(resource, joins)]
       const { page, total } = await listEntities(store, scope, { ...listQuery, fields })
       const entities = page.map(({ entity }) => entity)
-      await loadJoins(db, caller, resource, entities, joins)
+      await loadJoins(services, caller, resource, entities, joins)
       return { headers: headers(total), body: entities.map((entity) => only(entity, listQuery.fields, joins)) }
     },
   })
 }
 
-function get(store: Store): Operation {
-  const { db, resource } = store
-  return operation({
+function get<S extends BaseServices>(resource: Resource<S>): Operation<S> {
+  return operationUsing<S>()({
     ...common(resource, 'get', 'read'),
     method: 'GET',
     path: `${resource.path}/{id}`,
     summary: `Get one of the ${resource.name}`,
     query: selectionSchema,
     success: { status: 200, description: 'The record', schema: outputSchema(resource), headers: ['ETag'] },
-    async handle({ request, caller, scope }, { params, query }) {
+    async handle({ request, caller, scope, services }, { params, query }) {
+      const store = { resource, services }
       const joins = readJoins(resource, query.join)
       const wanted = readFields(resource, query.fields)
       if (joins.length === 0) {
-        const { json, revision } = await getText(store, scope, params.id ?? '', wanted)
+        const { json, revision } = await getText(store, scope, params.id, wanted)
         const headers = { etag: etagOf(revision) }
-        return isUnchanged(request, revision) ? { status: 304, headers } : { headers, json }
+        const isHeld = !resource.hasLiveFields && isUnchanged(request, revision)
+        return isHeld ? { status: 304, headers } : { headers, json }
       }
-      // The tag speaks of this record alone: with joined ones it cannot tell that nothing changed.
+      // The ETag covers this record alone, so with joins there is no 304.
       const fields = wanted && [...wanted, ...joinFields(resource, joins)]
-      const stored = await getEntity(store, scope, params.id ?? '', fields)
-      await loadJoins(db, caller, resource, [stored.entity], joins)
+      const stored = await getEntity(store, scope, params.id, fields)
+      await loadJoins(services, caller, resource, [stored.entity], joins)
       return answer({ ...stored, entity: only(stored.entity, wanted, joins) })
     },
   })
 }
 
-function create(store: Store): Operation {
-  const { resource } = store
-  return operation({
+function create<S extends BaseServices>(resource: Resource<S>): Operation<S> {
+  return operationUsing<S>()({
     ...common(resource, 'create', 'write'),
     method: 'POST',
     path: resource.path,
@@ -114,7 +133,7 @@ function create(store: Store): Operation {
     },
     failures: [409, ...(resource.writeFailures ?? [])],
     async handle(context, { body }) {
-      const { caller, scope } = context
+      const { caller, scope, services } = context
       demandAnyId(scope)
       const given = body as Entity
       const applicationId = chooseApplication(caller, given.applicationId)
@@ -123,7 +142,7 @@ function create(store: Store): Operation {
         if (isGiven(field)) values[name] = given[name] ?? field.default
       }
       const stored = await insertEntity(
-        store,
+        { resource, services },
         scope,
         applicationId,
         await prepared(resource, { values, applicationId, given }, context),
@@ -134,9 +153,8 @@ function create(store: Store): Operation {
   })
 }
 
-function replace(store: Store): Operation {
-  const { resource } = store
-  return operation({
+function replace<S extends BaseServices>(resource: Resource<S>): Operation<S> {
+  return operationUsing<S>()({
     ...common(resource, 'replace', 'write'),
     method: 'PUT',
     path: `${resource.path}/{id}`,
@@ -150,8 +168,8 @@ function replace(store: Store): Operation {
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
     failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle(context, { params, body }) {
-      const { request, scope } = context
-      const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) =>
+      const { request, scope, services } = context
+      const stored = await changeEntity({ resource, services }, scope, params.id, readIfMatch(request), (current) =>
         prepared(
           resource,
           { values: replacement(resource, body as Entity), previous: current, given: body as Entity },
@@ -163,10 +181,9 @@ function replace(store: Store): Operation {
   })
 }
 
-function patch(store: Store): Operation {
-  const { resource } = store
+function patch<S extends BaseServices>(resource: Resource<S>): Operation<S> {
   const checkChanges = validator(changesSchema(resource), 'body')
-  return operation({
+  return operationUsing<S>()({
     ...common(resource, 'patch', 'write'),
     method: 'PATCH',
     path: `${resource.path}/{id}`,
@@ -177,8 +194,8 @@ function patch(store: Store): Operation {
     success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
     failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle(context, { params, body }) {
-      const { request, scope } = context
-      const stored = await changeEntity(store, scope, params.id ?? '', readIfMatch(request), (current) => {
+      const { request, scope, services } = context
+      const stored = await changeEntity({ resource, services }, scope, params.id, readIfMatch(request), (current) => {
         const values = checkChanges(patched(resource, current, body as Entity)) as Entity
         return prepared(resource, { values, previous: current, given: body as Entity }, context)
       })
@@ -187,24 +204,24 @@ function patch(store: Store): Operation {
   })
 }
 
-function remove(store: Store): Operation {
-  const { resource } = store
-  return operation({
+/** DELETE of one record, with its dependents. */
+export function deleteOperation<S extends BaseServices>(resource: Resource<S>, removal?: Removal<S>): Operation<S> {
+  return operationUsing<S>()({
     ...common(resource, 'delete', 'write'),
     method: 'DELETE',
     path: `${resource.path}/{id}`,
     summary: `Delete one of the ${resource.name}`,
-    ...(resource.removal && { query: Type.Object(resource.removal.parameters) }),
+    ...(removal?.parameters && { query: Type.Object(removal.parameters) }),
     success: { status: 200, description: 'Deleted; no body' },
     failures: [409, 412],
-    async handle({ request, scope }, { params, query }) {
-      await removeEntity(store, scope, params.id ?? '', readIfMatch(request), query)
+    async handle({ request, scope, services }, { params, query }) {
+      await removeEntity({ resource, services }, scope, params.id, readIfMatch(request), removal, query)
       return {}
     },
   })
 }
 
-/** Only a master key may make things for another application; for every other key the body's word is overwritten. */
+/** Only a master key may create records for another application; other keys always create in their own. */
 export function chooseApplication(caller: Caller, wanted: unknown): string {
   if (caller.type !== 'master' || wanted === undefined || wanted === null) return caller.applicationId
   if (typeof wanted !== 'string' || !isUuid(wanted)) throw invalid('body/applicationId', 'must be a UUID')
@@ -214,7 +231,7 @@ export function chooseApplication(caller: Caller, wanted: unknown): string {
   return wanted.toLowerCase()
 }
 
-/** What every record has stays when it is not given, the rest goes back to its default. */
+/** PUT: required fields keep their value when they are not given, others return to their default. */
 function replacement(resource: Resource, given: Entity): Entity {
   const values: Entity = {}
   for (const [name, field] of Object.entries(resource.fields)) {
@@ -236,7 +253,7 @@ function keepingNote({ fields }: Resource): string {
   return `Fields that are left out keep their value, but ${reset.join(', ')}: back to the default.`
 }
 
-/** null means: back to the default. */
+/** PATCH: null resets a field to its default. */
 function patched(resource: Resource, current: Entity, patch: Entity): Entity {
   const values: Entity = {}
   for (const [name, change] of Object.entries(patch)) {
@@ -250,28 +267,17 @@ function patched(resource: Resource, current: Entity, patch: Entity): Entity {
 
 type Values = { values: Entity; previous?: Entity; applicationId?: string; given: Entity }
 
-type Asked = { readonly scope: Scope; readonly signal: AbortSignal }
+type Asked<S> = { readonly scope: Scope; readonly signal: AbortSignal; readonly services: S }
 
-async function prepared(resource: Resource, given: Values, context: Asked): Promise<Entity> {
-  const { scope } = context
+async function prepared<S extends BaseServices>(
+  resource: Resource<S>,
+  given: Values,
+  context: Asked<S>,
+): Promise<Entity> {
+  const { scope, services } = context
   const applicationId = given.applicationId ?? String(given.previous?.applicationId ?? given.previous?.id)
   const draft = { ...given, applicationId, leaving: () => context.signal }
-  const values = await withGuardedMetadata(resource, draft, scope)
-  return resource.prepare ? resource.prepare({ ...draft, values }, scope) : values
-}
-
-async function withGuardedMetadata(resource: Resource, draft: Draft, scope: Scope): Promise<Entity> {
-  const { values, previous } = draft
-  if (!resource.guardMetadata || values.metadata === undefined) return values
-  const applicationId = resource.tenantColumn === 'id' && !previous ? '' : draft.applicationId
-  const change = {
-    before: (previous?.metadata ?? {}) as Entity,
-    after: values.metadata as Entity,
-    isNew: previous === undefined,
-    applicationId,
-    named: Object.keys((draft.given.metadata ?? {}) as Entity),
-  }
-  return { ...values, metadata: await resource.guardMetadata(change, scope) }
+  return resource.prepare ? resource.prepare(draft, scope, services) : given.values
 }
 
 const answer = ({ entity, revision }: Stored): Answer => ({ headers: { etag: etagOf(revision) }, body: entity })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import Type from 'typebox'
+import { migratedDatabase } from '../../testing/database.ts'
 import { type Caller, type Permissions, scopeOf } from '../access/acl.ts'
-import type { Db } from '../db/db.ts'
-import { migrate } from '../db/migrate.ts'
-import { testDatabase } from '../testing/database.ts'
+import { createSecrets } from '../access/secrets.ts'
 import { loadJoins } from './joins.ts'
-import { defineResource, field, type Identity, type Resource, uuidIdentity } from './resource.ts'
+import { type BaseServices, defineResource, field, type Identity, type Resource, uuidIdentity } from './resource.ts'
+import { createGenerations, createStores } from './services.ts'
 import { insertEntity } from './store.ts'
 
 // Two resources of the test's own: shelves are owned by readers (whose ids are numbers) and hold books.
@@ -39,7 +39,7 @@ const shelves: Resource = defineResource({
   acl: 'databases',
   example: {},
   fields: { ...name, ownerId: field('integer', Type.Integer()) },
-  joins: { owner: { one: () => readers, field: 'ownerId' }, books: { many: () => books, foreignColumn: 'shelf_id' } },
+  joins: { owner: { one: 'Reader', field: 'ownerId' }, books: { many: 'Book', foreignColumn: 'shelf_id' } },
 })
 
 const [mine, theirs] = ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-000000000002']
@@ -56,11 +56,14 @@ const callerOf = (applicationId: string, permissions: Permissions = { '*': { '*'
   allowedOrigins: null,
 })
 
-let db: Db
+const storeOf = createStores<BaseServices>([readers, books, shelves])
+let services: BaseServices
 let close: () => Promise<void>
 before(async () => {
-  ;({ db, close } = await testDatabase())
-  await migrate(db)
+  const { db, close: closeDatabase } = await migratedDatabase()
+  close = closeDatabase
+  const secrets = createSecrets('a secret for tests, long enough to be one')
+  services = { db, secrets, generations: createGenerations(), storeOf: (title) => storeOf(services, title) }
   const common = `application_id uuid NOT NULL, created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT now(), revision bigint NOT NULL DEFAULT 1, metadata jsonb NOT NULL DEFAULT '{}',
     name text NOT NULL`
@@ -74,7 +77,7 @@ after(() => close())
 async function insert(resource: Resource, applicationId: string, values: object) {
   const scope = scopeOf(callerOf(applicationId), resource.acl, 'write')
   assert.ok(scope)
-  return (await insertEntity({ db, resource }, scope, applicationId, { metadata: {}, ...values })).entity
+  return (await insertEntity({ resource, services }, scope, applicationId, { metadata: {}, ...values })).entity
 }
 
 test('joins follow ids of any kind, to one and to many, and stay within the tenant and the ACL', async () => {
@@ -89,7 +92,7 @@ test('joins follow ids of any kind, to one and to many, and stay within the tena
 
   const load = async (permissions?: Permissions) => {
     const entities = [full, empty, lost].map((entity) => ({ ...entity }))
-    await loadJoins(db, callerOf(mine, permissions), shelves, entities, ['owner', 'books'])
+    await loadJoins(services, callerOf(mine, permissions), shelves, entities, ['owner', 'books'])
     return entities.map(({ owner, books }) => ({
       owner: (owner as { name: string } | null)?.name ?? null,
       books: (books as { name: string }[]).map((book) => book.name),

@@ -1,9 +1,8 @@
 import { type Caller, scopeOf } from '../access/acl.ts'
-import type { Db } from '../db/db.ts'
 import { raw, type Sql, type SqlValue, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
-import type { Entity, Identity, Join, Resource } from './resource.ts'
+import type { BaseServices, Entity, Identity, Join, Resource, Store } from './resource.ts'
 import { findEntities } from './store.ts'
 
 /** The joins asked for, if the resource has them. */
@@ -23,7 +22,7 @@ export function joinFields(resource: Resource, names: readonly string[]): string
 
 /** Adds the related records that this caller may read; one query a join. What may not be read is null, or absent. */
 export async function loadJoins(
-  db: Db,
+  services: BaseServices,
   caller: Caller,
   resource: Resource,
   entities: readonly Entity[],
@@ -31,44 +30,44 @@ export async function loadJoins(
 ): Promise<void> {
   for (const name of names) {
     const join = resource.joins[name]
-    if (join && 'one' in join) await loadOne(db, caller, name, join, entities)
-    else if (join) await loadMany(db, caller, name, join, entities, resource.identity)
+    if (join && 'one' in join) await loadOne(services.storeOf(join.one), caller, name, join, entities)
+    else if (join) await loadMany(services.storeOf(join.many), caller, name, join, entities, resource.identity)
   }
 }
 
 async function loadOne(
-  db: Db,
+  store: Store,
   caller: Caller,
   name: string,
-  { one, field }: Extract<Join, { one: unknown }>,
+  { field }: Extract<Join, { one: unknown }>,
   entities: readonly Entity[],
 ): Promise<void> {
-  const target = one()
+  const { resource: target } = store
   const scope = scopeOf(caller, target.acl, 'read')
   const keys = arrayOf(
     target.identity,
     entities.map((entity) => entity[field]).filter((id) => id !== null),
   )
-  const found = scope ? await findEntities({ db, resource: target }, scope, target.identity.column, keys) : []
+  const found = scope ? await findEntities(store, scope, target.identity.column, keys) : []
   const byKey = new Map(found.map(({ key, entity }) => [key, entity]))
   for (const entity of entities) entity[name] = byKey.get(String(entity[field])) ?? null
 }
 
 async function loadMany(
-  db: Db,
+  store: Store,
   caller: Caller,
   name: string,
-  { many, foreignColumn }: Extract<Join, { many: unknown }>,
+  { foreignColumn }: Extract<Join, { many: unknown }>,
   entities: readonly Entity[],
   identity: Identity,
 ): Promise<void> {
-  const target = many()
+  const { resource: target } = store
   const scope = scopeOf(caller, target.acl, 'read')
   const keys = arrayOf(
     identity,
     entities.map((entity) => entity.id),
   )
-  const found = scope ? await findEntities({ db, resource: target }, scope, foreignColumn, keys) : []
+  const found = scope ? await findEntities(store, scope, foreignColumn, keys) : []
   const byKey = Map.groupBy(found, ({ key }) => key)
   for (const entity of entities) entity[name] = (byKey.get(String(entity.id)) ?? []).map((related) => related.entity)
 }

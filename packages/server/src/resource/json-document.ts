@@ -31,13 +31,13 @@ export const valueAt = (column: string, key: string): Sql => sql`${ident(column)
 export const withValueAt = (column: string, key: string, value: unknown): Sql =>
   sql`svc.json_set(${ident(column)}, ${pathTo(column, key)}, ${json(value)})`
 
-/** Where somebody else has just put a list in place of an object on the way, there is nothing to remove, nor an error. */
+/** If another writer has just put a list in place of an object on the path, nothing is removed, without an error. */
 export const withoutKey = (column: string, key: string): Sql =>
   sql`CASE WHEN ${valueAt(column, key)} IS NULL THEN ${ident(column)} ELSE ${ident(column)} #- (${pathTo(column, key)}) END`
 
 export const mergedWith = (column: string, value: object): Sql => sql`${ident(column)} || ${json(value)}`
 
-/** The members of an object set in the object at a key; anything else takes the place of what is there. */
+/** Merges an object into the object at a key; any other value replaces what is there. */
 export const mergedAt = (column: string, key: string, value: unknown): Sql => sql`
   CASE WHEN jsonb_typeof(${valueAt(column, key)}) = 'object' AND jsonb_typeof(${json(value)}) = 'object'
     THEN svc.json_set(${ident(column)}, ${pathTo(column, key)}, ${valueAt(column, key)} || ${json(value)})

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { FaultCollector, invalid } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute } from '../query/attribute.ts'
@@ -7,7 +7,7 @@ import { parseFilter } from '../query/filter.ts'
 import { foldCase } from '../query/filter-case.ts'
 import { filterSql } from '../query/filter-sql.ts'
 import { type Field, isShown, type Resource } from './resource.ts'
-import { type Views, viewOf } from './rows.ts'
+import { type Columns, shownAs } from './rows.ts'
 
 const defaultLimit = 1_000
 const maxLimit = 10_000
@@ -36,7 +36,7 @@ export const listSchema = Type.Object({
 
 export type ListParameters = Omit<Static<typeof listSchema>, 'filter'> & { filter?: unknown }
 
-/** A list request in pieces of SQL. */
+/** A list request, compiled to SQL fragments. */
 export type ListQuery = {
   readonly fields: readonly string[] | undefined
   readonly where: Sql
@@ -45,22 +45,22 @@ export type ListQuery = {
   readonly offset: number
 }
 
-export function readListQuery(resource: Resource, parameters: ListParameters, views?: Views): ListQuery {
+export function readListQuery(resource: Resource, parameters: ListParameters, shown?: Columns): ListQuery {
   const faults = new FaultCollector()
   const fields = faults.attempt(() => readFields(resource, parameters.fields))
-  const where = faults.attempt(() => readFilter(resource, parameters.filter, views))
+  const where = faults.attempt(() => readFilter(resource, parameters.filter, shown))
   const order = faults.attempt(() => readSort(resource, parameters.sort ?? []))
   faults.finish()
   return {
     fields,
-    where: and([where ?? raw('FALSE'), ...(resource.listExtras?.where(parameters) ?? [])]),
+    where: where ?? raw('FALSE'),
     order: order ?? raw(''),
     limit: Math.min(parameters.limit ?? defaultLimit, maxLimit),
     offset: parameters.offset ?? 0,
   }
 }
 
-/** The fields asked for, if they all exist. A write-only field is as unknown as one that never was. */
+/** The requested fields, if they all exist. Write-only fields are treated as unknown. */
 export function readFields(resource: Resource, wanted: readonly string[] | undefined): readonly string[] | undefined {
   wanted?.forEach((name) => {
     knownField(resource, name, 'fields', isShown)
@@ -68,7 +68,7 @@ export function readFields(resource: Resource, wanted: readonly string[] | undef
   return wanted
 }
 
-function readFilter(resource: Resource, filter: unknown, views?: Views): Sql {
+function readFilter(resource: Resource, filter: unknown, shown?: Columns): Sql {
   if (filter === undefined) return raw('TRUE')
   const attributes = new Map<string, Attribute>()
   for (const [name, field] of Object.entries(resource.fields)) {
@@ -77,7 +77,7 @@ function readFilter(resource: Resource, filter: unknown, views?: Views): Sql {
   const isFolded = ({ name }: Attribute) => resource.fields[name]?.foldedColumn !== undefined
   return filterSql(foldCase(parseFilter(filter, attributes), isFolded), ({ name }) => {
     const field = resource.fields[name] as Field
-    return viewOf(field.foldedColumn ?? field.column, views)
+    return shownAs(field.foldedColumn ?? field.column, shown)
   })
 }
 
@@ -95,7 +95,7 @@ function readSort(resource: Resource, sort: readonly string[]): Sql {
 
 const isSortable = ({ queryable, type }: Field): boolean => queryable && type !== 'json' && type !== 'array'
 
-/** A field that does not fit is as unknown as one that never was. */
+/** A field that does not fit is reported as unknown. */
 function knownField(resource: Resource, name: string, parameter: string, fits: (field: Field) => boolean): Field {
   const field = Object.hasOwn(resource.fields, name) ? resource.fields[name] : undefined
   if (field && fits(field)) return field

@@ -1,4 +1,4 @@
-/** RFC 7396. Members that are null are removed; what is not an object replaces. */
+/** JSON Merge Patch (RFC 7396). */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
   const result: Record<string, unknown> = isObject(target) ? { ...target } : {}

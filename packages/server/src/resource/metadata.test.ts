@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: contract.test.ts reads and writes metadata of every resource on both; paths and merges are made in
+// memory.
 
 let app: TestApp
 let tenant: Tenant

@@ -1,102 +1,127 @@
 import Type from 'typebox'
 import type { Scope } from '../access/acl.ts'
-import { type Answer, type Operation, operation } from '../http/operation.ts'
+import type { Sql } from '../db/sql.ts'
+import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { mergedAt, mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
+import type { BaseServices, Resource, Store } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
-import { type Expected, getEntity, type JsonChange, readJson, type Store, updateJson } from './store.ts'
+import { type Expected, getEntity, type JsonStored, readJson, updateJson } from './store.ts'
+
+/** SQL for the new metadata from the old, and the top-level keys that it changes. */
+export type MetadataChange = { readonly next: Sql; readonly named: readonly string[] }
+
+/** Customizes how metadata are written; see guarded-metadata.ts. */
+export type MetadataWriter<S extends BaseServices> = {
+  write(store: Store<S>, scope: Scope, id: string, expected: Expected, change: MetadataChange): Promise<JsonStored>
+  /** Keys whose members stay when PUT of the key does not name them. */
+  readonly mergedKeys: readonly string[]
+}
+
+const plainWriter: MetadataWriter<BaseServices> = {
+  write: (store, scope, id, expected, { next }) => updateJson(store, scope, id, expected, { column: 'metadata', next }),
+  mergedKeys: [],
+}
 
 const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { examples: [{ colour: { hex: '#2a6' } }] })
 const valueSchema = Type.Unknown({ examples: [{ hex: '#2a6' }] })
 const whole = { status: 200, description: 'The whole metadata object', schema: metadataSchema, headers: ['ETag'] }
 
 /** The five metadata operations of any resource: read to look, write to change, on the record itself. */
-export function metadataOperations(store: Store): Operation[] {
-  return [getWhole(store), mergeWhole(store), getKey(store), setKey(store), deleteKey(store)]
-}
+export const metadataOperations = <S extends BaseServices>(
+  resource: Resource<S>,
+  writer: MetadataWriter<S> = plainWriter,
+): Operation<S>[] => [
+  getWhole(resource),
+  mergeWhole(resource, writer),
+  getKey(resource),
+  setKey(resource, writer),
+  deleteKey(resource, writer),
+]
 
-const common = ({ resource }: Store, verb: string, level: 'read' | 'write') => ({
+const common = (resource: Resource, verb: string, level: 'read' | 'write') => ({
   id: `${resource.name}.metadata.${verb}`,
-  path: `${resource.path}/{id}/metadata`,
+  path: `${resource.path}/{id}/metadata` as const,
   access: { class: resource.acl, level },
 })
 
-function getWhole(store: Store): Operation {
-  return operation({
-    ...common(store, 'get', 'read'),
+function getWhole<S extends BaseServices>(resource: Resource<S>): Operation<S> {
+  return operationUsing<S>()({
+    ...common(resource, 'get', 'read'),
     method: 'GET',
-    summary: `Get the metadata of one of the ${store.resource.name}`,
+    summary: `Get the metadata of one of the ${resource.name}`,
     success: whole,
-    async handle({ request, scope }, { params: { id = '' } }) {
-      const { entity, revision } = await getEntity(store, scope, id, ['metadata'])
+    async handle({ request, scope, services }, { params: { id } }) {
+      const { entity, revision } = await getEntity({ resource, services }, scope, id, ['metadata'])
       if (isUnchanged(request, revision)) return { status: 304, headers: { etag: etagOf(revision) } }
       return { headers: { etag: etagOf(revision) }, body: entity.metadata }
     },
   })
 }
 
-function mergeWhole(store: Store): Operation {
-  return operation({
-    ...common(store, 'merge', 'write'),
+function mergeWhole<S extends BaseServices>(resource: Resource<S>, writer: MetadataWriter<S>): Operation<S> {
+  return operationUsing<S>()({
+    ...common(resource, 'merge', 'write'),
     method: 'PUT',
-    summary: `Merge into the metadata of one of the ${store.resource.name}`,
+    summary: `Merge into the metadata of one of the ${resource.name}`,
     description: 'Keys given are set, keys not given stay.',
     body: metadataSchema,
     success: whole,
     failures: [412],
-    handle: ({ request, scope }, { params: { id = '' }, body }) =>
-      update(store, scope, id, readIfMatch(request), {
+    handle: ({ request, scope, services }, { params: { id }, body }) =>
+      update(writer, { resource, services }, scope, id, readIfMatch(request), {
         next: mergedWith('metadata', body),
         named: Object.keys(body),
       }),
   })
 }
 
-function getKey(store: Store): Operation {
-  const { path, ...rest } = common(store, 'getKey', 'read')
-  return operation({
+function getKey<S extends BaseServices>(resource: Resource<S>): Operation<S> {
+  const { path, ...rest } = common(resource, 'getKey', 'read')
+  return operationUsing<S>()({
     ...rest,
     method: 'GET',
     path: `${path}/{key}`,
-    summary: `Get one key of the metadata of one of the ${store.resource.name}`,
+    summary: `Get one key of the metadata of one of the ${resource.name}`,
     description: 'The key may be dotted.',
     success: { status: 200, description: 'The value', schema: valueSchema },
-    handle: async ({ scope }, { params: { id = '', key = '' } }) => ({
-      body: await readJson(store, scope, id, 'metadata', valueAt('metadata', key)),
+    handle: async ({ scope, services }, { params: { id, key } }) => ({
+      body: await readJson({ resource, services }, scope, id, 'metadata', valueAt('metadata', key)),
     }),
   })
 }
 
-function setKey(store: Store): Operation {
-  const { path, ...rest } = common(store, 'setKey', 'write')
-  return operation({
+function setKey<S extends BaseServices>(resource: Resource<S>, writer: MetadataWriter<S>): Operation<S> {
+  const { path, ...rest } = common(resource, 'setKey', 'write')
+  return operationUsing<S>()({
     ...rest,
     method: 'PUT',
     path: `${path}/{key}`,
-    summary: `Set one key of the metadata of one of the ${store.resource.name}`,
-    description: `The key may be dotted: objects on the way are made.${mergedNote(store)}`,
+    summary: `Set one key of the metadata of one of the ${resource.name}`,
+    description: `The key may be dotted: objects on the way are made.${mergedNote(writer)}`,
     body: valueSchema,
     success: whole,
     failures: [412],
-    handle: async ({ request, scope }, { params: { id = '', key = '' }, body }) =>
-      update(store, scope, id, readIfMatch(request), {
-        next: isMerged(store, key) ? mergedAt('metadata', key, body) : withValueAt('metadata', key, body),
+    handle: async ({ request, scope, services }, { params: { id, key }, body }) =>
+      update(writer, { resource, services }, scope, id, readIfMatch(request), {
+        next: writer.mergedKeys.includes(key) ? mergedAt('metadata', key, body) : withValueAt('metadata', key, body),
         named: topOf(key),
       }),
   })
 }
 
-function deleteKey(store: Store): Operation {
-  const { path, ...rest } = common(store, 'deleteKey', 'write')
-  return operation({
+function deleteKey<S extends BaseServices>(resource: Resource<S>, writer: MetadataWriter<S>): Operation<S> {
+  const { path, ...rest } = common(resource, 'deleteKey', 'write')
+  return operationUsing<S>()({
     ...rest,
     method: 'DELETE',
     path: `${path}/{key}`,
-    summary: `Delete one key of the metadata of one of the ${store.resource.name}`,
+    summary: `Delete one key of the metadata of one of the ${resource.name}`,
     success: whole,
     failures: [412],
-    async handle({ request, scope }, { params: { id = '', key = '' } }) {
+    async handle({ request, scope, services }, { params: { id, key } }) {
+      const store = { resource, services }
       await readJson(store, scope, id, 'metadata', valueAt('metadata', key))
-      return update(store, scope, id, readIfMatch(request), {
+      return update(writer, store, scope, id, readIfMatch(request), {
         next: withoutKey('metadata', key),
         named: topOf(key),
       })
@@ -104,15 +129,20 @@ function deleteKey(store: Store): Operation {
   })
 }
 
-const isMerged = ({ resource }: Store, key: string): boolean => resource.mergedMetadata?.includes(key) ?? false
-
-const mergedNote = ({ resource: { mergedMetadata: keys = [] } }: Store): string =>
+const mergedNote = ({ mergedKeys: keys }: Pick<MetadataWriter<never>, 'mergedKeys'>): string =>
   keys.length === 0 ? '' : ` An object is merged into \`${keys.join('`, `')}\`: members that it does not name stay.`
 
 /** A dotted key may also be a literal one, which then is at the top itself. */
 const topOf = (key: string): string[] => [key, key.split('.', 1)[0] ?? '']
 
-async function update(store: Store, scope: Scope, id: string, expected: Expected, change: JsonChange): Promise<Answer> {
-  const { value, revision } = await updateJson(store, scope, id, expected, 'metadata', change)
+async function update<S extends BaseServices>(
+  { write }: MetadataWriter<S>,
+  store: Store<S>,
+  scope: Scope,
+  id: string,
+  expected: Expected,
+  change: MetadataChange,
+): Promise<Answer> {
+  const { value, revision } = await write(store, scope, id, expected, change)
   return { headers: { etag: etagOf(revision) }, body: value }
 }

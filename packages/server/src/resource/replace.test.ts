@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+
+// One database is enough: contract.test.ts replaces every resource on both; what a body leaves out is filled in in memory.
 
 let app: TestApp
 let tenant: Tenant

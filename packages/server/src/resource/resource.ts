@@ -1,10 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import Type, { type TProperties, type TSchema } from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import type { AclClass, Scope } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
-import type { Queryable, Row } from '../db/db.ts'
+import type { Secrets } from '../access/secrets.ts'
+import type { Db, Row } from '../db/db.ts'
 import type { Sql, SqlValue } from '../db/sql.ts'
 import type { AttributeType } from '../query/attribute.ts'
+
+/** The services of every resource operation; areas add their own. */
+export type BaseServices = {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly generations: Generations
+  /** The records of a resource by its title, such as `Application`: what joins name. */
+  storeOf(title: string): Store
+}
+
+/** A resource with the services to store it. Every function of `store.ts` demands a scope, and reaches nothing outside it. */
+export type Store<S extends BaseServices = BaseServices> = { readonly resource: Resource<S>; readonly services: S }
+
+/** A change counter for each resource on this server, which invalidates caches. */
+export type Generations = {
+  of(resource: Pick<Resource, 'title'>): number
+  next(resource: Pick<Resource, 'title'>): void
+}
 
 export type Verb = 'list' | 'create' | 'get' | 'replace' | 'patch' | 'delete'
 const allVerbs: readonly Verb[] = ['list', 'create', 'get', 'replace', 'patch', 'delete']
@@ -14,9 +33,9 @@ export type Field = {
   readonly type: AttributeType
   readonly schema: TSchema
   readonly column: string
-  /** `readOnly` is set by the service, `createOnly` cannot change later, `writeOnly` is never returned, `hidden` is ours alone. */
+  /** `readOnly`: set by the service; `createOnly`: cannot change later; `writeOnly`: never returned; `hidden`: internal. */
   readonly mode: 'writable' | 'createOnly' | 'readOnly' | 'writeOnly' | 'hidden'
-  /** Must be given when the resource is made. */
+  /** Must be given at creation. */
   readonly required: boolean
   /** The value when it is not given. */
   readonly default: unknown
@@ -29,10 +48,10 @@ export type Field = {
    * keeps its value.
    */
   readonly isKept?: boolean
-  /** What a body may hold, where that is more than what is answered; `prepare` makes one of the other. */
+  /** The schema in request bodies, if it differs from the response; `prepare` converts. */
   readonly input?: TSchema
-  /** Makes the value of the row, where the column does not hold it as it is. */
-  readonly read?: (row: Row) => unknown
+  /** Computes the value from the row, if the column does not hold it directly. */
+  readonly read?: (row: Row, secrets: Secrets) => unknown
 }
 
 export type Fields = Readonly<Record<string, Field>>
@@ -40,7 +59,7 @@ export type Fields = Readonly<Record<string, Field>>
 /** The wire form of one resource. */
 export type Entity = Record<string, unknown>
 
-/** How a resource is identified, and how its id is kept. */
+/** How a resource is identified, and how its id is stored. */
 export type Identity = {
   readonly schema: TSchema
   readonly type: AttributeType
@@ -50,16 +69,19 @@ export type Identity = {
   /** The id may stand in `filter` and `sort`. */
   readonly queryable: boolean
   /** The columns of a new row. */
-  generate(): Readonly<Record<string, SqlValue>>
-  /** What the column holds for this id; nothing when the text can be no id. */
+  generate(secrets: Secrets): Readonly<Record<string, SqlValue>>
+  /** The column value of an id; undefined when the text cannot be an id. */
   key(id: string): SqlValue | undefined
-  read(row: Row): string
+  read(row: Row, secrets: Secrets): string
 }
 
-/** A related resource that `join` loads: the one whose id a field holds, or the many that hold this one's id. */
+/**
+ * Related records that `join` loads, by the title of their resource: the one whose id a field holds, or the many that hold
+ * this one's id.
+ */
 export type Join =
-  | { readonly one: () => Resource; readonly field: string }
-  | { readonly many: () => Resource; readonly foreignColumn: string }
+  | { readonly one: string; readonly field: string }
+  | { readonly many: string; readonly foreignColumn: string }
 
 export type Draft = {
   readonly values: Entity
@@ -71,29 +93,15 @@ export type Draft = {
   leaving(): AbortSignal
 }
 
-export type MetadataChange = {
-  /** Empty when the record is only being made. */
-  readonly before: Entity
-  readonly after: Entity
-  readonly isNew: boolean
-  /** Of the record; empty for an application that is only being made. */
-  readonly applicationId: string
-  /** The keys at the top that the request is about. */
-  readonly named: readonly string[]
+/** A caller-specific view of a resource: computed columns and a row filter. */
+export type View = {
+  /** Columns that are replaced for this caller, in answers and in filters. */
+  readonly columns?: Readonly<Record<string, Sql>>
+  /** A row filter beyond tenant and ACL. */
+  readonly where?: Sql
 }
 
-/** What goes with a record. */
-export type Removal = {
-  /** Parameters that DELETE has. */
-  readonly parameters: TProperties
-  /** Looks around, before the transaction. */
-  prepare(entity: Entity, query: Readonly<Record<string, unknown>>): Promise<Removing>
-}
-
-/** In the transaction that deletes the record, which is locked. Answers what is left to do when it is committed. */
-export type Removing = (tx: Queryable) => Promise<(() => Promise<void>) | undefined>
-
-export type Resource = {
+export type Resource<S extends BaseServices = BaseServices> = {
   /** Plural; the URL segment and the table. */
   readonly name: string
   /** Singular, as the schema is called in OpenAPI. */
@@ -113,30 +121,18 @@ export type Resource = {
   /** PUT of a record without a required field: an error, or the field keeps its value. */
   readonly replacement: 'full' | 'keeps'
   readonly bodyLimit?: number
-  /** Bodies may have members that are not known; they are not kept. */
+  /** Unknown members of bodies are ignored. */
   readonly ignoresUnknown?: boolean
+  /** Answers hold live values that the ETag does not cover, so a GET is never 304. */
+  readonly hasLiveFields?: boolean
   /** Statuses that writing can answer besides the usual ones. */
   readonly writeFailures?: readonly number[]
   /** A body that creates one. The documentation shows it, the contract tests send it. */
   readonly example: Entity
-  /** Last checks of what will be stored, and values that follow from it. Returns what to store. */
-  readonly prepare?: (draft: Draft, scope: Scope) => Promise<Entity>
-  /** Parameters that only the list of this resource has. */
-  readonly listExtras?: {
-    readonly parameters: TProperties
-    readonly where: (query: Readonly<Record<string, unknown>>) => Sql[]
-  }
-  /** Columns of which a caller sees something else than what is stored: answers and filters see that too. */
-  readonly views?: (scope: Scope) => Promise<Readonly<Record<string, Sql>>>
-  /** What the metadata becomes, where not every writer may write all of it. */
-  readonly guardMetadata?: (change: MetadataChange, scope: Scope) => Promise<Entity>
-  /** Keys of the metadata whose members stay when PUT of the key does not name them. */
-  readonly mergedMetadata?: readonly string[]
-  /** Throws where a record that is within reach must not be deleted by this caller. */
-  readonly checkRemoval?: (entity: Entity, scope: Scope) => Promise<void>
-  readonly removal?: Removal
-  /** A condition beyond tenant and ACL. */
-  readonly restrict?: (scope: Scope) => Promise<Sql>
+  /** Validates a draft and computes derived values. Returns what to store. */
+  prepare?(draft: Draft, scope: Scope, services: S): Promise<Entity>
+  /** For resources of which callers see different parts. */
+  view?(scope: Scope, services: S): Promise<View>
 }
 
 type FieldOptions = Partial<Omit<Field, 'type' | 'schema'>>
@@ -161,7 +157,7 @@ export function field(
 /** Clients can read it. */
 export const isShown = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'writeOnly' && mode !== 'hidden'
 
-/** Clients can say it when they make a record. */
+/** Clients can set it at creation. */
 export const isGiven = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'readOnly' && mode !== 'hidden'
 
 const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { description: 'Free-form, at most 64 KiB' })
@@ -179,11 +175,11 @@ export const uuidIdentity: Identity = {
   read: (row) => String(row.id),
 }
 
-type Declaration = Pick<Resource, 'name' | 'title' | 'acl' | 'example'> &
-  Partial<Omit<Resource, 'fields'>> & { fields: Record<string, ReturnType<typeof field>>; metadata?: false }
+type Declaration<S extends BaseServices> = Pick<Resource, 'name' | 'title' | 'acl' | 'example'> &
+  Partial<Omit<Resource<S>, 'fields'>> & { fields: Record<string, ReturnType<typeof field>>; metadata?: false }
 
-/** Fills a declaration up with what all resources share. */
-export function defineResource(declaration: Declaration): Resource {
+/** Completes a declaration with what all resources share. */
+export function defineResource<S extends BaseServices = BaseServices>(declaration: Declaration<S>): Resource<S> {
   const identity = declaration.identity ?? uuidIdentity
   const tenantColumn = declaration.tenantColumn ?? 'application_id'
   const tenant = { applicationId: field('uuid', Type.String({ format: 'uuid' }), { mode: 'readOnly' }) }

@@ -5,7 +5,7 @@ import type { Expected } from './store.ts'
 
 export const etagOf = (revision: string): string => `"${revision}"`
 
-/** `If-Match` as revisions. Weak tags never match: a precondition compares strongly. */
+/** Optimistic concurrency: `If-Match` as revisions. Weak tags never match, because a precondition compares strongly. */
 export function readIfMatch(request: FastifyRequest): Expected {
   const header = request.headers['if-match']
   if (header === undefined || header.trim() === '*') return 'any'
@@ -14,7 +14,7 @@ export function readIfMatch(request: FastifyRequest): Expected {
     .map(({ revision }) => revision)
 }
 
-/** Does the client hold this revision already? What is no tag matches nothing: the worst of it is a whole answer. */
+/** `If-None-Match`: does the client hold this revision? Malformed tags match nothing, which only costs a full answer. */
 export function isUnchanged(request: FastifyRequest, revision: string): boolean {
   const header = request.headers['if-none-match']
   if (header === undefined) return false

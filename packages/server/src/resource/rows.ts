@@ -1,24 +1,25 @@
+import type { Secrets } from '../access/secrets.ts'
 import type { Row } from '../db/db.ts'
 import { ident, joinSql, json, type Sql, type SqlValue, sql } from '../db/sql.ts'
 import { type Entity, type Field, isShown, type Resource } from './resource.ts'
 
-/** A record, and the revision that ETag and If-Match speak of. */
+/** A record and its revision, as ETag and If-Match use it. */
 export type Stored = { readonly entity: Entity; readonly revision: string }
 
-/** The same, ready to be sent. */
+/** A serialized record. */
 export type Written = { readonly json: string; readonly revision: string }
 
-/** What columns are to this caller, where that differs from what is stored, by name. */
-export type Views = Readonly<Record<string, Sql>>
+/** SQL for columns that differ for this caller, by name. */
+export type Columns = Readonly<Record<string, Sql>>
 
 type Selection = { readonly fields: readonly [string, Field][]; readonly columns: Sql; readonly texts: Sql }
 
-/** What a record is read by when all of it is wanted, as it is stored; worked out once. */
-const wholes = new WeakMap<Resource, Selection>()
+/** Cache of the SELECT lists for whole records. */
+const wholeSelections = new WeakMap<Resource, Selection>()
 
-export function selection(resource: Resource, names?: readonly string[], views?: Views): Selection {
-  const isPlain = !names && !views
-  const known = isPlain ? wholes.get(resource) : undefined
+export function selection(resource: Resource, names?: readonly string[], shown?: Columns): Selection {
+  const isPlain = !names && !shown
+  const known = isPlain ? wholeSelections.get(resource) : undefined
   if (known) return known
   const fields = Object.entries(resource.fields).filter(
     ([name, field]) => isShown(field) && (names?.includes(name) ?? true),
@@ -27,33 +28,37 @@ export function selection(resource: Resource, names?: readonly string[], views?:
   const plain = stored.filter(({ type }) => type !== 'json').map(({ column }) => column)
   const json = stored.filter(({ type }) => type === 'json').map(({ column }) => column)
   const rest = [...new Set([...resource.identity.columns, 'revision', ...plain])].map((column) =>
-    views?.[column] ? sql`${views[column]} AS ${ident(column)}` : ident(column),
+    shown?.[column] ? sql`${shown[column]} AS ${ident(column)}` : ident(column),
   )
   const made = {
     fields,
-    columns: joinSql([...rest, ...json.map((column) => sql`${viewOf(column, views)} AS ${ident(column)}`)], ', '),
-    texts: joinSql([...rest, ...json.map((column) => sql`(${viewOf(column, views)})::text AS ${ident(column)}`)], ', '),
+    columns: joinSql([...rest, ...json.map((column) => sql`${shownAs(column, shown)} AS ${ident(column)}`)], ', '),
+    texts: joinSql(
+      [...rest, ...json.map((column) => sql`(${shownAs(column, shown)})::text AS ${ident(column)}`)],
+      ', ',
+    ),
   }
-  if (isPlain) wholes.set(resource, made)
+  if (isPlain) wholeSelections.set(resource, made)
   return made
 }
 
 /** The column as this caller sees it. */
-export const viewOf = (column: string, views?: Views): Sql => views?.[column] ?? ident(column)
+export const shownAs = (column: string, shown?: Columns): Sql => shown?.[column] ?? ident(column)
 
-export function readRow(resource: Resource, row: Row, names?: readonly string[]): Stored {
+export function readRow(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): Stored {
   const entity: Entity = {}
   for (const [name, field] of selection(resource, names).fields) {
-    entity[name] = name === 'id' ? resource.identity.read(row) : fromColumn(field, row)
+    entity[name] = name === 'id' ? resource.identity.read(row, secrets) : fromColumn(field, row, secrets)
   }
   return { entity, revision: String(row.revision) }
 }
 
-/** The record as the text of its JSON. JSON in it stays the text it is: a style is neither parsed nor written anew. */
-export function readText(resource: Resource, row: Row, names?: readonly string[]): Written {
+/** The serialized record. JSON columns stay text, so that a large style is neither parsed nor serialized again. */
+export function readText(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): Written {
   const members = selection(resource, names).fields.map(([name, field]) => {
-    if (name === 'id') return `"id":${JSON.stringify(resource.identity.read(row))}`
-    const value = field.type === 'json' ? (row[field.column] ?? 'null') : JSON.stringify(fromColumn(field, row))
+    if (name === 'id') return `"id":${JSON.stringify(resource.identity.read(row, secrets))}`
+    const value =
+      field.type === 'json' ? (row[field.column] ?? 'null') : JSON.stringify(fromColumn(field, row, secrets))
     return `"${name}":${value}`
   })
   return { json: `{${members.join(',')}}`, revision: String(row.revision) }
@@ -75,8 +80,8 @@ function toColumn(field: Field, value: unknown): Sql {
   return sql`${value as SqlValue}`
 }
 
-function fromColumn({ column, read }: Field, row: Row): unknown {
-  if (read) return read(row)
+function fromColumn({ column, read }: Field, row: Row, secrets: Secrets): unknown {
+  if (read) return read(row, secrets)
   const value = row[column]
   return value instanceof Date ? value.toISOString() : (value ?? null)
 }

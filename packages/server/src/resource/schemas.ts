@@ -11,7 +11,7 @@ export function outputSchema(resource: Resource): TObject {
     else if (isShown(field)) properties[name] = field.schema
   }
   for (const [name, join] of Object.entries(resource.joins)) {
-    const related = Type.Unsafe<unknown>({ $ref: `#/components/schemas/${joined(join).title}` })
+    const related = Type.Unsafe<unknown>({ $ref: `#/components/schemas/${'many' in join ? join.many : join.one}` })
     const schema = 'many' in join ? Type.Array(related) : Type.Union([related, Type.Null()])
     properties[name] = Type.Optional({
       ...schema,
@@ -22,22 +22,20 @@ export function outputSchema(resource: Resource): TObject {
   return Type.Object(properties, { title: resource.title })
 }
 
-const joined = (join: Resource['joins'][string]): Resource => ('many' in join ? join.many() : join.one())
-
-/** A body that makes a record. What the service sets itself is accepted and overwritten, as the interface says. */
+/** The body of a create. Read-only fields are accepted and overwritten, as SPEC.md says. */
 export function createSchema(resource: Resource): TObject {
   return bodySchema(resource, isGiven, ({ required }) => required, {
     examples: [resource.example],
   })
 }
 
-/** A body that replaces a record. */
+/** The body of PUT. */
 export function replaceSchema(resource: Resource): TObject {
   const isRequired = ({ required }: Field) => required && resource.replacement === 'full'
   return bodySchema(resource, isChangeable, isRequired, { examples: [resource.example] })
 }
 
-/** What a merge patch may hold: any of the changeable fields, or null to reset them. The outcome is checked again. */
+/** The body of PATCH: any changeable field, or null to reset it. The result is validated again. */
 export function patchSchema(resource: Resource): TObject {
   const isChanged = (name: string) => isChangeable(resource.fields[name] ?? { mode: 'readOnly' })
   const properties = Object.fromEntries(

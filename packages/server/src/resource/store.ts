@@ -1,44 +1,44 @@
 import { setTimeout } from 'node:timers/promises'
 import { denied, type Scope } from '../access/acl.ts'
-import type { Db, Row } from '../db/db.ts'
-import { and, ident, joinSql, json, raw, type Sql, sql } from '../db/sql.ts'
+import type { Secrets } from '../access/secrets.ts'
+import type { Row } from '../db/db.ts'
+import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { rethrowRefusal, rethrowWriteRefusal } from './constraint-errors.ts'
 import type { ListQuery } from './list-query.ts'
-import { refusalOf, writeRefusalOf } from './refusal.ts'
-import { removeWith } from './remove-with.ts'
-import type { Entity, Resource } from './resource.ts'
-import { readRow, readText, type Stored, selection, toColumns, type Views, viewOf, type Written } from './rows.ts'
+import { type Removal, removeWith } from './removal.ts'
+import type { BaseServices, Entity, Resource, Store, View } from './resource.ts'
+import { readRow, readText, type Stored, selection, shownAs, toColumns, type Written } from './rows.ts'
 
-/** Where the records of a resource are. Every function below demands a scope, and reaches nothing outside it. */
-export type Store = { readonly db: Db; readonly resource: Resource }
-
-/** `If-Match`: any of these revisions, or whatever there is. */
+/** `If-Match`: any of these revisions, or any at all. */
 export type Expected = 'any' | readonly string[]
 
 export function listEntities(store: Store, scope: Scope, query: ListQuery): Promise<Page<Stored>> {
   return listBy(store, scope, query, 'columns', readRow)
 }
 
-/** As above, but ready to be sent: for whoever does not look inside. */
+/** The same, serialized. */
 export function listTexts(store: Store, scope: Scope, query: ListQuery): Promise<Page<Written>> {
   return listBy(store, scope, query, 'texts', readText)
 }
 
 type Page<T> = { page: T[]; total: number }
-type Read<T> = (resource: Resource, row: Row, names?: readonly string[]) => T
+type Read<T> = (resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]) => T
 
 async function listBy<T>(
-  { db, resource }: Store,
+  store: Store,
   scope: Scope,
   query: ListQuery,
   form: 'columns' | 'texts',
   read: Read<T>,
 ): Promise<Page<T>> {
-  const where = and([query.where, await reach(resource, scope)])
+  const { db, resource, secrets } = partsOf(store)
+  const view = await viewFor(store, scope)
+  const where = and([query.where, reach(resource, scope, view)])
   const rows = await db.query(sql`
-    SELECT ${selection(resource, query.fields, await viewsFor(resource, scope))[form]} FROM ${table(resource)} WHERE ${where}
+    SELECT ${selection(resource, query.fields, view?.columns)[form]} FROM ${table(resource)} WHERE ${where}
     ORDER BY ${query.order} LIMIT ${query.limit} OFFSET ${query.offset}`)
-  const page = rows.map((row) => read(resource, row, query.fields))
+  const page = rows.map((row) => read(resource, row, secrets, query.fields))
   // A page that is not full tells the total; only otherwise is counting worth a query.
   if (rows.length < query.limit && (rows.length > 0 || query.offset === 0)) {
     return { page, total: query.offset + rows.length }
@@ -47,79 +47,81 @@ async function listBy<T>(
   return { page, total: Number(count?.total) }
 }
 
-/** As it is, not as this caller sees it: to work out what becomes of it. */
-async function getStored({ db, resource }: Store, scope: Scope, id: string): Promise<Stored> {
-  const where = await one(resource, scope, id)
+/** The stored values, without the view of the caller, to compute a change from. */
+async function getStored(store: Store, scope: Scope, id: string, view: View | undefined): Promise<Stored> {
+  const { db, resource, secrets } = partsOf(store)
+  const where = one(resource, scope, id, view)
   const [row] = await db.query(sql`SELECT ${selection(resource).columns} FROM ${table(resource)} WHERE ${where}`)
   if (!row) throw absent(resource)
-  return readRow(resource, row)
+  return readRow(resource, row, secrets)
 }
 
 export async function getEntity(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Stored> {
   return getBy(store, scope, id, 'columns', readRow, fields)
 }
 
-/** As above, but ready to be sent: for whoever does not look inside. */
+/** The same, serialized. */
 export async function getText(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Written> {
   return getBy(store, scope, id, 'texts', readText, fields)
 }
 
 async function getBy<T>(
-  { db, resource }: Store,
+  store: Store,
   scope: Scope,
   id: string,
   form: 'columns' | 'texts',
   read: Read<T>,
   fields?: readonly string[],
 ): Promise<T> {
-  const where = await one(resource, scope, id)
-  const { [form]: wanted } = selection(resource, fields, await viewsFor(resource, scope))
+  const { db, resource, secrets } = partsOf(store)
+  const view = await viewFor(store, scope)
+  const where = one(resource, scope, id, view)
+  const { [form]: wanted } = selection(resource, fields, view?.columns)
   const [row] = await db.query(sql`SELECT ${wanted} FROM ${table(resource)} WHERE ${where}`)
   if (!row) throw absent(resource)
-  return read(resource, row, fields)
+  return read(resource, row, secrets, fields)
 }
 
 /** The records within reach whose `column` holds one of `keys`, each with that key. */
 export async function findEntities(
-  { db, resource }: Store,
+  store: Store,
   scope: Scope,
   column: string,
   keys: Sql,
 ): Promise<{ key: string; entity: Entity }[]> {
-  const where = and([sql`${ident(column)} = ANY(${keys})`, await reach(resource, scope)])
+  const { db, resource, secrets } = partsOf(store)
+  const view = await viewFor(store, scope)
+  const where = and([sql`${ident(column)} = ANY(${keys})`, reach(resource, scope, view)])
   const rows = await db.query(sql`
-    SELECT ${await columns(resource, scope)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
+    SELECT ${columns(resource, view)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
     ORDER BY created_at, ${ident(resource.identity.column)}`)
-  return rows.map((row) => ({ key: String(row.join_key), entity: readRow(resource, row).entity }))
+  return rows.map((row) => ({ key: String(row.join_key), entity: readRow(resource, row, secrets).entity }))
 }
 
-export async function insertEntity(
-  { db, resource }: Store,
-  scope: Scope,
-  applicationId: string,
-  values: Entity,
-): Promise<Stored> {
+export async function insertEntity(store: Store, scope: Scope, applicationId: string, values: Entity): Promise<Stored> {
+  const { db, resource, secrets } = partsOf(store)
   const { ownerColumn, tenantColumn, identity } = resource
   const row = new Map(Object.entries(toColumns(resource, values)))
-  for (const [column, value] of Object.entries(identity.generate())) row.set(column, sql`${value}`)
+  for (const [column, value] of Object.entries(identity.generate(secrets))) row.set(column, sql`${value}`)
   if (tenantColumn !== 'id') row.set(tenantColumn, sql`${applicationId}::uuid`)
   if (scope.ownerId !== null) {
     if (!ownerColumn) throw denied(`A key of type user cannot create a ${resource.title}.`)
     row.set(ownerColumn, sql`${scope.ownerId}`)
   }
   const names = [...row.keys()].map((column) => ident(column))
+  const view = await viewFor(store, scope)
   const [inserted] = await db
     .query(
       sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')}) VALUES (${joinSql([...row.values()], ', ')})
-          RETURNING ${await columns(resource, scope)}`,
+          RETURNING ${columns(resource, view)}`,
     )
-    .catch(writeRefusalOf)
-  return readRow(resource, inserted as Row)
+    .catch(rethrowWriteRefusal)
+  return readRow(resource, inserted as Row, secrets)
 }
 
 /**
- * Reads the record, lets `change` say what becomes of it, and writes that if nobody else wrote in between;
- * otherwise it begins again. No lock is held while `change` thinks.
+ * Optimistic concurrency: reads the record, lets `change` compute the new one, and writes it if nobody else wrote in
+ * between; otherwise it retries. No lock is held while `change` runs.
  */
 export async function changeEntity(
   store: Store,
@@ -128,61 +130,63 @@ export async function changeEntity(
   expected: Expected,
   change: (current: Entity) => Promise<Entity>,
 ): Promise<Stored> {
-  const { db, resource } = store
+  const { db, resource, secrets } = partsOf(store)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const current = await getStored(store, scope, id)
+    const view = await viewFor(store, scope)
+    const current = await getStored(store, scope, id, view)
     if (expected !== 'any' && !expected.includes(current.revision)) throw changedMeanwhile()
     const values = toColumns(resource, await change(current.entity))
     const assignments = Object.entries(values).map(([column, value]) => sql`${ident(column)} = ${value}`)
-    const where = and([await one(resource, scope, id), atRevision([current.revision])])
+    const where = and([one(resource, scope, id, view), atRevision([current.revision])])
     const [row] = await db
       .query(
         sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}
-            RETURNING ${await columns(resource, scope)}`,
+            RETURNING ${columns(resource, view)}`,
       )
-      .catch(writeRefusalOf)
+      .catch(rethrowWriteRefusal)
     if (row) {
-      changed(resource)
-      return readRow(resource, row)
+      changed(store)
+      return readRow(resource, row, secrets)
     }
     await setTimeout(Math.random() * 5 * attempt)
   }
   throw tooBusy()
 }
 
-const maxAttempts = 50
-const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record. Try again.')
+export const maxAttempts = 50
+export const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record. Try again.')
 
-export async function removeEntity(
-  store: Store,
+/** Deletes a record, with what its resource says goes with it. */
+export async function removeEntity<S extends BaseServices>(
+  store: Store<S>,
   scope: Scope,
   id: string,
   expected: Expected,
+  removal?: Removal<S>,
   query: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
-  const { db, resource } = store
-  const { checkRemoval, removal } = resource
-  const entity = checkRemoval || removal ? (await getStored(store, scope, id)).entity : {}
-  await checkRemoval?.(entity, scope)
-  const where = and([await one(resource, scope, id), atRevision(expected)])
+  const { db, resource } = partsOf(store)
+  const view = await viewFor(store, scope)
+  const entity = removal ? (await getStored(store, scope, id, view)).entity : {}
+  const removing = await removal?.prepare({ entity, query, scope }, store.services)
+  const where = and([one(resource, scope, id, view), atRevision(expected)])
   const deletion = sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`
-  const removing = await removal?.prepare(entity, query)
   const removed = removing
     ? await removeWith(db, sql`SELECT FROM ${table(resource)} WHERE ${where} FOR UPDATE`, deletion, removing)
-    : { count: (await db.query(deletion).catch(refusalOf)).length }
+    : { count: (await db.query(deletion).catch(rethrowRefusal)).length }
   if (removed.count === 0) await explainMiss(store, scope, id)
-  changed(resource)
+  changed(store)
   await removed.finish?.()
 }
 
-/** What this caller sees in place of what is stored. */
-export const viewsFor = async (resource: Resource, scope: Scope): Promise<Views | undefined> => resource.views?.(scope)
+/** The view of this caller, if the resource has one. */
+export const viewFor = async ({ resource, services }: Store, scope: Scope): Promise<View | undefined> =>
+  resource.view?.(scope, services)
 
-const columns = async (resource: Resource, scope: Scope): Promise<Sql> =>
-  selection(resource, undefined, await viewsFor(resource, scope)).columns
+const columns = (resource: Resource, view: View | undefined): Sql =>
+  selection(resource, undefined, view?.columns).columns
 
-/** What becomes of a JSON column, computed from what it is; and the keys at its top that this is about. */
-export type JsonChange = { readonly next: Sql; readonly named: readonly string[] }
+const partsOf = ({ resource, services: { db, secrets } }: Store) => ({ resource, db, secrets })
 
 /** Computes the new value of a JSON column from the old one in one statement, so that no update is lost. */
 export async function updateJson(
@@ -190,70 +194,51 @@ export async function updateJson(
   scope: Scope,
   id: string,
   expected: Expected,
-  column: string,
-  change: JsonChange,
-): Promise<{ value: Entity; revision: string }> {
-  const { resource } = store
-  const isGuarded = column === 'metadata' && resource.guardMetadata !== undefined
-  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-    const where = and([await one(resource, scope, id), atRevision(expected)])
-    const guarded = isGuarded ? await guardedMetadata(store, scope, where, change) : { value: change.next, at: where }
-    const row = guarded && (await writeJson(store, scope, column, guarded))
-    if (row) return row
-    if (!isGuarded || !guarded) return explainMiss(store, scope, id)
-  }
-  throw tooBusy()
-}
-
-async function writeJson(
-  { db, resource }: Store,
-  scope: Scope,
-  column: string,
-  { value, at }: { value: Sql; at: Sql },
-): Promise<{ value: Entity; revision: string } | undefined> {
-  const seen = viewOf(column, await viewsFor(resource, scope))
+  { column, next }: { column: string; next: Sql },
+): Promise<JsonStored> {
+  const { db, resource } = partsOf(store)
+  const view = await viewFor(store, scope)
   const [row] = await db
-    .query<{ value: Entity; revision: string }>(
-      sql`UPDATE ${table(resource)} SET ${ident(column)} = ${value}, ${touched} WHERE ${at}
-          RETURNING ${seen} AS value, revision`,
+    .query<JsonStored>(
+      sql`UPDATE ${table(resource)} SET ${ident(column)} = ${next}, ${touched}
+          WHERE ${and([one(resource, scope, id, view), atRevision(expected)])}
+          RETURNING ${shownAs(column, view?.columns)} AS value, revision`,
     )
-    .catch(refusalOf)
-  changed(resource)
+    .catch(rethrowRefusal)
+  if (!row) return explainMiss(store, scope, id)
+  changed(store)
   return row
 }
 
-/** Where a part of the metadata is not for everybody to write: what it becomes of a record as it is now. */
-async function guardedMetadata({ db, resource }: Store, scope: Scope, where: Sql, { next, named }: JsonChange) {
-  if (!resource.guardMetadata) return undefined
-  const tenant = ident(resource.tenantColumn)
-  const [row] = await db
-    .query<{ before: Entity; after: Entity; revision: string; applicationId: string }>(
-      sql`SELECT metadata AS before, ${next} AS after, revision, ${tenant} AS "applicationId"
-          FROM ${table(resource)} WHERE ${where}`,
-    )
-    .catch(refusalOf)
-  if (!row) return undefined
-  const value = json(await resource.guardMetadata({ ...row, named, isNew: false }, scope))
-  return { value, at: and([where, atRevision([String(row.revision)])]) }
-}
+export type JsonStored = { value: Entity; revision: string }
 
-const generations = new WeakMap<Resource, number>()
-
-/** Grows with each change that this process makes: what was read before is not to be trusted any more. */
-export const generationOf = (resource: Resource): number => generations.get(resource) ?? 0
-
-const changed = (resource: Resource): unknown => generations.set(resource, generationOf(resource) + 1)
-
-/** The JSON value that an expression finds in a record, or 404. */
-export async function readJson(
-  { db, resource }: Store,
+/** A dry run: the JSON column as stored and as `next` would make it, with its revision. */
+export async function foreseeJson(
+  store: Store,
   scope: Scope,
   id: string,
-  column: string,
-  value: Sql,
-): Promise<unknown> {
-  const where = await one(resource, scope, id)
-  const seen = viewOf(column, await viewsFor(resource, scope))
+  expected: Expected,
+  { column, next }: { column: string; next: Sql },
+): Promise<{ before: Entity; after: Entity; revision: string; applicationId: string }> {
+  const { db, resource } = partsOf(store)
+  const where = and([one(resource, scope, id, await viewFor(store, scope)), atRevision(expected)])
+  const [row] = await db
+    .query<{ before: Entity; after: Entity; revision: unknown; applicationId: string }>(
+      sql`SELECT ${ident(column)} AS before, ${next} AS after, revision, ${ident(resource.tenantColumn)} AS "applicationId"
+          FROM ${table(resource)} WHERE ${where}`,
+    )
+    .catch(rethrowRefusal)
+  return row ? { ...row, revision: String(row.revision) } : explainMiss(store, scope, id)
+}
+
+const changed = ({ resource, services }: Store): void => services.generations.next(resource)
+
+/** The JSON value that an expression finds in a record, or 404. */
+export async function readJson(store: Store, scope: Scope, id: string, column: string, value: Sql): Promise<unknown> {
+  const { db, resource } = partsOf(store)
+  const view = await viewFor(store, scope)
+  const where = one(resource, scope, id, view)
+  const seen = shownAs(column, view?.columns)
   const [row] = await db.query(sql`
     SELECT value, value IS NOT NULL AS present FROM (
       SELECT ${value} AS value FROM (SELECT ${seen} AS ${ident(column)} FROM ${table(resource)} WHERE ${where}) s) v`)
@@ -262,14 +247,14 @@ export async function readJson(
   return row.value
 }
 
-/** Nothing was changed: because the record is absent (404), or because it is not at the expected revision (412). */
+/** Explains why no row changed: the record is absent (404), or at another revision (412). */
 async function explainMiss(store: Store, scope: Scope, id: string): Promise<never> {
   await getEntity(store, scope, id, ['id'])
   throw changedMeanwhile()
 }
 
 /** The one place where tenant, ACL and ownership become SQL. */
-async function reach(resource: Resource, scope: Scope): Promise<Sql> {
+function reach(resource: Resource, scope: Scope, view: View | undefined): Sql {
   const { identity, tenantColumn, ownerColumn } = resource
   const conditions: Sql[] = []
   if (scope.applicationId !== 'any') conditions.push(sql`${ident(tenantColumn)} = ${scope.applicationId}::uuid`)
@@ -280,15 +265,15 @@ async function reach(resource: Resource, scope: Scope): Promise<Sql> {
   if (scope.ownerId !== null) {
     conditions.push(ownerColumn ? sql`${ident(ownerColumn)} = ${scope.ownerId}` : raw('FALSE'))
   }
-  if (resource.restrict) conditions.push(await resource.restrict(scope))
+  if (view?.where) conditions.push(view.where)
   return and(conditions)
 }
 
-/** The record with this id, within reach; a text that can be no id is simply absent. */
-async function one(resource: Resource, scope: Scope, id: string): Promise<Sql> {
+/** SQL condition for one record in scope; a text that cannot be an id matches nothing. */
+function one(resource: Resource, scope: Scope, id: string, view: View | undefined): Sql {
   const key = resource.identity.key(id)
   if (key === undefined) throw absent(resource)
-  return and([sql`${ident(resource.identity.column)} = ${key}`, await reach(resource, scope)])
+  return and([sql`${ident(resource.identity.column)} = ${key}`, reach(resource, scope, view)])
 }
 
 const table = (resource: Resource): Sql => ident('svc', resource.name)
@@ -296,12 +281,12 @@ const table = (resource: Resource): Sql => ident('svc', resource.name)
 const atRevision = (expected: Expected): Sql =>
   expected === 'any' ? raw('TRUE') : sql`revision = ANY(${expected}::bigint[])`
 
-/** What every change of a record changes too. */
+/** The columns that every update sets. */
 export const touched = raw("revision = revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())")
 
 const changedMeanwhile = (): ApiError =>
   new ApiError('precondition_failed', 'The record has changed since the revision in If-Match. Read it again.')
 
-/** The same words for a record that never was, one of another tenant and one beyond reach. */
+/** The same message for a record that does not exist, one of another tenant and one outside the ACL. */
 const absent = (resource: Resource): ApiError =>
   new ApiError('not_found', `There is no ${resource.title} with this id.`)

@@ -4,7 +4,7 @@ import { type Scope, scopeOf } from '../access/acl.ts'
 import { invalid } from '../errors.ts'
 import { field, type Identity } from './resource.ts'
 
-/** Users are numbered, at random, so that a number tells nothing; a JSON number holds them exactly. */
+/** User ids are random numbers, which reveal nothing, below 2^53, which JSON numbers hold exactly. */
 const digits = /^[1-9]\d{0,15}$/
 
 function readNumber(text: string): number | undefined {
@@ -30,11 +30,11 @@ export const userIdentity: Identity = {
 const number = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 const text = Type.String({ pattern: digits.source })
 
-/** A field that names a user. Bodies may say the number as text too. */
+/** A field that refers to a user. Bodies may give the number as text too. */
 export const userReference = (mode: 'writable' | 'createOnly') =>
   field('integer', Type.Union([number, Type.Null()]), { mode, input: Type.Union([number, text, Type.Null()]) })
 
-/** The user that a body names, if this caller may read it; whether there is one the database itself sees to. */
+/** The user that a body refers to, if this caller may read it. A foreign key checks that it exists. */
 export function readUserReference(value: unknown, path: string, scope: Scope): number | null {
   if (value === null || value === undefined) return null
   const id = readNumber(String(value))

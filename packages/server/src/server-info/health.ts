@@ -3,13 +3,13 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 
-/** Whether the database answers, known without making whoever asks wait for its turn or for a free connection. */
+/** Health check of the database that does not wait in the queue for a connection. */
 export type Health = {
-  /** `busy`: it answered the last time and has not answered yet this time. Fails as `unavailable` when it does not work. */
+  /** `busy`: the last probe was answered, this one not yet. Throws `unavailable` when the database does not work. */
   check(): Promise<'ok' | 'busy'>
 }
 
-/** A database that is free answers within this time. */
+/** A probe that takes longer counts as busy. */
 const promptMs = 40
 
 /**
@@ -22,7 +22,7 @@ export function createHealth(db: Pick<Db, 'query' | 'kind'>): Health {
   let pending: { promise: Promise<'ok'>; since: number } | undefined
   let lastFailure: unknown
 
-  /** Many questions at once are one query: the check must not be a way to load the database. */
+  /** Single-flight: many checks at once share one query, so that they cannot load the database. */
   function probe(): { promise: Promise<'ok'>; since: number } {
     if (pending) return pending
     const promise = db.query(sql`SELECT 1`).then(

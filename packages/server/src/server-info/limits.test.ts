@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { about, type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { about, type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
 
 let app: TestApp
 let own: Tenant

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 
 const whole = (description: string) => Type.Integer({ description })
 
-/** What the installation allows, so that a client can know it before it sends. */
+/** The limits of the installation, so that clients can know them before they send. */
 export const limitsSchema = Type.Object({
   bodyBytes: whole('The largest JSON body; styles and configuration may have more'),
   uploadBytes: whole('The largest file of an upload'),

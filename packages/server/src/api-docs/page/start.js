@@ -4,9 +4,18 @@ const place = 'authorized'
 const scheme = 'headerApiKey'
 localStorage.removeItem(place)
 
+// As in the console: light, dark, or what the system says. The choice is made there.
 const isDark = matchMedia('(prefers-color-scheme: dark)')
-const followTheme = () => document.documentElement.classList.toggle('dark-mode', isDark.matches)
+function followTheme() {
+  const root = document.documentElement
+  const choice = localStorage.getItem('graticule.theme')
+  const isChosen = choice === 'light' || choice === 'dark'
+  if (isChosen) root.dataset.theme = choice
+  else delete root.dataset.theme
+  root.classList.toggle('dark-mode', isChosen ? choice === 'dark' : isDark.matches)
+}
 isDark.addEventListener('change', followTheme)
+addEventListener('storage', followTheme)
 followTheme()
 
 const keepForSession = () => ({

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** One address, and nothing that a mail's header could be broken with. */
+/** Schema of one email address, without characters that could inject mail headers. */
 export const emailSchema = Type.String({
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that they are refused is the point
   pattern: /^[^\s@<>()[\],;:\\"\x00-\x1f\x7f-\x9f]{1,64}@[^\s@<>()[\],;:\\"\x00-\x1f\x7f-\x9f]{1,255}$/.source,

@@ -1,6 +1,6 @@
 import { ApiError, faulty, invalid } from '../errors.ts'
 
-/** What the database refuses, in the client's words. Constraint names are chosen in the migrations. */
+/** Messages for constraint violations, by the names that the migrations give to constraints. */
 const constraints: Record<string, (table: unknown) => ApiError> = {
   metadata_size: () => new ApiError('too_large', 'The metadata would be larger than 64 KiB, its limit.'),
   config_size: () => new ApiError('too_large', 'The configuration would be larger than 1 MiB, its limit.'),
@@ -19,8 +19,8 @@ const duplicate = (path: string, message: string): ApiError =>
 /** SQLSTATEs that our own triggers and functions raise; their message is meant for the client. */
 const ownStates: Record<string, 'conflict' | 'invalid_request'> = { GR409: 'conflict', GR400: 'invalid_request' }
 
-/** Rethrows: an ApiError when the database refused for a reason the client can mend. */
-export function refusalOf(error: unknown): never {
+/** Rethrows, as an ApiError if the client can correct what the database refused. */
+export function rethrowRefusal(error: unknown): never {
   if (typeof error === 'object' && error !== null && 'code' in error && 'message' in error) {
     const own = ownStates[String(error.code)]
     if (own) throw new ApiError(own, String(error.message), { cause: error })
@@ -32,10 +32,10 @@ export function refusalOf(error: unknown): never {
   throw error
 }
 
-/** The same where a record is written, not deleted: the database that it names was deleted meanwhile. */
-export function writeRefusalOf(error: unknown): never {
+/** For writes, where `database_in_use` means that the database of the record was deleted meanwhile. */
+export function rethrowWriteRefusal(error: unknown): never {
   const isDatabaseGone =
     typeof error === 'object' && error !== null && 'constraint' in error && error.constraint === 'database_in_use'
   if (isDatabaseGone) throw invalid('body/databaseId', 'There is no database with this id.')
-  refusalOf(error)
+  rethrowRefusal(error)
 }

@@ -1,0 +1,191 @@
+/** The life of a request: authenticate → authorize → read the input → handle → answer. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { authorize, bearerOf, type Caller, type Scope } from '../access/acl.ts'
+import { type Authority, authenticate } from '../access/authenticate.ts'
+import { isForeignKeyViolation } from '../db/database-error.ts'
+import { ApiError, FaultCollector, invalid } from '../errors.ts'
+import { mayCompress } from './compressed-answer.ts'
+import type { Access, Address, ContextOf, DeclaredOperation, Operation } from './operation.ts'
+import { parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
+import { openRequestSignal, type RequestSignal } from './request-signal.ts'
+import { sendAnswer } from './send-answer.ts'
+import { validator } from './validate.ts'
+
+/** The config of a route; routes that only refuse have no operation. */
+export type RouteConfig = { readonly operation?: DeclaredOperation }
+
+type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree; opened?: RequestSignal }
+
+/** The property of a request that holds its caller and scope. */
+export const admission = 'admission'
+
+/** Makes the route of an operation. */
+export function mount<S>(app: FastifyInstance, operation: Operation<S>, authority: Authority, services: S): void {
+  const readBody = operation.body && validator(operation.body, 'body')
+  const readInput = queryReader(operation)
+  const isCompressed = mayCompress(operation)
+  const paramsOf = paramsReader(operation)
+
+  app.route({
+    method: operation.method,
+    url: routeOf(operation),
+    bodyLimit: operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined),
+    config: { operation } satisfies RouteConfig,
+    // Before the body is read, so that callers without access cost little.
+    async onRequest(request) {
+      request.setDecorator<Admitted>(admission, await admitRequest(operation, request, authority, services))
+    },
+    async handler(request, reply) {
+      const admitted = request.getDecorator<Admitted>(admission)
+      const { tree } = admitted
+      const faults = new FaultCollector()
+      const query = readInput(tree, faults)
+      if (operation.multipart && !isForm(request)) throw notForm()
+      const body = readBody && faults.attempt(() => readBody(given(request.body)))
+      faults.finish()
+      const params = paramsOf(request)
+      const context = new Context(request, admitted, authority, services) as ContextOf<Access, S>
+      try {
+        return sendAnswer(reply, await operation.handle(context, { params, query, body }), operation, isCompressed)
+      } catch (error) {
+        throw await explained(error, admitted, authority)
+      }
+    },
+  })
+}
+
+/** The router calls the rest of a path `*`; handlers get it by its name. */
+function paramsReader({ path, isRestOfPath }: DeclaredOperation): (request: FastifyRequest) => Record<string, string> {
+  const [, rest] = (isRestOfPath && /\{(\w+)\}$/.exec(path)) || []
+  if (rest === undefined) return ({ params }) => params as Record<string, string>
+  return ({ params }) => {
+    const { '*': value = '', ...others } = params as Record<string, string>
+    return { ...others, [rest]: value }
+  }
+}
+
+const noParameters = { properties: {} }
+
+function queryReader(
+  operation: DeclaredOperation,
+): (tree: QueryTree, faults: FaultCollector) => Record<string, unknown> {
+  const { query, ownParameters } = operation
+  const validate = query && validator(query, 'query')
+  return (tree, faults) => {
+    if (!ownParameters) faults.attempt(() => refuseUnknown(tree, query ?? noParameters))
+    if (!(query && validate)) return {}
+    const values = readQuery(query, tree, faults)
+    return faults.attempt(() => validate(values)) ?? {}
+  }
+}
+
+function given(body: unknown): unknown {
+  if (body === undefined) throw invalid('body', 'is required, as JSON')
+  return body
+}
+
+/** The context of a handler. A class, because a getter in an object literal costs every request two microseconds. */
+class Context<S> {
+  readonly services: S
+  readonly request: FastifyRequest
+  readonly tree: QueryTree
+  readonly caller: Caller | undefined
+  readonly scope: Scope | undefined
+  readonly #admitted: Admitted
+  readonly #authority: Authority
+
+  constructor(request: FastifyRequest, admitted: Admitted, authority: Authority, services: S) {
+    this.services = services
+    this.request = request
+    this.tree = admitted.tree
+    this.caller = admitted.caller
+    this.scope = admitted.scope
+    this.#admitted = admitted
+    this.#authority = authority
+  }
+
+  get signal(): AbortSignal {
+    const { caller } = this
+    this.#admitted.opened ??= openRequestSignal(
+      this.request.raw.socket,
+      caller && ((end) => this.#authority.revocation.watch(caller, end)),
+    )
+    return this.#admitted.opened.signal
+  }
+}
+
+/** The request is answered: removes its listeners from the connection. */
+export const releaseSignal = (request: FastifyRequest): void =>
+  request.getDecorator<Admitted | null>(admission)?.opened?.release()
+
+/**
+ * A request that fails because its caller was revoked meanwhile, such as a query of an application whose role is gone, is
+ * answered 401 and not 500. A database that is unreachable or slow is no sign of that, and is not asked once more.
+ */
+async function explained(error: unknown, { caller, opened }: Admitted, { revocation }: Authority): Promise<unknown> {
+  if (opened?.signal.aborted) return opened.signal.reason
+  if (!caller || !mayBeRevoked(error)) return error
+  return (await revocation.check(caller).catch(() => undefined)) ?? error
+}
+
+/** A foreign key violation may mean that the application itself was deleted. */
+const mayBeRevoked = (error: unknown): boolean =>
+  !(error instanceof ApiError) ||
+  error.code === 'internal' ||
+  error.code === 'upstream_failed' ||
+  isForeignKeyViolation(error.cause)
+
+/** Small: without a key, bodies hold only a name, a password or a token. */
+const publicBodyLimit = ({ initialConfig }: FastifyInstance): number =>
+  Math.min(16_384, initialConfig.bodyLimit ?? Number.POSITIVE_INFINITY)
+
+const isForm = ({ headers }: FastifyRequest): boolean =>
+  /^multipart\/form-data(;|$)/i.test(headers['content-type'] ?? '')
+
+const notForm = (): ApiError => new ApiError('unsupported_media_type', 'Send the body as multipart/form-data.')
+
+/** The path in the router's notation. */
+export function routeOf({
+  path,
+  idPattern,
+  isRestOfPath,
+}: Pick<DeclaredOperation, 'path' | 'idPattern' | 'isRestOfPath'>): string {
+  if (isRestOfPath) return path.replace(/\{\w+\}$/, '*')
+  return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && idPattern ? `:id(${idPattern})` : `:${name}`))
+}
+
+async function admitRequest<S>(
+  operation: Operation<S>,
+  request: FastifyRequest,
+  authority: Authority,
+  services: S,
+): Promise<Admitted> {
+  const tree = parseQueryString(queryOf(request.raw.url ?? ''))
+  if (operation.access === 'public') return { tree }
+  const credentials = { rawHeaders: request.raw.rawHeaders, query: tree }
+  const { readToolToken } = operation
+  const caller = await authenticate(
+    credentials,
+    authority,
+    readToolToken && ((token) => readToolToken(token, services)),
+  )
+  authority.noteRequest?.(caller)
+  const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
+  return scope ? { caller, tree, scope } : { caller, tree }
+}
+
+/**
+ * Authorization: everything that an operation demands of a caller, or 401: an access token, a master key, and the ACL for
+ * class, level and id. Requests and the tools of models both pass through here. Returns the scope, if there is one.
+ */
+export function admit(
+  { access, bearer }: Pick<DeclaredOperation, 'access' | 'bearer'>,
+  caller: Caller,
+  address: Address,
+): Scope | undefined {
+  if (bearer) bearerOf(caller)
+  if (typeof access !== 'object') return undefined
+  const level = typeof access.level === 'function' ? access.level(address) : access.level
+  const id = access.id ? access.id(address, caller) : address.params.id
+  return authorize(caller, { ...access, level }, id)
+}
