@@ -8,10 +8,12 @@ import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { createClient } from '@graticule/client'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium } from '../packages/server/src/testing/chromium.ts'
-import { runCommandLine, startServer } from '../packages/server/src/testing/command-line.ts'
-import { type TestDatabase, testDatabase } from '../packages/server/src/testing/database.ts'
-import { until } from '../packages/server/src/testing/until.ts'
+import { launchChromium } from '../packages/server/testing/chromium.ts'
+import { runCommandLine, startServer } from '../packages/server/testing/command-line.ts'
+import { type TestDatabase, testDatabase } from '../packages/server/testing/database.ts'
+import { until } from '../packages/server/testing/until.ts'
+
+// One database is enough: examples see only the API.
 
 // Each example, started as its README says, on a server with the sample that a first start makes.
 

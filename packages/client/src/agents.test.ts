@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { type AgentWorld, agentWorld } from '../../server/src/testing/agent-world.ts'
-import { until } from '../../server/src/testing/until.ts'
+import { type AgentWorld, agentWorld } from '../../server/testing/agent-world.ts'
+import { until } from '../../server/testing/until.ts'
 import { type AgentEvent, type Client, createClient } from './client.ts'
 
 let world: AgentWorld

@@ -1,3 +1,4 @@
+// The error class of the client, and its construction from problem details (RFC 9457).
 import type { Problem } from './types.ts'
 
 /** One fault inside a request: where it is, what it is. */
@@ -13,16 +14,16 @@ export interface ApiErrorFields {
 }
 
 /**
- * Why a request was not answered as asked. `code` never changes its meaning, so programs may rely on it; `message` says what
- * to do. A request that got no answer has status 0 and the code `network_error` or `timeout`.
+ * A failed request. Codes are stable, so programs may rely on `code`; `message` says what to do. A request without a
+ * response has status 0 and the code `network_error` or `timeout`.
  */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError'
   readonly status: number
   readonly code: string
-  /** All the faults of a request that is not valid. */
+  /** Every fault of an invalid request. */
   readonly errors: readonly Fault[]
-  /** Finds the request in the server's log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | null
 
   constructor({ status, code, message, errors = [], requestId = null, cause }: ApiErrorFields) {
@@ -34,7 +35,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error that an answer with a failing status stands for; a proxy's page becomes `http_error`. */
+/** The error for a response with a failing status; a proxy's HTML page becomes `http_error`. */
 export async function readError(response: Response): Promise<ApiError> {
   const { status, statusText, headers } = response
   const requestId = headers.get('x-request-id')
@@ -44,10 +45,10 @@ export async function readError(response: Response): Promise<ApiError> {
   return new ApiError({ status, code: 'http_error', message: `${message}.`, requestId })
 }
 
-/** Whether the answer is Graticule's own word, not that of a proxy in front of it. */
+/** Whether the response comes from Graticule and not from a proxy in front of it. */
 export const isProblem = ({ headers }: Response): boolean => /problem\+json/.test(headers.get('content-type') ?? '')
 
-/** Problem details, as the body of an answer or the payload of an event. */
+/** An error from problem details, which are the body of a response or the payload of an event. */
 export const problemError = (problem: Partial<Problem>, status: number, requestId: string | null = null): ApiError =>
   new ApiError({
     status: problem.status ?? status,

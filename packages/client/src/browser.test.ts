@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium } from '../../server/src/testing/chromium.ts'
-import { bundle } from './testing/bundle.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
+import { launchChromium } from '../../server/testing/chromium.ts'
+import { bundle } from '../testing/bundle.ts'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 
 // The bundled client in a page of another origin than the server's.
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { ApiError, createClient } from './client.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
 
 let server: ClientServer
 before(async () => {
@@ -22,7 +22,7 @@ async function refusal(promise: Promise<unknown>): Promise<ApiError> {
 }
 
 describe('records', () => {
-  test('a record is made, read, listed, changed, replaced and deleted', async () => {
+  test('are created, read, listed, changed, replaced and deleted', async () => {
     const { styles } = server.client()
     const style = { version: 8, sources: {}, layers: [] }
     const made = await styles.create({ name: 'One', style, metadata: { a: 1 } })
@@ -60,7 +60,7 @@ describe('records', () => {
     assert.deepEqual([error.status, error.code], [412, 'precondition_failed'])
   })
 
-  test('an id that would lead to another address is refused unsent', async () => {
+  test('with an id that would lead to another path are refused without a request', async () => {
     const { datasets, styles } = server.client({ fetch: () => assert.fail('It was sent') })
     for (const id of ['', '.', '..']) {
       await assert.rejects(async () => datasets.delete(id), TypeError)
@@ -70,7 +70,7 @@ describe('records', () => {
 })
 
 describe('queries', () => {
-  test('the format decides what a query answers', async () => {
+  test('return rows, features or text, as their format says', async () => {
     const { datasets } = server.client()
     const { id } = await datasets.create({ type: 'sql', name: 'Numbers', source: numbers })
     const query = { attributes: ['n', 'rest', 'geom'], where: { n: { $lte: 2 } }, order: ['-n'] }

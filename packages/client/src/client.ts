@@ -1,4 +1,4 @@
-// biome-ignore-all lint/performance/noBarrelFile: the door of the package
+// biome-ignore-all lint/performance/noBarrelFile: the entry of the package
 import { agentsGroup } from './groups/agents.ts'
 import { appconfigGroup } from './groups/appconfig.ts'
 import { authGroup } from './groups/auth.ts'
@@ -24,6 +24,7 @@ export { ApiError, type Fault } from './api-error.ts'
 export type { Params } from './crud.ts'
 export type { Feature, FeatureCollection, Geometry } from './geojson.ts'
 export type { AgentEvent, AgentQuestion } from './groups/agents.ts'
+export type { RowPage } from './groups/datasets.ts'
 export type { TileCoordinates } from './groups/maps.ts'
 export { UploadError, type UploadOptions } from './groups/uploads.ts'
 export type { RequestParams } from './request.ts'
@@ -35,20 +36,20 @@ export type { UploadFile, UploadProgress } from './upload-body.ts'
 export interface ClientOptions {
   /** A JWT: sent instead of the key. */
   accessToken?: string | null | undefined
-  /** When it is set, an expired access token is replaced once and the request repeated. */
+  /** If set, an expired access token is replaced once and the request repeated. */
   refreshToken?: string | null | undefined
-  /** Called whenever the client itself has changed its tokens: after login, refresh and logout. */
+  /** Called when the client has changed its tokens: after login, refresh and logout. */
   onTokens?: ((tokens: HeldTokens) => void) | undefined
   fetch?: typeof fetch | undefined
-  /** How often a request that is safe to repeat is repeated; 2 unless given. */
+  /** How often a failed request is repeated, if that is safe. @defaultValue 2 */
   retries?: number | undefined
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>> | undefined
-  /** How long each try may take; not limited unless given. Streams: until they begin. */
+  /** The time limit of each attempt; for streams, until the response begins. @defaultValue none */
   timeoutMs?: number | undefined
 }
 
-/** The API in groups. Its properties `apiKey`, `accessToken` and `refreshToken` may be set at any time. */
+/** The API, in groups. `apiKey`, `accessToken` and `refreshToken` may be set at any time. */
 export interface Client extends Session {
   readonly auth: ReturnType<typeof authGroup>
   readonly apiKeys: ReturnType<typeof apiKeysGroup>
@@ -64,17 +65,17 @@ export interface Client extends Session {
   readonly agents: ReturnType<typeof agentsGroup>
   readonly contactPoints: ReturnType<typeof contactPointsGroup>
   readonly server: ReturnType<typeof serverGroup>
-  /** For a map of MapLibre: `new Map({ transformRequest: client.transformRequest, … })`. */
+  /** For MapLibre: `new Map({ transformRequest: client.transformRequest, … })`. */
   readonly transformRequest: (url: string, resourceType?: string) => TransformedRequest
 }
 
 const defaultRetries = 2
 
-/** A client of the server at `url`, which speaks with an API key, or with an access token once it has one. */
+/** A client of the server at `url`. It authenticates with the API key, or with an access token if it has one. */
 export function createClient(url: string, apiKey: string | null = null, options: ClientOptions = {}): Client {
   const { accessToken = null, refreshToken = null, onTokens = () => {}, retries = defaultRetries } = options
   const session: Session = { url: serverAddress(url), apiKey, accessToken, refreshToken }
-  // Looked up for each request, so that whoever replaces it later is heard.
+  // Looked up for each request, because programs and tests may replace the global fetch later.
   const ownFetch: typeof fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const renew = (json: Refresh) =>
     sender.json<string>('POST', path`/api/v1/auth/refresh`, {}, { json, isPublic: true, repeatability: 'safe' })
@@ -106,7 +107,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
   })
 }
 
-/** In a page, an address may be relative to it. */
+/** In a browser, the URL may be relative to the page. */
 function serverAddress(url: string): string {
   const { location } = globalThis as { location?: { href: string } }
   try {

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { createClient } from './client.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
 
 let server: ClientServer
 let manyRows: string

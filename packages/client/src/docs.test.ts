@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { connectWorker, type TestWorker } from '../../server/src/testing/agent-worker.ts'
-import { type Environment, runCommandLine, startServer } from '../../server/src/testing/command-line.ts'
-import { type TestDatabase, testDatabase } from '../../server/src/testing/database.ts'
-import { readDocPage } from '../../server/src/testing/doc-page.ts'
+import { connectWorker, type TestWorker } from '../../server/testing/agent-worker.ts'
+import { type Environment, runCommandLine, startServer } from '../../server/testing/command-line.ts'
+import { type TestDatabase, testDatabase } from '../../server/testing/database.ts'
+import { readDocPage } from '../../server/testing/doc-page.ts'
 import { createClient } from './client.ts'
+
+// One database is enough: the client sees only the API.
 
 // The TypeScript of the documentation, as a reader would copy it: all blocks of a page are one program, which must compile,
 // run against a server, and print what the comments behind console.log say.

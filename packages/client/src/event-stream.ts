@@ -1,13 +1,15 @@
-/** An event of a stream of Server-Sent Events. */
+// A parser for Server-Sent Events.
+
+/** One event of the stream. */
 export interface StreamedEvent {
   readonly event: string
   readonly data: string
 }
 
-/** Lines end with LF, CRLF or CR; a CR at the end of a piece may be half of a CRLF, so it waits for the next. */
+/** Lines end with LF, CRLF or CR. A CR at the end of a chunk may be half of a CRLF, so it waits for the next chunk. */
 const lineEnd = /\r\n|\n|\r(?!$)/
 
-/** The events of a stream while its text arrives (WHATWG HTML, 9.2). Comments carry nothing; ids are not used. */
+/** Yields events while the text arrives (WHATWG HTML, 9.2). Comments and ids are ignored. */
 export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator<StreamedEvent, void> {
   let rest = ''
   let fields: Field[] = []
@@ -31,7 +33,7 @@ function fieldOf(line: string): Field {
   return [name, value]
 }
 
-/** The event that a group of lines is; none when there is nothing in it. */
+/** The event of a group of lines, if it has any data. */
 function* eventOf(fields: readonly Field[]): Generator<StreamedEvent, void> {
   const data = fields.filter(([name]) => name === 'data').map(([, value]) => value)
   const event = fields.findLast(([name]) => name === 'event')?.[1] || 'message'

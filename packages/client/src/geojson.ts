@@ -1,4 +1,4 @@
-// GeoJSON (RFC 7946), as far as answers have it; assignable to the types of @types/geojson.
+// The GeoJSON types (RFC 7946) that responses use; assignable to those of @types/geojson.
 
 type Position = number[]
 

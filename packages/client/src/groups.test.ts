@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createConsoleLink } from '../../server/src/console-link.ts'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { type Client, createClient } from './client.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
 
 // One walk through each group, against the server: the methods send what it takes and give what it answers.
 
@@ -15,7 +16,7 @@ after(() => server.close())
 
 const uuid = /^[0-9a-f-]{36}$/
 
-test('applications and apiKeys', async () => {
+test('client.applications and client.apiKeys send the requests of their operations', async () => {
   const master = server.client({}, server.app.master)
   const application = await master.applications.create({ name: 'Harbour' })
   assert.match(application.keys.developer, uuid)
@@ -31,7 +32,7 @@ test('applications and apiKeys', async () => {
   await master.applications.delete(application.id)
 })
 
-test('appconfig', async () => {
+test('client.appconfig sends the requests of its operations', async () => {
   const { appconfig } = client
   await appconfig.set({ map: { zoom: 5 } })
   assert.equal((await appconfig.get<{ map: { zoom: number } }>()).map.zoom, 5)
@@ -51,7 +52,7 @@ test('appconfig', async () => {
   assert.equal(await appconfig.getKey('c'), 3)
 })
 
-test('databases', async () => {
+test('client.databases sends the requests of its operations', async () => {
   const { databases } = client
   assert.ok((await databases.drivers()).includes('postgres'))
   const [own] = await databases.list()
@@ -79,7 +80,7 @@ test('contactPoints, their deliveries and the outbox', async () => {
   await contactPoints.delete(id)
 })
 
-test('tileSources, tiles, styles and maps', async () => {
+test('client.tileSources, tiles, styles and maps send the requests of their operations', async () => {
   const source = "SELECT 1 AS id, 'Null' AS name, ST_SetSRID(ST_Point(1, 1), 4326) AS geom"
   const dataset = await client.datasets.create({ type: 'sql', name: 'Point', source })
   const { id } = await client.tileSources.create({ type: 'dataset', source: dataset.id, name: 'Point' })
@@ -109,6 +110,8 @@ test('auth.users and the password of a user', async () => {
   const visitor = server.client({}, null)
   await visitor.auth.login({ email, password, applicationId })
   assert.equal((await visitor.auth.users.me()).firstName, 'Ada')
+  assert.equal((await auth.access()).user, null)
+  assert.equal((await visitor.auth.access()).user?.email, email)
   const newPassword = 'ten Bernoulli numbers'
   await visitor.auth.changePassword({ password, newPassword })
   await assert.rejects(visitor.auth.login({ email, password, applicationId }), { status: 401 })
@@ -118,7 +121,18 @@ test('auth.users and the password of a user', async () => {
   await auth.users.delete(id)
 })
 
-test('server', async () => {
+test('auth.exchange gives a client the key of a sign-in link', async () => {
+  const { id, developer } = server.tenant
+  const link = await createConsoleLink(server.app.db, server.url, { applicationId: id, endsAtRestart: false })
+  const visitor = server.client({}, null)
+  const token = new URL(link ?? '').hash.replace('#token=', '')
+  assert.equal((await visitor.auth.exchange({ token })).applicationId, id)
+  assert.equal((await visitor.auth.access()).application?.id, id)
+  assert.match(visitor.apiKey ?? '', uuid)
+  await assert.rejects(server.client({}, developer).auth.exchange({ token }), { status: 401, code: 'unauthorized' })
+})
+
+test('client.server sends the requests of its operations', async () => {
   assert.equal((await client.server.health()).status, 'ok')
   assert.ok((await client.server.config()).version.tag)
   assert.equal((await client.server.openapi()).openapi, '3.1.0')

@@ -1,6 +1,7 @@
+// An incremental parser for the items of a JSON array.
 import { ApiError } from './api-error.ts'
 
-/** The items of a JSON array while its text arrives, in constant memory. Rejects when the text ends before the array does. */
+/** Yields the items while the text arrives, in constant memory. Rejects if the text ends before the array does. */
 export async function* readRows<Row>(pieces: AsyncIterable<string>): AsyncGenerator<Row, void> {
   const splitter = createArraySplitter()
   for await (const piece of pieces) {
@@ -18,17 +19,17 @@ function parseRow<Row>(text: string): Row {
   }
 }
 
-/** Cuts the text of an array into its items. Pieces may end anywhere; what is kept is the item under way. */
+/** Splits the text of an array into its items. Chunks may end anywhere; only the unfinished item is buffered. */
 function createArraySplitter() {
   const structural = /["\\{}[\],]/g
   let item = ''
   let depth = 0
   let isInString = false
   let isOver = false
-  /** A backslash ended the last piece, so that the first character of the next is only text. */
+  /** The last chunk ended with a backslash, so the first character of the next one is escaped. */
   let isEscaped = false
 
-  /** Whether this character stands before, between or after items. */
+  /** Whether the character is before, between or after items. */
   function isBoundary(character: string): boolean {
     if (character === '"') isInString = !isInString
     if (isInString || character === '"') return false
@@ -39,7 +40,7 @@ function createArraySplitter() {
     return isOver || (isOpening && depth === 1)
   }
 
-  /** The places in a piece at which items begin or end. */
+  /** The offsets in a chunk at which items begin or end. */
   function* boundariesIn(piece: string): Generator<number, void> {
     structural.lastIndex = isEscaped ? 1 : 0
     isEscaped = false

@@ -16,8 +16,9 @@ const unserved: Readonly<Record<string, string>> = {
   'fonts.range': 'map libraries load it from the address that a style gives as `glyphs`',
   'sprites.file': 'map libraries load it from the address that a style gives as `sprite`',
   'mcp.call': 'clients of the Model Context Protocol speak to it',
-  'home.page': 'a page for people',
-  'home.part': 'a part of that page',
+  'console.start': 'a page for people',
+  'console.home': 'a page for people',
+  'console.page': 'a page for people',
   'docs.page': 'a page for people',
   'docs.asset': 'a part of that page',
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { FaultCollector } from '../../server/src/errors.ts'
 import { parseQueryString, readQuery } from '../../server/src/http/query-string.ts'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { queryString } from './query-string.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
 
 const types = { fields: 'array', filter: 'object', limit: 'integer', strict: 'boolean', name: 'string' }
 const properties = Object.fromEntries(Object.entries(types).map(([name, type]) => [name, { type }]))

@@ -1,8 +1,8 @@
-// The query string, written as the server reads it: lists with commas, dates in ISO 8601, objects in brackets or as JSON.
+// The query string serializer: lists with commas, dates in ISO 8601, objects in brackets or as JSON.
 
 type Scalar = string | number | boolean | Date
 
-/** `?a=1&filter[name][$like]=b%25`, or nothing when there is no parameter. What is undefined or null is left out. */
+/** `?a=1&filter[name][$like]=b%25`, or an empty string. Undefined and null values are omitted. */
 export function queryString(params: object): string {
   const pairs = Object.entries(params).flatMap(([name, value]) => pairsOf(name, value))
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
@@ -16,8 +16,8 @@ function pairsOf(name: string, value: unknown): string[] {
 }
 
 /**
- * `filter[name]=x` and `filter[name][$gte]=3`. Brackets carry text only: null, lists and what nests deeper keep their types
- * in JSON, which the server reads just as well.
+ * `filter[name]=x` and `filter[name][$gte]=3`. Brackets can only hold text; null, lists and deeper nesting are sent as
+ * JSON, which keeps their types.
  */
 function bracketPairs(name: string, value: object): string[] | undefined {
   const leaves = leavesOf(value)
@@ -25,7 +25,7 @@ function bracketPairs(name: string, value: object): string[] | undefined {
   return isCarried ? leaves.map(([path, leaf]) => pair(`${name}[${path.join('][')}]`, leaf)) : undefined
 }
 
-/** What stands at `filter[name]` and `filter[name][$operator]`. */
+/** The values of `filter[name]` and `filter[name][$operator]`. */
 const leavesOf = (filter: object): [path: string[], leaf: unknown][] =>
   present(filter).flatMap(([key, condition]): [string[], unknown][] =>
     hasOperators(condition)
@@ -43,7 +43,7 @@ const isScalar = (value: unknown): value is Scalar =>
 
 const textOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : String(value))
 
-/** Brackets and $ stay legible: no server mistakes them in a query. */
+/** Brackets and $ are not escaped, which is safe in a query string and easier to read. */
 const pair = (name: string, value: unknown): string => `${encode(name)}=${encode(textOf(value))}`
 
 const encode = (text: string): string =>

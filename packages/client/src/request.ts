@@ -1,18 +1,19 @@
+// The HTTP layer of the client: builds a request, sends it with retries and token refresh, and reads the response.
 import { ApiError, readError } from './api-error.ts'
 import { queryString } from './query-string.ts'
 import { delayMs, mayRepeat, type Repeatability, repeatabilityOf, sleep } from './retry.ts'
 import { credentialsOf, type Refresh, type Session } from './session.ts'
 
-/** What every method takes besides the parameters of its operation, which go into the query string. */
+/** Parameters of every method. All others are the operation's own and go into the query string. */
 export interface RequestParams {
-  /** For this request only, instead of the client's key and token. */
+  /** Replaces the client's key and token for this request. */
   apiKey?: string | undefined
   signal?: AbortSignal | undefined
   headers?: Readonly<Record<string, string>> | undefined
-  /** The ETag that the record must still have, otherwise the request is refused with status 412. */
+  /** The ETag that the record must still have; otherwise the request fails with status 412. */
   ifMatch?: string | undefined
   timeoutMs?: number | undefined
-  /** Sees the answer's headers: ETag, X-Total-Count, Link, X-Request-Id. */
+  /** Called with the response, for its headers: ETag, X-Total-Count, Link, X-Request-Id. */
   onResponse?: ((response: Response) => void) | undefined
 }
 
@@ -24,15 +25,15 @@ export interface Call {
   readonly path: Path
   readonly params?: (RequestParams & object) | undefined
   readonly json?: unknown
-  /** Instead of JSON; asked for anew at each try. */
+  /** Used instead of `json`; called again for each attempt. */
   readonly body?: () => NonNullable<RequestInit['body']>
   readonly headers?: Readonly<Record<string, string>>
   readonly accept?: string
   readonly repeatability?: Repeatability
-  /** Whoever asks need not say who they are. */
+  /** The operation needs no credentials. */
   readonly isPublic?: boolean
   readonly fetch?: Fetch | undefined
-  /** How long the server may take on purpose, besides the time that every answer may take. */
+  /** How long the server may hold the request (long polling); added to the time limit. */
   readonly waitMs?: number
 }
 
@@ -45,23 +46,23 @@ export interface Transport {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Reads an answer while the exchange lasts. */
+/** Reads a response during its exchange. */
 type Read<T> = (response: Response, exchange: Exchange) => Promise<T>
 
-/** An address below the server's own: each value becomes one segment of the path, whatever characters it has. */
+/** A template tag for paths: each value is escaped as one segment. */
 export const path =
   (parts: TemplateStringsArray, ...values: (string | number)[]): Path =>
   () =>
     parts.reduce((address, part, index) => address + segment(values[index - 1] ?? '') + part)
 
-/** An address is resolved before it is sent: an id of dots would name another resource, an empty one the list of them. */
+/** Refuses empty ids and ids of dots, because URL resolution would turn them into the path of another resource. */
 function segment(value: string | number): string {
   const text = String(value)
   if (text === '' || text === '.' || text === '..') throw new TypeError(`"${text}" is not an id or a key.`)
   return encodeURIComponent(text)
 }
 
-/** Sends a request until it is answered, and reads the answer. */
+/** Sends a request, repeated as `retry.ts` allows, and reads the response. */
 export async function request<T>(transport: Transport, call: Call, read: Read<T>): Promise<T> {
   const { signal } = call.params ?? {}
   const repeatability = call.repeatability ?? repeatabilityOf(call.method)
@@ -81,24 +82,24 @@ export async function request<T>(transport: Transport, call: Call, read: Read<T>
   }
 }
 
-/** Outside of the exchange: what the caller's function throws is no failure of the network. */
+/** Called outside the exchange, so that an error of the callback is not taken for a network failure. */
 function showResponse({ params }: Call, response: Response | undefined): void {
   if (response) params?.onResponse?.(response)
 }
 
-/** Without a delay there is no next try. */
+/** Waits before the next attempt. Throws the error if there is no delay, which means no next attempt. */
 async function pause(delay: number | undefined, error: ApiError, signal: AbortSignal | undefined): Promise<void> {
   if (delay === undefined) throw error
   await sleep(delay, signal)
 }
 
-/** Another request may have refreshed the token while this one was on its way. */
+/** Another request may have refreshed the token in the meantime. */
 const hasNewToken = async ({ session, refresh }: Transport, accessToken: string | null): Promise<boolean> =>
   session.accessToken !== accessToken || (await refresh())
 
 type Outcome<T> = { error?: ApiError; response?: Response | undefined; answer?: T }
 
-/** Failures of the exchange are returned, those of the caller's making thrown: an abort, parameters that cannot be sent. */
+/** Returns failures of the exchange; throws those that the caller caused, such as an abort or invalid parameters. */
 async function attemptOnce<T>(transport: Transport, call: Call, read: Read<T>): Promise<Outcome<T>> {
   const { address, init } = prepare(transport, call)
   const timeoutMs = call.params?.timeoutMs ?? transport.timeoutMs
@@ -125,7 +126,7 @@ function prepare({ session, headers }: Transport, call: Call): { address: string
     address: session.url + call.path() + queryString(query),
     init: {
       method,
-      // A redirect would take the key along, wherever it leads to.
+      // A redirect would send the key to another server.
       redirect: 'error',
       headers: {
         accept: call.accept ?? 'application/json',
@@ -142,19 +143,19 @@ function prepare({ session, headers }: Transport, call: Call): { address: string
   }
 }
 
-/** The token was sent and refused. A key that may not do this is 401 too, but says so in other words. */
+/** Whether the access token was refused. Missing permissions are 401 too, but with another challenge. */
 function isExpired({ isPublic, params }: Call, accessToken: string | null, response: Response | undefined): boolean {
   if (isPublic || params?.apiKey !== undefined || accessToken === null || response?.status !== 401) return false
   const challenge = response.headers.get('www-authenticate')
   return challenge === null || challenge.includes('invalid_token')
 }
 
-/** One request on its way and its answer: what ends both, and what went wrong with them. */
+/** One HTTP exchange, with its abort signal, time limit and errors. */
 export interface Exchange {
   readonly signal: AbortSignal
-  /** The answer has come, or is as much as is wanted of it. */
+  /** Ends the exchange: the response was read, or the rest of it is not wanted. */
   end(): void
-  /** The answer goes on for as long as somebody reads it. */
+  /** Removes the time limit, for responses that are streamed. */
   untime(): void
   failure(thrown: unknown): ApiError
 }
@@ -183,7 +184,7 @@ function openExchange(signal: AbortSignal | undefined, timeoutMs: number | undef
   }
 }
 
-/** fetch says "fetch failed" and keeps the reason to itself. */
+/** The message of fetch is only "fetch failed"; the reason is in its cause. */
 function reasonOf(thrown: unknown): string {
   const { message, cause } = thrown as { message?: string; cause?: { message?: string; code?: string } }
   const reason = cause?.message || cause?.code || message

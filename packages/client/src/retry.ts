@@ -1,14 +1,15 @@
+// The retry policy: which requests may be repeated, and after what delay.
 import { type ApiError, isProblem } from './api-error.ts'
 
 /**
- * How often a request may reach the server. `safe` changes nothing there; `idempotent` may be repeated when nobody knows
- * whether the first one arrived; `once` only when the server has refused it unheard; `never` has a body that is gone.
+ * When a request may be repeated. `safe` changes nothing; `idempotent` may be repeated when it is unknown whether the first
+ * one arrived; `once` only when the server refused it before processing; `never` has a body that is already consumed.
  */
 export type Repeatability = 'safe' | 'idempotent' | 'once' | 'never'
 
 const firstDelayMs = 300
 const longestDelayMs = 8_000
-/** A server that asks for more patience than this is better answered by the caller. */
+/** If the server asks for a longer wait, the caller decides. */
 const longestRetryAfterMs = 30_000
 
 const byMethod: Readonly<Record<string, Repeatability>> = { GET: 'safe', PUT: 'idempotent', DELETE: 'idempotent' }
@@ -17,9 +18,9 @@ export const repeatabilityOf = (method: string): Repeatability => byMethod[metho
 
 /**
  * Whether a failed request may be sent again.
- * 429 is refused before anything is done, so everything may be. 503 may come from the middle of the work, and no answer at
- * all says nothing about it: only what can be repeated is. 502 and 504 are repeated for reads, when they are a proxy's word:
- * Graticule's own mean that a source failed or a query took too long, which the next try would do again.
+ * After 429 everything may be, because the server has not processed the request. After 503 or no response at all, the
+ * request may have been processed in part, so only repeatable ones are. 502 and 504 are repeated for reads if they come from
+ * a proxy: those of Graticule mean that a source failed or a query took too long, which would happen again.
  */
 export function mayRepeat(repeatability: Repeatability, error: ApiError, response: Response | undefined): boolean {
   const { status, code } = error
@@ -32,14 +33,14 @@ export function mayRepeat(repeatability: Repeatability, error: ApiError, respons
   )
 }
 
-/** Full jitter on exponential back-off, never sooner than the server asks; nothing when that is too long to wait for. */
+/** Exponential back-off with full jitter, at least Retry-After; undefined if that is too long. */
 export function delayMs(attempt: number, response: Response | undefined, random = Math.random): number | undefined {
   const backoff = random() * Math.min(longestDelayMs, firstDelayMs * 2 ** attempt)
   const asked = retryAfterMs(response?.headers.get('retry-after'))
   return asked > longestRetryAfterMs ? undefined : asked + backoff
 }
 
-/** Retry-After is a number of seconds or a date. */
+/** Parses Retry-After: a number of seconds or a date. */
 function retryAfterMs(header: string | null | undefined): number {
   if (!header) return 0
   const milliseconds = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now()

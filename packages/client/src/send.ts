@@ -1,17 +1,18 @@
+// The transport that the groups use: JSON, text, bytes and streams over `request`.
 import { ApiError } from './api-error.ts'
 import { type Call, type Path, type RequestParams, request, type Transport } from './request.ts'
 
 type Options = Omit<Call, 'method' | 'path' | 'params'>
 
-/** Sends a request and reads the JSON of its answer; nothing where there is no body. */
+/** Sends a request and parses the JSON response; undefined if it has no body. */
 export type Send = <T>(method: string, path: Path, params?: RequestParams & object, options?: Options) => Promise<T>
 
 export interface Sender {
   readonly json: Send
   readonly text: Send
-  /** The bytes, or null where the server has none. */
+  /** The bytes, or null if the response is empty. */
   bytes(path: Path, params?: RequestParams & object): Promise<ArrayBuffer | null>
-  /** The answer's text as it comes. Whoever stops reading ends the request. */
+  /** Yields the text as it arrives. Leaving the loop ends the request. */
   stream(method: string, path: Path, params?: RequestParams & object, options?: Options): AsyncGenerator<string, void>
 }
 

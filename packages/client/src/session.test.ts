@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { TestUser } from '../../server/src/testing/harness.ts'
+import type { TestUser } from '../../server/testing/harness.ts'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { ApiError, type ClientOptions, type HeldTokens } from './client.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
 
 let server: ClientServer
 let user: TestUser

@@ -1,18 +1,19 @@
+// The credentials of a client, and the refresh of its access token.
 import { ApiError } from './api-error.ts'
 import type { Refresh as RefreshBody, Tokens } from './types.ts'
 
-/** The tokens that a client has at the moment. */
+/** The current tokens of a client. */
 export type HeldTokens = { readonly [name in keyof Tokens]: string | null }
 
-/** Whom a client speaks for: with an access token its user, otherwise the holder of the key. */
+/** The credentials of a client: an access token of a user, otherwise an API key. */
 export interface Session {
-  /** The server's address, without a slash at its end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string
   /** Sent as x-api-key while there is no access token. */
   apiKey: string | null
-  /** Sent as a bearer token when it is set; the key is not sent then. */
+  /** Sent as a bearer token, instead of the key. */
   accessToken: string | null
-  /** When it is set, an expired access token is replaced once and the request repeated. */
+  /** If set, an expired access token is replaced once and the request repeated. */
   refreshToken: string | null
 }
 
@@ -23,7 +24,7 @@ export function credentialsOf({ accessToken, apiKey }: Session): Credentials {
   return apiKey === null ? {} : { 'x-api-key': apiKey }
 }
 
-/** Gives a session a new access token, or says that it cannot. */
+/** Gets a new access token; false if that is not possible. */
 export type Refresh = () => Promise<boolean>
 
 /** Asks the server for a new access token. */
@@ -45,10 +46,10 @@ async function refresh(session: Session, renew: Renew, onTokens: (tokens: HeldTo
   const applicationId = audienceOf(accessToken)
   if (refreshToken === null || applicationId === undefined) return false
   const renewed = await renew({ refreshToken, applicationId }).catch(ifRefused)
-  // Somebody logged in or out meanwhile: that is newer.
+  // A login or logout in the meantime takes precedence.
   if (session.refreshToken !== refreshToken) return session.accessToken !== accessToken
   if (renewed !== undefined) session.accessToken = renewed
-  // The session is over, and asking again would not change that.
+  // The session has ended; another refresh would fail as well.
   else session.refreshToken = null
   onTokens({ accessToken: session.accessToken, refreshToken: session.refreshToken })
   return renewed !== undefined

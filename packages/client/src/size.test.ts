@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { bundle } from './testing/bundle.ts'
+import { bundle } from '../testing/bundle.ts'
 
 const mostBytes = 10_000
 

@@ -6,8 +6,8 @@ export interface TransformedRequest {
 }
 
 /**
- * MapLibre's transformRequest: adds the credentials of the moment to requests for the client's own server. They go nowhere
- * else: addresses are compared as browsers read them, and one that has a key of its own keeps that.
+ * MapLibre's transformRequest: adds the current credentials to requests to the client's server. URLs are resolved as a
+ * browser does before they are compared, so that credentials go nowhere else. A key in the URL takes precedence.
  */
 export function transformRequest(session: Session, url: string): TransformedRequest {
   const address = resolve(url)
@@ -16,7 +16,7 @@ export function transformRequest(session: Session, url: string): TransformedRequ
   return Object.keys(headers).length === 0 ? { url } : { url, headers }
 }
 
-/** As the page would: outside of a page a relative address leads nowhere. */
+/** Resolves a URL relative to the page; undefined for a relative URL outside a page. */
 function resolve(url: string): URL | undefined {
   const { location } = globalThis as { location?: { href: string } }
   try {

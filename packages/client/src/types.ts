@@ -138,7 +138,7 @@ export interface Database {
   /** Free-form, at most 64 KiB */
   metadata: JsonObject
   /** The driver */
-  type: "internal" | "postgres"
+  type: "internal" | "postgres" | "duckdb"
   name: string
   description: string
   /** A host name or address */
@@ -180,6 +180,8 @@ export interface Dataset {
     dimension?: number
   }[]
   bytes: number | null
+  /** About how many rows a table had when it was uploaded or this record last stored; null where that is not known */
+  rowEstimate: number | null
   /** The default database unless it is given */
   databaseId: string
   /** Loaded by `join=application` */
@@ -486,6 +488,40 @@ export interface ApiKeyCreate {
   allowedOrigins?: string[] | null
 }
 
+export interface Access {
+  /** Null for a master key without `x-application-id`: it reaches every application */
+  application: {
+    id: string
+    name: string
+  } | null
+  type: "user" | "app" | "master"
+  /** Of the key, or of the one that the access token stands for */
+  description: string
+  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. */
+  permissions: Record<string, Record<string, "*" | string[]>>
+  /** When the credentials end: the key, or an access token that came without one if that is sooner */
+  expiresAt: string | null
+  allowedOrigins: string[] | null
+  /** The user of the access token, or of a key of type `user` */
+  user: {
+    /** Resource ID: a number in decimal digits */
+    id: string
+    email: string
+    firstName: string
+    lastName: string
+    roles: string[]
+  } | null
+}
+
+export interface SignInToken {
+  token: string
+}
+
+export interface SignedIn {
+  apiKey: string
+  applicationId: string
+}
+
 export interface UserCreate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject
@@ -671,7 +707,7 @@ export interface DatabaseCreate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject
   /** The driver */
-  type: "internal" | "postgres"
+  type: "internal" | "postgres" | "duckdb"
   name: string
   description?: string
   /** A host name or address */
@@ -691,7 +727,7 @@ export interface DatabaseUpdate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject
   /** The driver */
-  type?: "internal" | "postgres"
+  type?: "internal" | "postgres" | "duckdb"
   name?: string
   description?: string
   /** A host name or address */
@@ -773,6 +809,8 @@ export interface DatasetsQueryParams {
   filename?: string
   /** `exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first */
   count?: string
+  /** Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. Needs a dataset with a primary key and a limit of at most 1000, which is its default. A dataset’s own parameter of this name comes first */
+  cursor?: string
   /** Of geometries in json and csv; 4326 otherwise */
   srid?: number
   /** The attributes to return, or aggregates of them */
@@ -796,6 +834,8 @@ export interface DatasetQueryParams {
   filename?: string
   /** `exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first */
   count?: string
+  /** Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. Needs a dataset with a primary key and a limit of at most 1000, which is its default. A dataset’s own parameter of this name comes first */
+  cursor?: string
   /** Of geometries in json and csv; 4326 otherwise */
   srid?: number
 }
@@ -815,6 +855,8 @@ export interface DatasetQuery {
   }
   limit?: number
   offset?: number
+  /** Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. Needs a dataset with a primary key and a limit of at most 1000, which is its default. A dataset’s own parameter of this name comes first */
+  cursor?: string
   /** DISTINCT ON these attributes */
   distinct?: string[]
   /** Nearest to a point [longitude, latitude] or GeoJSON geometry first, with the distance in metres as a column. Add $dwithin to where: it says how far to look, and uses the index. */

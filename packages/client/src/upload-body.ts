@@ -1,4 +1,6 @@
-/** How much of a file has been sent, in bytes. `total` is null for a stream, whose length nobody knows. */
+// The multipart bodies of uploads, with progress.
+
+/** How much of a file has been sent, in bytes. `total` is null for a stream, whose length is unknown. */
 export interface UploadProgress {
   readonly loaded: number
   readonly total: number | null
@@ -17,7 +19,7 @@ interface Form {
   readonly fileName: string
 }
 
-/** Bytes are taken as a Blob, so that there are two kinds of file: one that can be sent again, and a stream. */
+/** Converts bytes to a Blob, which leaves two cases: a Blob, which can be sent again, and a stream, which cannot. */
 export function asFile(file: UploadFile): Blob | AsyncIterable<Uint8Array> {
   if (file instanceof Blob) return file
   if (file instanceof ArrayBuffer || ArrayBuffer.isView(file)) return new Blob([file as Uint8Array<ArrayBuffer>])
@@ -44,7 +46,7 @@ export function formDataOf({ fields, file, fileName }: Form & { readonly file: B
 const presentFields = (fields: Form['fields']): [string, string][] =>
   Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
 
-/** multipart/form-data that counts what is taken of it: fetch does not tell how much it has sent. */
+/** A multipart/form-data stream that counts the bytes read from it, because fetch reports no upload progress. */
 export function countedForm(form: Form, onProgress: OnProgress) {
   const boundary = `graticule-${crypto.randomUUID()}`
   const head = presentFields(form.fields).map(([name, value]) => part(boundary, `name="${name}"`, value))
@@ -57,7 +59,7 @@ export function countedForm(form: Form, onProgress: OnProgress) {
   return {
     headers: {
       'content-type': `multipart/form-data; boundary=${boundary}`,
-      // So that the server can refuse what is too large before it comes.
+      // Lets the server refuse a file that is too large before it is sent.
       ...(size !== null && { 'content-length': String(before.length + size + behind.length) }),
     },
     body: () => streamOf(framed(before, counted(contents(), size, onProgress), behind)),
@@ -67,7 +69,7 @@ export function countedForm(form: Form, onProgress: OnProgress) {
 const part = (boundary: string, disposition: string, value: string, type?: string): string =>
   `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n${type ? `content-type: ${type}\r\n` : ''}\r\n${value}\r\n`
 
-/** As browsers do it (WHATWG HTML, multipart/form-data). */
+/** Escapes names as browsers do (WHATWG HTML, multipart/form-data). */
 const quote = (name: string): string => name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 
 async function* framed(before: Uint8Array, contents: Bytes, behind: Uint8Array): AsyncGenerator<Uint8Array, void> {
@@ -85,7 +87,7 @@ async function* counted(contents: Bytes, total: number | null, onProgress: OnPro
   }
 }
 
-/** Nothing is read ahead: what was taken of it was taken to be sent. */
+/** Without read-ahead (highWaterMark 0), so that bytes read are bytes being sent. */
 function streamOf(pieces: AsyncGenerator<Uint8Array, void>): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { ApiError, type Upload, UploadError, type UploadFile, type UploadProgress } from './client.ts'
-import { type ClientServer, clientServer } from './testing/client-server.ts'
 
 let server: ClientServer
 let directory: string

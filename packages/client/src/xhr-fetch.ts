@@ -1,7 +1,8 @@
+// fetch implemented with XMLHttpRequest, because browsers report upload progress only there.
 import type { Fetch } from './request.ts'
 import type { OnProgress } from './upload-body.ts'
 
-/** The part of XMLHttpRequest that is used. */
+/** The part of XMLHttpRequest that is used here, because the package is compiled without the DOM types. */
 interface Xhr {
   open(method: string, url: string): void
   setRequestHeader(name: string, value: string): void
@@ -18,7 +19,7 @@ interface Xhr {
   onabort: (() => void) | null
 }
 
-/** fetch by way of XMLHttpRequest, where browsers tell the progress of an upload; nothing where there is none, as in Node. */
+/** Undefined where there is no XMLHttpRequest, as in Node. */
 export function xhrFetch(size: number, onProgress: OnProgress): Fetch | undefined {
   const { XMLHttpRequest } = globalThis as { XMLHttpRequest?: new () => Xhr }
   if (!XMLHttpRequest) return undefined
@@ -28,7 +29,7 @@ export function xhrFetch(size: number, onProgress: OnProgress): Fetch | undefine
       xhr.open(method, url)
       xhr.responseType = 'arraybuffer'
       for (const [name, value] of Object.entries(headers as Record<string, string>)) xhr.setRequestHeader(name, value)
-      // It counts the form around the file too.
+      // `loaded` includes the multipart boundaries around the file.
       xhr.upload.onprogress = ({ loaded }) => onProgress({ loaded: Math.min(loaded, size), total: size })
       xhr.onload = () => resolve(responseOf(xhr))
       xhr.onerror = () => reject(new TypeError('The request failed'))

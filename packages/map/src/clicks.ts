@@ -1,4 +1,4 @@
-/** The map's one click handler: it finds the feature that was clicked, and tells every source, so that all decide alike. */
+/** The click handler of a map: hit-tests the feature and notifies every source, so that all act on the same feature. */
 import type { LngLat, MapGeoJSONFeature, Map as MapLibreMap, MapMouseEvent, Point } from 'maplibre-gl'
 
 export interface ClickableSource {
@@ -10,7 +10,7 @@ export interface ClickableSource {
   clickedElsewhere(isEmptyArea: boolean): void
 }
 
-/** Small points and thin lines are hit by a click so many pixels beside them. */
+/** Tolerance in pixels, so that small points and thin lines can be clicked. */
 const tolerance = 4
 
 export function handleClicks(gl: MapLibreMap, sources: () => readonly ClickableSource[]): void {
@@ -29,7 +29,7 @@ export function handleClicks(gl: MapLibreMap, sources: () => readonly ClickableS
   })
 }
 
-/** The topmost feature of a data source at a point, otherwise near it. */
+/** The topmost feature of a data source at a point, otherwise within the tolerance. */
 function featureAt(
   gl: MapLibreMap,
   { x, y }: Point,

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A dataset, an address or a collection on a map: its MapLibre source and layers, its selection and its popup. */
+/** A data source of a map (a dataset, a URL or a collection): its MapLibre source and layers, selection and popup. */
 
 import type { GeoJSONSource, LngLat, MapGeoJSONFeature, Source, StyleSpecification } from 'maplibre-gl'
 import type { ClickableSource } from './clicks.ts'
@@ -23,11 +23,11 @@ import type { Theme } from './theme.ts'
 import { typedEvents } from './typed-events.ts'
 
 export interface DataSourceEvents {
-  /** The ids, or what is known of their features, changed. */
+  /** The selected ids or the loaded properties of their features changed. */
   selectionchange: { readonly ids: FeatureId[]; readonly features: SelectedFeature[] }
-  /** Something of the source failed; the map lives on. Written to the console unless the event's default is prevented. */
+  /** The source failed; the rest of the map works. Logged to the console unless the event's default is prevented. */
   error: { readonly error: Error }
-  /** The source has loaded what the map shows of it. */
+  /** The source has loaded everything that the map shows of it. */
   data: null
 }
 
@@ -40,7 +40,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   #held: FeatureCollection = noFeatures
   #layers: LayersOption | undefined
   #layerIds: string[] = []
-  /** MapLibre's source as this one added it: another one, or none, after a change of the style. */
+  /** The MapLibre source that was added; a change of the style replaces or removes it. */
   #added: Source | undefined
   #loading: AbortController | undefined
   /** Whether the tiles on the map are older than the last refresh. */
@@ -76,7 +76,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     return this.#selection.features
   }
 
-  /** Selects these features and no others. */
+  /** Replaces the selection. */
   select(ids: FeatureId | readonly FeatureId[]): void {
     if (this.#selection.mode === 'none')
       throw refusal('selectionMode', 'is "none". Set it to "single" or "multi" to select features.')
@@ -87,7 +87,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     this.#selection.select([])
   }
 
-  /** Replaces the layers; without any the default ones come back. */
+  /** Replaces the layers; without an argument, restores the default ones. */
   setLayers(layers?: LayersOption): void {
     this.#layers = layers
     if (!this.#added) return
@@ -95,7 +95,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     this.map.whenStyled((style, theme) => this.#addLayers(style, theme))
   }
 
-  /** Shows another collection, address or dataset of the same type. */
+  /** Shows another collection, URL or dataset of the same type. */
   setSrc(src: DataSourceOptions['src']): void {
     const options = { ...this.#options, src }
     checkSourceOptions(options)
@@ -106,7 +106,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     void this.refresh()
   }
 
-  /** Loads the data again. The selection stays. */
+  /** Reloads the data and keeps the selection. */
   async refresh(): Promise<void> {
     this.#loading?.abort()
     const loading = new AbortController()
@@ -132,7 +132,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     }
   }
 
-  /** Takes the source off the map. What the state says of its selection stays. */
+  /** Removes the source from the map. The selection in the application state stays. */
   remove(): void {
     if (this.#isRemoved) return
     this.#isRemoved = true
@@ -158,7 +158,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     )
   }
 
-  /** @internal Puts source and layers into a style that has been loaded, unless they are there. */
+  /** @internal Adds source and layers to a loaded style, unless it has them. */
   attach(style: StyleSpecification, theme: Theme): void {
     const { gl } = this.map
     if (this.#added && gl.getSource(this.id) === this.#added) return
@@ -205,7 +205,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     this.map.report(this, error)
   }
 
-  /** Returns whether the clicked feature is selected now; where nothing can be, every click counts. */
+  /** Returns whether the clicked feature is selected now, or true if the mode is `none`. */
   #selectClicked({ id, properties }: MapGeoJSONFeature): boolean {
     if (this.#selection.mode === 'none') return true
     if (id === undefined) {
@@ -219,7 +219,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     return !isDropped
   }
 
-  /** Zooms in until the points of a cluster part. */
+  /** Zooms in until the cluster splits. */
   async #breakUp({ properties, geometry }: MapGeoJSONFeature): Promise<void> {
     if (geometry.type !== 'Point' || typeof properties.cluster_id !== 'number') return
     const zoom = await (this.#added as GeoJSONSource).getClusterExpansionZoom(properties.cluster_id)
@@ -267,7 +267,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     const data = this.#data
     const { featureId, apiKey } = this.#options
     const datasetId = data.kind === 'dataset' || data.kind === 'tiles' ? data.datasetId : undefined
-    // What else there is comes with the tiles or the file that the map loads, or with the query that is under way.
+    // Otherwise the properties come with the tiles, the file or the running query.
     if (!datasetId || this.#loading) return new Map()
     // The primary key of tables that uploads make is `id`.
     const where = { [featureId ?? 'id']: { $in: ids } }

@@ -1,6 +1,6 @@
 /**
- * The layers of a data source: those it was given, otherwise one for each geometry type, coloured for a light or a dark
- * style, with selected features (feature state `selected`) in another colour.
+ * The default layers of a data source: one for each geometry type, coloured for a light or dark style, with selected
+ * features (feature state `selected`) in another colour. Also binds given layers to their source.
  */
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
 import type { Theme } from './theme.ts'
@@ -110,7 +110,7 @@ function clusterLayers(theme: Theme, style: StyleSpecification): Draft[] {
   return [circle, label]
 }
 
-/** A font that the style's glyphs certainly have: one that the style itself uses, upright if it has such. */
+/** A font that the style's glyphs are known to have, because the style uses it; upright if possible. */
 function fontOf({ layers }: StyleSpecification): string[] {
   const fonts: string[][] = []
   for (const layer of layers) {
@@ -121,7 +121,7 @@ function fontOf({ layers }: StyleSpecification): string[] {
   return fonts.find(([name = '']) => !/italic|oblique/i.test(name)) ?? fonts[0] ?? ['Noto Sans Regular']
 }
 
-/** Layers as MapLibre takes them: with an id each, bound to their source. */
+/** Completes layers for MapLibre: adds ids, source and source layer. */
 export function boundLayers(
   layers: readonly SourceLayer[],
   source: string,

@@ -12,24 +12,24 @@ import { typedEvents } from './typed-events.ts'
 export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transformRequest'> {
   /** Made by `createClient` of `@graticule/client`. */
   client: MapClient
-  /** The id of a style on the server, the address of a style, or a style itself. */
+  /** The id of a style on the server, the URL of a style, or a style object. */
   style: string | StyleSpecification
-  /** What `selectionState` and `selectionFeatureState` are paths of. @defaultValue a state of the map's own */
+  /** The application state that `selectionState` and `selectionFeatureState` are paths in. @defaultValue a new state */
   state?: State | undefined
-  /** How the default layers are coloured. @defaultValue as the style's metadata or its background say */
+  /** The colours of the default layers. @defaultValue detected from the style's metadata or background */
   theme?: Theme | undefined
-  /** For requests to other servers than the client's. */
+  /** Applied to requests to servers other than the client's. */
   transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 }
 
 export interface GraticuleMapEvents {
-  /** A data source failed. Written to the console unless the event's default is prevented. */
+  /** A data source failed. Logged to the console unless the event's default is prevented. */
   sourceerror: { readonly source: DataSource; readonly error: Error }
-  /** Something else of the map failed, such as its style. Written to the console unless the event's default is prevented. */
+  /** Another part of the map failed, such as its style. Logged to the console unless the event's default is prevented. */
   error: { readonly error: Error }
 }
 
-/** MapLibre's error event, as far as it tells what failed. */
+/** The parts of MapLibre's error event that identify what failed. */
 type Failure = { error: unknown; sourceId?: string; layer?: { id: string } }
 
 export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
@@ -60,7 +60,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     this.#listen()
   }
 
-  /** Waits until the style has been loaded; rejects if it cannot be. */
+  /** Resolves when the style is loaded; rejects if loading fails. */
   async ready(): Promise<this> {
     if (this.gl.getStyle()) return this
     if (this.#styleError) throw this.#styleError
@@ -77,13 +77,13 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     })
   }
 
-  /** Shows another style. Data sources and their selections stay. */
+  /** Replaces the style. Data sources and their selections stay. */
   setStyle(style: string | StyleSpecification): void {
     this.#styleError = undefined
     this.gl.setStyle(this.#addressOf(style))
   }
 
-  /** Makes a popup known by an id, for `selectionPopup`. */
+  /** Registers a popup under an id, for `selectionPopup`. */
   registerPopup(id: string, popup: PopupFunction): void {
     this.popups.register(id, popup)
   }
@@ -113,7 +113,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     if (this.#sources.get(source.id) === source) this.#sources.delete(source.id)
   }
 
-  /** @internal Does the work now if there is a style; otherwise the style that comes attaches the sources. */
+  /** @internal Runs `work` if a style is loaded. Otherwise the sources are attached when it is. */
   whenStyled(work: (style: StyleSpecification, theme: Theme) => void): void {
     const style = this.gl.getStyle()
     if (style) work(style, this.#theme ?? themeOf(style))
@@ -160,7 +160,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   }
 }
 
-/** MapLibre says of a missing source layer only in words which source it is of. */
+/** For a missing source layer, MapLibre names the source only in the message. */
 const namedSource = (error: unknown): string | undefined =>
   error instanceof Error ? /does not exist on source "([^"]+)"/.exec(error.message)?.[1] : undefined
 

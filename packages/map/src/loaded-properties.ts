@@ -1,4 +1,4 @@
-/** Properties of features that are in the browser already, by the text of their id. */
+/** Looks up the properties of features that the browser has already loaded, by their id as text. */
 
 import type { FilterSpecification, Map as MapLibreMap } from 'maplibre-gl'
 import type { FeatureCollection } from './geojson.ts'
@@ -6,7 +6,7 @@ import type { FeatureId, Properties } from './selection.ts'
 
 type Identified = { id?: string | number | undefined; properties: Properties | null }
 
-/** Of a collection, in which clustered points are found too. */
+/** Searches a collection, which also has the points that are clustered on the map. */
 export function propertiesInCollection(
   { features }: FeatureCollection,
   ids: readonly FeatureId[],
@@ -15,7 +15,7 @@ export function propertiesInCollection(
   return byId(features as readonly Identified[], new Set(ids.map(String)), featureId)
 }
 
-/** Of the tiles that the map has loaded, shown or not. */
+/** Searches the tiles that the map has loaded, visible or not. */
 export function propertiesInTiles(
   gl: MapLibreMap,
   { id, sourceLayer, featureId }: { id: string; sourceLayer?: string | undefined; featureId?: string | undefined },

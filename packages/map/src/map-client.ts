@@ -1,10 +1,10 @@
 /// <reference lib="dom" />
-/** What the map needs of `@graticule/client`, and which addresses are the server's own. */
+/** The part of `@graticule/client` that maps use, and the rules for which URLs get credentials. */
 
 type AddressParams = { apiKey?: string; limit?: number }
 
 export interface MapClient {
-  /** The server's address, without a slash at the end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string
   transformRequest(url: string, resourceType?: string): { url: string; headers?: Record<string, string> }
   readonly maps: { url(styleId: string, params?: AddressParams): string }
@@ -22,7 +22,7 @@ type RequestTransform = (url: string, resourceType?: string) => { url: string; h
 
 const keyParameter = 'api-key'
 
-/** Ids of styles and datasets have no dot, slash or colon, which every address has. */
+/** Ids of styles and datasets have no dot, slash or colon; every URL has at least one. */
 export const isId = (text: string): boolean => /^[\w-]+$/.test(text)
 
 function isOwnAddress(client: MapClient, address: string): boolean {
@@ -33,7 +33,7 @@ function isOwnAddress(client: MapClient, address: string): boolean {
   return asked.origin === own.origin && asked.pathname.startsWith(prefix)
 }
 
-/** The address with a source's own key, if it is the server's; any other address stays as it is. */
+/** Adds a source's own key to a URL of the server; other URLs stay as they are. */
 export function withKey(client: MapClient, address: string, apiKey: string | undefined): string {
   if (!apiKey || !isOwnAddress(client, address)) return address
   const [beforeHash = '', hash] = address.split('#', 2)
@@ -43,8 +43,8 @@ export function withKey(client: MapClient, address: string, apiKey: string | und
 }
 
 /**
- * Credentials go to the server's own addresses only, and never beside a source's own key: the server refuses requests
- * with two keys.
+ * Adds the client's credentials to URLs of the server only, and not to those with a source's own key: the server refuses
+ * requests with two keys.
  */
 export function transformFor(client: MapClient, others?: RequestTransform): RequestTransform {
   return (url, resourceType) => {
@@ -53,5 +53,5 @@ export function transformFor(client: MapClient, others?: RequestTransform): Requ
   }
 }
 
-/** Messages of failed requests name the address, and with it the key. */
+/** Redacts keys, because error messages of failed requests contain the URL. */
 export const withoutKeys = (text: string): string => text.replaceAll(/(api-key=)[^&\s"']+/g, '$1…')

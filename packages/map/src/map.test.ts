@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { foreignServer, screenshot } from './testing/browser.ts'
-import { setStage } from './testing/stage.ts'
-import { markup } from './testing/world.ts'
+import { foreignServer, screenshot } from '../testing/browser.ts'
+import { setStage } from '../testing/stage.ts'
+import { markup } from '../testing/world.ts'
 
 // Every option of a data source, driven by the mouse in Chromium against the real server.
 
@@ -178,7 +178,7 @@ test('clusters break up on zoom, by clicks too, and radius and highest zoom are 
 
 test('a dataset is clustered, and what is selected within a cluster has its properties', async () => {
   const options = { src: stage.world.others, cluster: true, clusterRadius: 400, selectionMode: 'single' }
-  await show(options, null, { style: stage.world.dark })
+  await show(options, null, { style: stage.world.dark, zoom: 1 })
   await screenshot(stage.page, 'cluster-dataset')
   assert.deepEqual(await stage.page.evaluate(() => tools.clusters('places')), [3])
   await stage.page.evaluate(() => tools.kept.source.select(2))
@@ -468,7 +468,7 @@ test('a source that fails says so, and the map and its other sources live on', a
 })
 
 test('another style keeps the sources and the selection, and the default layers take its theme', async () => {
-  await show({ src: stage.world.places, selectionMode: 'multi' }, null, { style: stage.world.light })
+  await show({ src: stage.world.places, selectionMode: 'multi' }, null, { style: stage.world.light, zoom: 1 })
   await click(...placeOf(2))
   await click(0, 28)
   await screenshot(stage.page, 'light')

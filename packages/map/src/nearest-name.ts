@@ -1,4 +1,4 @@
-/** The known name that was probably meant: at most two letters away (Levenshtein distance), whatever their case. */
+/** Suggests the known name nearest to a misspelt one: case-insensitive, at a Levenshtein distance of at most two. */
 const maxDistance = 2
 
 export function nearestName(name: string, known: readonly string[]): string | undefined {

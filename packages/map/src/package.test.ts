@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { bundle } from './testing/browser.ts'
+import { bundle } from '../testing/browser.ts'
 
 // Vite leaves the white space of libraries in: applications ship less.
 const limit = 15_000

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Popups of clicked features. Text and elements are safe with any data; markup is taken only from `html`. */
+/** Popups of clicked features. Texts and elements cannot inject markup; only `html` is parsed as HTML. */
 import type { Feature } from '@graticule/client'
 import { LngLat, type Map as MapLibreMap, Popup, type PopupOptions } from 'maplibre-gl'
 import type { DataSource } from './data-source.ts'
@@ -18,12 +18,12 @@ export interface PopupContext {
   close(): void
 }
 
-/** What to show, and MapLibre's popup options. A text alone is shown as it is; null shows nothing. */
+/** The content, with MapLibre's popup options. A string is shown as plain text; null shows no popup. */
 export type PopupContent = string | Node | PopupDescription | null | undefined
 export type PopupDescription = PopupOptions & { text?: string; element?: Node; html?: string }
 export type PopupFunction = (context: PopupContext) => PopupContent | Promise<PopupContent>
 
-/** So that the tip does not cover the point, in pixels. */
+/** The offset in pixels, so that the tip does not cover the point. */
 const pointOffset = 6
 
 export class Popups {
@@ -41,13 +41,13 @@ export class Popups {
     this.#registered.set(id, popup)
   }
 
-  /** Shows the popup of a feature in place of the one that is open. */
+  /** Opens the popup of a feature and closes the previous one. */
   async open(popup: string | PopupFunction, context: Omit<PopupContext, 'close'>): Promise<void> {
     const show = typeof popup === 'function' ? popup : this.#find(popup)
     this.close()
     const turn = this.#turn
     const content = await show({ ...context, close: () => turn === this.#turn && this.close() })
-    // Another click came first, or there is nothing to show.
+    // A later click has opened another popup, or there is no content.
     if (turn !== this.#turn || content === null || content === undefined) return
     const { text, element, html, ...options } = descriptionOf(content)
     const offset = context.feature.geometry.type === 'Point' ? pointOffset : 0
@@ -58,7 +58,7 @@ export class Popups {
     this.#open = { popup: opened.addTo(this.#gl), source: context.source }
   }
 
-  /** Closes the popup that is open: of the source, if one is said. */
+  /** Closes the open popup; with a source, only if the popup belongs to it. */
   close(source?: DataSource): void {
     if (source && this.#open?.source !== source) return
     this.#turn++
@@ -86,15 +86,15 @@ function descriptionOf(content: string | Node | PopupDescription): PopupDescript
   return content
 }
 
-/** A point's popup points at it; others have theirs where the click was. */
+/** The popup of a point is at the point, others at the position of the click. */
 function placeOf({ feature: { geometry }, lngLat }: Pick<PopupContext, 'feature' | 'lngLat'>): LngLat {
   if (geometry.type !== 'Point') return lngLat
   const [longitude = 0, latitude = 0] = geometry.coordinates
-  // On the copy of the world that was clicked.
+  // On the world copy that was clicked.
   return new LngLat(longitude + Math.round((lngLat.lng - longitude) / 360) * 360, latitude)
 }
 
-/** The popup `properties`: what the feature has, as a table. */
+/** The built-in popup `properties`: a table of the feature's properties. */
 function propertyTable({ feature }: PopupContext): Node {
   const table = document.createElement('table')
   for (const [name, value] of Object.entries(feature.properties)) {
@@ -109,7 +109,7 @@ function propertyTable({ feature }: PopupContext): Node {
   return table
 }
 
-/** Tag of template literals that escapes values: html`<b>${name}</b>`. */
+/** A template tag that escapes values: html`<b>${name}</b>`. */
 export function html(parts: TemplateStringsArray, ...values: unknown[]): string {
   return String.raw({ raw: parts }, ...values.map((value) => escapeHtml(String(value ?? ''))))
 }

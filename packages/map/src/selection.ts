@@ -1,6 +1,6 @@
 /**
- * The selected features of one data source: their ids in order, their properties as far as they are known, and the
- * bindings of both to the application's state. Ids are told apart as texts, as MapLibre's feature state does.
+ * The selection of one data source: ids in order, the properties that are loaded, and the bindings of both to the
+ * application state. Ids are compared as text, as MapLibre's feature state does.
  */
 
 import type { DataSourceOptions, SelectionMode } from './source-options.ts'
@@ -8,15 +8,15 @@ import type { State } from './state.ts'
 
 export type FeatureId = string | number
 export type Properties = Readonly<Record<string, unknown>>
-/** `null`: not known (yet). */
+/** Properties are null while they are not loaded. */
 export type SelectedFeature = { readonly id: FeatureId; readonly properties: Properties | null }
 
 export interface SelectionOutlet {
-  /** Shows on the map whether a feature is selected. */
+  /** Sets the feature state on the map. */
   mark(id: FeatureId, isSelected: boolean): void
-  /** Properties that can be had at once, by the text of the id. */
+  /** Properties that are already loaded, by id as text. */
   loaded(ids: readonly FeatureId[]): ReadonlyMap<string, Properties>
-  /** Properties that must be asked for. */
+  /** Properties that need a request. */
   fetched(ids: readonly FeatureId[]): Promise<ReadonlyMap<string, Properties>>
   changed(): void
   failed(error: unknown): void
@@ -39,7 +39,7 @@ export class Selection {
     this.#outlet = outlet
   }
 
-  /** Takes over what the state says, now and from now on. */
+  /** Reads the selection from the application state and follows its changes. */
   bind(): void {
     const { selectionState: path } = this.#bindings
     if (!path) return
@@ -63,7 +63,7 @@ export class Selection {
     return this.#selected.has(String(id))
   }
 
-  /** Selects these and no others; the last of them in single mode. */
+  /** Replaces the selection; in single mode, by the last id. */
   select(ids: readonly FeatureId[], known: ReadonlyMap<string, Properties> = new Map()): void {
     const wanted = new Map((this.mode === 'multi' ? ids : ids.slice(-1)).map((id) => [String(id), id]))
     const isSame = wanted.size === this.#selected.size && [...wanted.keys()].every((key) => this.#selected.has(key))
@@ -79,18 +79,18 @@ export class Selection {
     this.#fetch(this.#unknown())
   }
 
-  /** Shows the selection again where MapLibre has forgotten it. */
+  /** Restores the feature state after MapLibre has dropped it. */
   markAll(): void {
     for (const { id } of this.#selected.values()) this.#outlet.mark(id, true)
   }
 
-  /** Looks for properties that are not known among what has been loaded. */
+  /** Fills in missing properties from loaded data. */
   complete(): void {
     const unknown = this.#unknown()
     if (unknown.length > 0 && this.#fill(this.#outlet.loaded(unknown))) this.#publish()
   }
 
-  /** The data are other ones: so may be the properties. Those that are not found stay as they were. */
+  /** Updates the properties after the data changed. Features that are not found keep theirs. */
   renew(): void {
     const found = this.#outlet.loaded(this.ids)
     if (this.#fill(found)) this.#publish()
@@ -149,7 +149,7 @@ export class Selection {
 const isIds = (value: unknown): value is FeatureId[] =>
   Array.isArray(value) && value.every((id) => typeof id === 'string' || typeof id === 'number')
 
-/** Whether the state's value says the same ids already: writing it again would take away the application's own array. */
+/** Whether the state already has these ids; writing them again would replace the application's own array. */
 function sameIds(value: unknown, ids: readonly FeatureId[]): boolean {
   if (value === undefined) return false
   const said = value === null ? [] : Array.isArray(value) ? value : [value]

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Where the features of a data source come from, and the MapLibre source made of it. */
+/** Where the features of a data source come from, and the MapLibre source specification for it. */
 
 import type { GeoJSONSource, Source, SourceSpecification, VectorTileSource } from 'maplibre-gl'
 import type { FeatureCollection } from './geojson.ts'
@@ -23,7 +23,7 @@ export function sourceDataOf(options: DataSourceOptions, client: MapClient): Sou
     const address = client.tiles.url(src, { ...(apiKey && { apiKey }), ...(limit && { limit }) })
     return { kind: 'tiles', address, isTemplate: false, datasetId: src }
   }
-  // MapLibre's workers know nothing of the page, so its address is filled in here. Braces of templates stay as they are.
+  // MapLibre's workers cannot resolve URLs relative to the page. The braces of URL templates must not stay escaped.
   const absolute = new URL(src, document.baseURI).href.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const address = withKey(client, absolute, apiKey)
   return isVector ? { kind: 'tiles', address, isTemplate: src.includes('{z}') } : { kind: 'address', address }
@@ -52,7 +52,7 @@ export function specificationOf(
 
 export const defaultSourceLayer = 'geometry'
 
-/** Makes MapLibre load everything again. TileJSON too: the addresses of tiles in it carry the version of the data. */
+/** Makes MapLibre reload everything, including the TileJSON, whose tile URLs contain the version of the data. */
 export async function reload(source: Source, data: SourceData, held: FeatureCollection): Promise<void> {
   if (data.kind !== 'tiles') await (source as GeoJSONSource).setData(data.kind === 'address' ? data.address : held)
   else if (data.isTemplate) (source as VectorTileSource).setTiles([data.address])

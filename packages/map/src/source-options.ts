@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The options of a data source, and the checks that refuse a bad one by its name before anything happens. */
+/** The options of a data source, and their validation. */
 
 import type { LayersOption } from './default-layers.ts'
 import type { FeatureCollection } from './geojson.ts'
@@ -15,35 +15,35 @@ export interface DataSourceOptions {
   id: string
   /** The map that it belongs to. */
   svcMap: GraticuleMap
-  /** The id of a dataset, an address, or a GeoJSON FeatureCollection. */
+  /** The id of a dataset, a URL, or a GeoJSON FeatureCollection. */
   src: string | FeatureCollection
-  /** @defaultValue `geojson` for collections, clusters and addresses without `{z}` or `/tiles/`; otherwise `vector` */
+  /** @defaultValue `geojson` for collections, clusters and URLs without `{z}` or `/tiles/`; otherwise `vector` */
   type?: 'vector' | 'geojson' | undefined
-  /** Takes the place of the client's key for this source. It is sent to the client's server only. */
+  /** Replaces the client's key for this source. Sent to the client's server only. */
   apiKey?: string | undefined
-  /** Puts near points together in one circle with their number (geojson). */
+  /** Clusters nearby points into one circle with their count (geojson). */
   cluster?: boolean | undefined
-  /** The highest zoom at which points are put together. */
+  /** The highest zoom at which points are clustered. */
   clusterMaxZoom?: number | undefined
-  /** How near points are put together, in pixels. @defaultValue 50 */
+  /** The radius of a cluster, in pixels. @defaultValue 50 */
   clusterRadius?: number | undefined
-  /** The property that identifies a feature. @defaultValue the id of the feature itself, which must be a whole number */
+  /** The property that identifies a feature. @defaultValue the feature's id, which must be an integer */
   featureId?: string | undefined
-  /** At most so many features of a dataset: of the whole answer (geojson), or of each tile (vector). */
+  /** The maximum number of a dataset's features: in total (geojson), or in each tile (vector). */
   limit?: number | undefined
-  /** The layer of the vector tiles. @defaultValue `geometry` */
+  /** The layer in the vector tiles. @defaultValue `geometry` */
   sourceLayer?: string | undefined
   /** How many features can be selected by clicks. @defaultValue `none` */
   selectionMode?: SelectionMode | undefined
-  /** Clears the selection also on a click on a feature of another source. @defaultValue false: on empty areas only */
+  /** Whether a click on another source's feature clears the selection too. @defaultValue false: only clicks on empty areas do */
   selectionClear?: boolean | undefined
-  /** A path of the state, bound two ways: the selected id or null (single), the array of selected ids (multi). */
+  /** A path of the state, bound two-way: the selected id or null (single), the array of selected ids (multi). */
   selectionState?: string | undefined
-  /** A path of the state that is written only: the selected feature's properties, or an object of them by id (multi). */
+  /** A path of the state, written only: the selected feature's properties, or an object of them by id (multi). */
   selectionFeatureState?: string | undefined
-  /** The popup of a clicked feature: the id of a registered one, or a function that returns its content. */
+  /** The popup of a clicked feature: the id of a registered popup, or a function that returns the content. */
   selectionPopup?: string | PopupFunction | undefined
-  /** Layers in place of the default ones; `source` and `source-layer` are filled in. */
+  /** Replaces the default layers; `source` and `source-layer` are filled in. */
   layers?: LayersOption | undefined
 }
 
@@ -107,7 +107,7 @@ export function checkSourceOptions(options: DataSourceOptions): void {
   checkTogether(options)
 }
 
-/** Options that mean nothing beside one another are mistakes. */
+/** Refuses combinations of options that have no effect together. */
 function checkTogether(options: DataSourceOptions): void {
   const { src, selectionMode = 'none' } = options
   const isVector = typeOf(options) === 'vector'

@@ -1,15 +1,15 @@
 /**
- * Observable application state, read and written by paths such as `ui.city`. Values are never changed in place, so that
- * comparing by identity tells whether something changed (React's useSyncExternalStore does).
+ * Observable application state, read and written by paths such as `ui.city`. Values are immutable, so that comparison by
+ * identity detects changes (as React's useSyncExternalStore does).
  */
 export interface State {
   get(path: string): unknown
   set(path: string, value: unknown): void
-  /** Calls the listener with the new value whenever the value at the path is another one; returns what ends that. */
+  /** Calls the listener with the new value when the value at the path changes. Returns a function that unsubscribes. */
   subscribe(path: string, listener: (value: unknown) => void): () => void
 }
 
-/** What zustand, Redux Toolkit's `configureStore` with a setter, and others have. */
+/** The interface of stores such as zustand, or Redux Toolkit's `configureStore` with a setter. */
 export interface Store {
   getState(): unknown
   setState(next: never): unknown
@@ -34,7 +34,7 @@ export function createState(initial: object = {}): State {
   })
 }
 
-/** The state of a store that somebody else made. `set` gives the store a new whole state. */
+/** Wraps an existing store. `set` replaces the store's whole state. */
 export function stateOfStore(store: Store): State {
   const get = (path: string) => valueAt(store.getState(), stepsOf(path))
   return {
@@ -55,8 +55,8 @@ export function stateOfStore(store: Store): State {
 }
 
 /**
- * A plain object as state: `set` assigns to it, and assignments to `observed`, at any depth, tell the listeners.
- * Assignments to the object itself are not seen.
+ * Wraps a plain object: `set` assigns to it, and assignments to `observed` (a deep proxy) notify the listeners.
+ * Assignments to the object itself are not noticed.
  */
 export function stateOfObject<Target extends object>(target: Target): State & { readonly observed: Target } {
   const listeners = new Set<() => void>()

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Whether a style is light or dark: as its metadata say, otherwise by the luminance of its background. */
+/** Detects whether a style is light or dark: from its metadata, otherwise from the luminance of its background. */
 import type { StyleSpecification } from 'maplibre-gl'
 
 export type Theme = 'light' | 'dark'
@@ -17,7 +17,7 @@ export function themeOf({ metadata, layers }: Pick<StyleSpecification, 'metadata
   return luminance !== undefined && luminance < darkBelow ? 'dark' : 'light'
 }
 
-/** Expressions by zoom hold several colours; the first is as good as the others. */
+/** The first colour of a value; expressions may have several, one per zoom, any of which will do. */
 function firstColour(value: unknown): string | undefined {
   if (typeof value === 'string') return CSS.supports('color', value) ? value : undefined
   const parts = Array.isArray(value) ? value : Object.values((value as object | undefined) ?? {})
@@ -28,7 +28,7 @@ function firstColour(value: unknown): string | undefined {
   return undefined
 }
 
-/** The browser reads the colour, in whichever of CSS's notations it is. */
+/** Lets the browser parse the colour, so that every CSS notation works. */
 function luminanceOf(colour: string | undefined): number | undefined {
   const canvas = document.createElement('canvas')
   canvas.width = 1

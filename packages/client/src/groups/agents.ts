@@ -19,7 +19,7 @@ import type {
 
 export type AgentQuestion = AgentInput & { input: string }
 
-/** What an agent's stream tells, in this order: `start` once, `delta` for each piece of the answer, `done` once. */
+/** The events of an agent's stream, in this order: `start` once, `delta` for each piece of the answer, `done` once. */
 export type AgentEvent =
   | { type: 'start'; invocationId: string }
   | { type: 'delta'; text: string }
@@ -34,10 +34,10 @@ export const agentsGroup = ({ json: send, stream }: Sender) => ({
   /** Asks an agent and waits for its whole answer. */
   invoke: (id: string, data: AgentQuestion, params?: Params) =>
     send<AgentAnswer>('POST', path`/api/v1/agents/${id}/invoke`, params, { json: data }),
-  /** Asks an agent and reads its answer while it is made. Leaving the loop ends the invocation. */
+  /** Asks an agent and streams its answer. Leaving the loop cancels the invocation. */
   stream: (id: string, data: AgentQuestion, params?: Params) =>
     readAnswer(stream('POST', path`/api/v1/agents/${id}/stream`, params, { json: data, accept: 'text/event-stream' })),
-  /** The processes that serve an agent. */
+  /** The worker processes that serve the agent. */
   workers: (id: string, params?: Params) => send<AgentWorker[]>('GET', path`/api/v1/agents/${id}/workers`, params),
   invocations: (id: string, params?: Params<AgentInvocationsParams>) =>
     send<AgentInvocation[]>('GET', path`/api/v1/agents/${id}/invocations`, params),
@@ -45,7 +45,7 @@ export const agentsGroup = ({ json: send, stream }: Sender) => ({
     send<AgentCancellation>('POST', path`/api/v1/agents/${id}/invocations/${invocationId}/cancel`, params),
 })
 
-/** Rejects when the agent fails, and when the stream ends without saying how the answer does. */
+/** Rejects when the agent fails, and when the stream ends without `done`. */
 async function* readAnswer(pieces: AsyncIterable<string>): AsyncGenerator<AgentEvent, void> {
   for await (const { event, data } of readEvents(pieces)) {
     const payload = JSON.parse(data)

@@ -5,16 +5,16 @@ import type { AppConfig, AppConfigCreate, AppConfigPatch, JsonObject, ListParams
 
 const root = '/api/v1/appconfig'
 
-/** The configuration of the key's application, whole or by dotted key; `records` are those of all applications one may see. */
+/** The configuration of the key's application, whole or by dotted key. `records` has those of all visible applications. */
 export function appconfigGroup(send: Send) {
   const { list, get, delete: remove } = readable<AppConfig>(send, root)
   return {
     get: <T = JsonObject>(params?: Params) => send<T>('GET', () => root, params),
     set: <T = JsonObject>(config: T, params?: Params) => send<T>('PUT', () => root, params, { json: config }),
-    /** A JSON merge patch: null removes. */
+    /** A JSON merge patch: null removes a key. */
     merge: <T = JsonObject>(patch: JsonObject, params?: Params) =>
       send<T>('PATCH', () => root, params, { json: patch }),
-    /** What a front end asks for, with a key that may do nothing else. */
+    /** The configuration for a front end: a key with only this permission is enough. */
     current: <T = JsonObject>(params?: Params) => send<T>('GET', path`/api/v1/appconfig/current`, params),
     getKey: <T = unknown>(key: string, params?: Params) => send<T>('GET', path`/api/v1/appconfig/${key}`, params),
     setKey: <T = JsonObject>(key: string, value: unknown, params?: Params) =>
@@ -24,7 +24,7 @@ export function appconfigGroup(send: Send) {
     records: {
       ...creatable<AppConfig, AppConfigCreate>(send, root),
       ...changeable<AppConfig, AppConfigCreate, AppConfigPatch>(send, root),
-      /** Without any parameter the address answers the configuration instead. */
+      /** `offset` is always sent, because without any parameter this URL returns the configuration instead. */
       list: <Field extends keyof AppConfig = never>(params?: Params<Selecting<ListParams, Field>>) =>
         list<Field>({ offset: 0, ...params }),
       get,

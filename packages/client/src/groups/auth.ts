@@ -4,12 +4,15 @@ import { path } from '../request.ts'
 import type { Send } from '../send.ts'
 import { audienceOf, type HeldTokens, type Session } from '../session.ts'
 import type {
+  Access,
   ConfirmSignupParams,
   KeySet,
   Login,
   PasswordChange,
   PasswordReset,
   PasswordResetRequest,
+  SignedIn,
+  SignInToken,
   Signup,
   Tokens,
   User,
@@ -21,19 +24,26 @@ import type {
 const root = '/api/v1/auth'
 const users = '/api/v1/auth/users'
 
-/** Logging in and out, and what people do with their own accounts. */
+/** Sign-in and sign-out, and what users can do with their own accounts. */
 export function authGroup(send: Send, session: Session, onTokens: (tokens: HeldTokens) => void) {
   const open = (name: string, json: unknown, params?: Params) =>
     send<void>('POST', () => `${root}/${name}`, params, { json, isPublic: true })
   const hold = (tokens: HeldTokens): void => onTokens(Object.assign(session, tokens) && tokens)
   return {
-    /** From here on the client speaks for this user: the tokens become the client's own. */
+    /** Signs in. The client keeps the tokens and acts for this user from now on. */
     async login(data: Login, params?: Params): Promise<Tokens> {
       const tokens = await send<Tokens>('POST', () => `${root}/login`, params, { json: data, isPublic: true })
       hold(tokens)
       return tokens
     },
-    /** A new access token, which becomes the client's own. `rotate` replaces the refresh token too. */
+    /** Exchanges the one-time token of a sign-in link for an API key. The client keeps the key and acts for no user. */
+    async exchange(data: SignInToken, params?: Params): Promise<SignedIn> {
+      const signedIn = await send<SignedIn>('POST', () => `${root}/exchange`, params, { json: data, isPublic: true })
+      session.apiKey = signedIn.apiKey
+      hold({ accessToken: null, refreshToken: null })
+      return signedIn
+    },
+    /** Gets a new access token, which the client keeps. `rotate` replaces the refresh token too. */
     async refresh(params?: Params<{ rotate?: boolean }>): Promise<Tokens> {
       const { refreshToken, accessToken } = session
       const json = { refreshToken, applicationId: audienceOf(accessToken) }
@@ -42,7 +52,7 @@ export function authGroup(send: Send, session: Session, onTokens: (tokens: HeldT
       hold(tokens)
       return tokens
     },
-    /** Ends the session; the client goes on with its key. */
+    /** Ends the session; the client continues with its key. */
     async logout(params?: Params): Promise<void> {
       await send('POST', () => `${root}/logout`, params, { json: { refreshToken: session.refreshToken } })
       hold({ accessToken: null, refreshToken: null })
@@ -53,9 +63,11 @@ export function authGroup(send: Send, session: Session, onTokens: (tokens: HeldT
     resetPassword: (data: PasswordReset, params?: Params) => open('resetpassword', data, params),
     signup: (data: Signup, params?: Params) =>
       send<User>('POST', () => `${root}/signup`, params, { json: data, isPublic: true }),
-    /** The address that confirms a sign-up and then leads to `redirect`: for a link, not for a program. */
+    /** The URL that confirms a sign-up and then redirects to `redirect`: for a link that people open. */
     confirmSignupUrl: (params: ConfirmSignupParams) => `${session.url}${root}/confirmsignup${queryString(params)}`,
-    /** The public keys of access tokens. */
+    /** Describes the client's key or token and its permissions. Rejects with status 401 when it is no longer valid. */
+    access: (params?: Params) => send<Access>('GET', path`/api/v1/auth/access`, params),
+    /** The public keys that access tokens are verified with. */
     jwks: (params?: Params) => send<KeySet>('GET', path`/.well-known/jwks.json`, params, { isPublic: true }),
     users: {
       ...readable<User>(send, users),

@@ -5,20 +5,20 @@ import type { Send, Sender } from '../send.ts'
 import type { Session } from '../session.ts'
 import type { JsonObject, TileParams, TileSetParams } from '../types.ts'
 
-/** A dataset's own parameters go into the address like the declared ones. */
+/** A dataset's own parameters go into the URL like the declared ones. */
 type Own = { readonly [name: string]: unknown }
-/** `apiKey` goes into the address, for readers that cannot send a header. */
+/** `apiKey` goes into the URL, for programs that cannot send a header. */
 type AddressParams<Declared = unknown> = Declared & Own & { readonly apiKey?: string }
 
 export interface TileCoordinates {
   readonly z: number
   readonly x: number
   readonly y: number
-  /** `mvt` unless given; the images of an archive are png, jpg, webp or avif. */
+  /** The file extension; images of an archive are png, jpg, webp or avif. @defaultValue `mvt` */
   readonly ext?: string
 }
 
-/** Without coordinates it is the template that map libraries fill in. */
+/** Without coordinates, the URL template that map libraries fill in. */
 type TileTemplate = Partial<TileCoordinates>
 
 function address({ url }: Session, at: Path, { apiKey, ...query }: AddressParams = {}): string {
@@ -28,29 +28,29 @@ function address({ url }: Session, at: Path, { apiKey, ...query }: AddressParams
 const tilePath = (id: string, { z, x, y, ext = 'mvt' }: TileCoordinates): Path =>
   path`/tiles/${id}/${z}/${x}/${y}.${ext}`
 
-/** Tiles of tile sources and datasets; `basemap` is the id of the map of the world that comes with the server. */
+/** Tiles of tile sources and datasets. The server's built-in base map has the id `basemap`. */
 export const tilesGroup = ({ json: send, bytes }: { json: Send; bytes: Sender['bytes'] }, session: Session) => ({
-  /** The address of the TileJSON: what a source of MapLibre takes as its `url`. */
+  /** The URL of the TileJSON, for the `url` of a MapLibre source. */
   url: (id: string, params?: AddressParams<TileSetParams>) => address(session, path`/tiles/${id}/index.json`, params),
-  /** The address of a tile, or the template of all. */
+  /** The URL of a tile, or the URL template of all tiles. */
   tileUrl(id: string, tile: TileTemplate = {}, params?: AddressParams<TileParams>): string {
     const { z = '{z}', x = '{x}', y = '{y}', ext = 'mvt' } = tile
     return address(session, () => `${path`/tiles/${id}`()}/${z}/${x}/${y}.${ext}`, params)
   },
   describe: <T = JsonObject>(id: string, params?: Params<TileSetParams & Own>) =>
     send<T>('GET', path`/tiles/${id}/index.json`, params),
-  /** The bytes of a tile; null where there is nothing in it. */
+  /** The bytes of a tile; null if the tile is empty. */
   get: (id: string, tile: TileCoordinates, params?: Params<TileParams & Own>) => bytes(tilePath(id, tile), params),
-  /** A style that shows the tiles. */
+  /** A generated style that shows the tiles. */
   style: <T = JsonObject>(id: string, params?: Params<TileSetParams & Own>) =>
     send<T>('GET', path`/tiles/${id}/style.json`, params),
 })
 
-/** Styles as MapLibre reads them. */
+/** Styles in MapLibre's format. */
 export const mapsGroup = (send: Send, session: Session) => ({
-  /** The address of a style: what a map of MapLibre takes as its `style`. */
+  /** The URL of a style, for the `style` of a MapLibre map. */
   url: (id: string, params?: { readonly apiKey?: string }) => address(session, path`/maps/${id}.json`, params),
   style: <T = JsonObject>(id: string, params?: Params) => send<T>('GET', path`/maps/${id}.json`, params),
-  /** The fonts that styles may name. */
+  /** The names of the fonts that styles can use. */
   fonts: (params?: Params) => send<string[]>('GET', path`/fonts.json`, params, { isPublic: true }),
 })

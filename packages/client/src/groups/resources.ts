@@ -36,7 +36,7 @@ import type {
   TileSourceUpdate,
 } from '../types.ts'
 
-// The resources that are records and little else.
+// The groups that have little more than the standard methods of a resource.
 
 export const apiKeysGroup = (send: Send) => ({
   ...readable<ApiKey>(send, '/api/v1/apikeys'),
@@ -67,12 +67,12 @@ export const databasesGroup = (send: Send) => ({
   ...creatable<Database, DatabaseCreate>(send, '/api/v1/databases'),
   ...changeable<Database, DatabaseUpdate, DatabasePatch>(send, '/api/v1/databases'),
   drivers: (params?: Params) => send<string[]>('GET', path`/api/v1/databases/drivers`, params),
-  /** Whether the server can be reached, and what it is. */
+  /** Tests the connection and returns the server's version. */
   test: (id: string, params?: Params) =>
     send<DatabaseTest>('POST', path`/api/v1/databases/${id}/test`, params, { repeatability: 'safe' }),
   tables: (id: string, params?: Params<DatabasesTablesParams>) =>
     send<DatabaseTable[]>('GET', path`/api/v1/databases/${id}/tables`, params),
-  /** Makes datasets of tables: of all of them unless some are named. */
+  /** Creates datasets from tables: from the named ones, or from all. */
   publish: (id: string, data: Publication = {}, params?: Params) =>
     send<PublicationResult>('POST', path`/api/v1/databases/${id}/publish`, params, { json: data }),
 })

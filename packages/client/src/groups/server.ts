@@ -3,14 +3,14 @@ import { path } from '../request.ts'
 import type { Send, Sender } from '../send.ts'
 import type { JsonObject, OutboxEntry, OutboxMail, PageParams, ServerConfig, ServerHealth } from '../types.ts'
 
-/** The server itself. */
+/** Information about the server. */
 export const serverGroup = ({ json: send, text }: { json: Send; text: Sender['text'] }) => ({
   config: (params?: Params) => send<ServerConfig>('GET', path`/api/v1/config`, params),
   health: (params?: Params) => send<ServerHealth>('GET', path`/api/v1/healthcheck`, params),
-  /** In the text format of Prometheus. */
+  /** Metrics in the Prometheus text format. */
   metrics: (params?: Params) => text<string>('GET', path`/metrics`, params),
   openapi: (params?: Params) => send<JsonObject>('GET', path`/api/v1/openapi.json`, params),
-  /** The mails that the server has sent, or would have if it could. */
+  /** The mail outbox: mails that were sent, or stored because the server has no mail server. */
   outbox: {
     list: (params?: Params<PageParams>) => send<OutboxEntry[]>('GET', path`/api/v1/outbox`, params),
     get: (id: string, params?: Params) => send<OutboxMail>('GET', path`/api/v1/outbox/${id}`, params),

@@ -8,7 +8,7 @@ import { asFile, countedForm, formDataOf, type OnProgress, type UploadFile } fro
 import { xhrFetch } from '../xhr-fetch.ts'
 
 export type UploadOptions = Omit<UploadForm, 'file'> & {
-  /** Its ending helps to tell the format; only a File has a name of its own. */
+  /** Required unless the file is a File, which has a name. */
   fileName?: string
 }
 
@@ -26,19 +26,19 @@ export class UploadError extends ApiError {
 
 const unprocessable = 422
 const root = '/api/v1/uploads'
-/** How long the server holds a question about an upload that goes on; shorter when the progress is shown. */
+/** Long polling: how long the server holds a status request. Shorter if the caller shows the progress. */
 const waitSeconds = { silent: 25, shown: 1 }
-/** An answer that comes sooner was not held: the header may be lost on the way. */
+/** A response that comes sooner was not held, perhaps because a proxy removed the header. */
 const heldMs = 500
 
-/** Files that become datasets and maps. `isOwnFetch`: the caller's fetch is not gone round, whatever it cannot do. */
+/** Uploads files, which become datasets and maps. `isOwnFetch`: the caller passed a fetch, so no other transport is used. */
 export function uploadsGroup(send: Send, isOwnFetch: boolean) {
   return {
     ...readable<Upload>(send, root),
-    /** Cancels an upload that goes on; deletes the record of one that has ended. So it is never sent twice. */
+    /** Cancels a running upload, or deletes the record of a finished one. Not retried, because a retry could do the other. */
     delete: (id: string, params?: Params) =>
       send<void>('DELETE', path`/api/v1/uploads/${id}`, params, { repeatability: 'once' }),
-    /** Sends a file. Resolves when the server has it: `wait` tells what becomes of it. */
+    /** Sends a file. Resolves when the server has received it; `wait` waits for the processing. */
     async upload(
       file: UploadFile,
       { fileName, ...fields }: UploadOptions = {},
@@ -53,7 +53,7 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
       onProgress?.({ loaded: upload.size, total })
       return upload
     },
-    /** Resolves when the upload is completed; rejects with an UploadError when it has failed or was cancelled. */
+    /** Resolves when the upload is completed; rejects with an UploadError if it failed or was cancelled. */
     async wait(
       id: string,
       { onProgress, ...params }: Params<{ onProgress?: ((upload: Upload) => void) | undefined }> = {},
@@ -75,7 +75,7 @@ export function uploadsGroup(send: Send, isOwnFetch: boolean) {
 type Form = { fields: object; file: ReturnType<typeof asFile>; fileName: string }
 type Body = Pick<Call, 'body' | 'headers' | 'fetch' | 'repeatability'>
 
-/** Browsers tell the progress only of an XMLHttpRequest, and send no streams; elsewhere it is a stream that is counted. */
+/** Browsers report upload progress only for XMLHttpRequest and cannot send streams; elsewhere a counted stream is sent. */
 function bodyOf({ fields, file, fileName }: Form, onProgress: OnProgress | undefined, isOwnFetch: boolean): Body {
   const form = { fields: fields as Record<string, unknown>, fileName }
   if (file instanceof Blob) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
+import { screenshot } from '../../testing/browser.ts'
+import { setStage } from '../../testing/stage.ts'
 import { createState } from '../state.ts'
-import { screenshot } from '../testing/browser.ts'
-import { setStage } from '../testing/stage.ts'
 import { AppState, GraticuleMap, useAppState } from './react.ts'
 
 const stage = setStage()
@@ -37,7 +37,7 @@ test('components show a map and its data, and clicks and buttons select the same
   assert.deepEqual([await selected(), await output()], [[3], '3 Other 3'])
   await clickOn(0, -15)
   assert.deepEqual([await selected(), await output()], [[2], '2 Other 2'])
-  assert.equal(await stage.page.locator('.maplibregl-popup-content').getByText('Popup of Other 2 in light').count(), 1)
+  await stage.page.locator('.maplibregl-popup-content').getByText('Popup of Other 2 in light').waitFor()
   await screenshot(stage.page, 'react')
   assert.deepEqual([await stage.page.evaluate(() => tools.errors), stage.page.faults], [[], []])
 })
@@ -51,7 +51,7 @@ test('another style and a map that comes back keep what is selected', async () =
   })
   assert.deepEqual(await selected(), [1])
   await clickOn(0, -15)
-  assert.equal(await stage.page.getByText('Popup of Other 2 in dark').count(), 1)
+  await stage.page.getByText('Popup of Other 2 in dark').waitFor()
   await button('Toggle')
   assert.equal(await stage.page.locator('canvas').count(), 0)
   await stage.page.evaluate(async () => {

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * React bindings: the map and its data sources as components, the application's state as a hook. Without JSX, so that
- * Node runs the sources as they are.
+ * React bindings: components for the map and its data sources, and a hook for the application state. Without JSX, so that
+ * Node can run the sources directly.
  */
 import {
   type CSSProperties,
@@ -26,14 +26,14 @@ import type { State } from '../state.ts'
 const MapContext = createContext<MapObject | null>(null)
 const StateContext = createContext<State | null>(null)
 
-/** Gives the state to maps and to components beside them. */
+/** Provides the application state to maps and other components. */
 export function AppState({ state, children }: { state: State; children?: ReactNode }): ReactElement {
   return createElement(StateContext.Provider, { value: state }, children)
 }
 
 export interface GraticuleMapProps extends Omit<GraticuleMapOptions, 'container'> {
   className?: string
-  /** CSS of the element that holds the map. @defaultValue all of the room there is */
+  /** CSS of the map's container. @defaultValue fills its parent */
   containerStyle?: CSSProperties
   onReady?: (map: MapObject) => void
   onError?: (event: CustomEvent<GraticuleMapEvents['error']>) => void
@@ -44,8 +44,8 @@ export interface GraticuleMapProps extends Omit<GraticuleMapOptions, 'container'
 const wholeRoom: CSSProperties = { width: '100%', height: '100%' }
 
 /**
- * A map, with its data sources and other components as children. A change of `style` shows another style, a change of
- * `client`, `state` or `theme` makes a new map; MapLibre's own options are read once.
+ * A map, with its data sources and other components as children. Changing `style` replaces the style; changing `client`,
+ * `state` or `theme` creates a new map. MapLibre's own options are read only once.
  */
 export function GraticuleMap(props: GraticuleMapProps): ReactElement {
   const { className, containerStyle = wholeRoom, children, client, style, theme } = props
@@ -101,17 +101,17 @@ export interface DataSourceProps extends Omit<DataSourceOptions, 'svcMap'> {
   onData?: () => void
 }
 
-/** A data source of the map around it. Changed options make it anew, other data and layers do not. */
+/** A data source of the surrounding map. Changed options recreate it; changed data and layers only update it. */
 export function DataSource(props: DataSourceProps): null {
   const { src, layers, selectionPopup, onSelectionChange: _, onError: __, onData: ___, ...fixed } = props
   const map = useMap()
   const latest = useLatest(props)
   const [source, setSource] = useState<MapDataSource | null>(null)
   const popup = typeof selectionPopup === 'function' ? followed(latest) : selectionPopup
-  // Functions and data are read from the latest props; the rest are plain values.
+  // Functions and data are read from the latest props; the other options are plain values, compared as JSON.
   const kind = typeof src === 'string' ? 'address' : 'inline'
   const key = JSON.stringify([fixed, kind, typeof selectionPopup === 'function' ? true : selectionPopup])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for all that makes another source
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains all options that recreate the source
   useEffect(() => {
     const { src, layers } = latest.current
     const made = new MapDataSource({ ...fixed, svcMap: map, src, layers, selectionPopup: popup })
@@ -129,14 +129,14 @@ export function DataSource(props: DataSourceProps): null {
   return null
 }
 
-/** The map around a component. */
+/** The map that surrounds the component. */
 export function useMap(): MapObject {
   const map = useContext(MapContext)
   if (!map) throw new Error('useMap and DataSource must be inside of a GraticuleMap.')
   return map
 }
 
-/** The value at a path of the state, and the function that sets it. */
+/** The value at a path of the application state, and its setter. */
 export function useAppState<Value = unknown>(path: string): [Value, (value: Value) => void] {
   const state = useContext(StateContext)
   if (!state) throw new Error('useAppState must be inside of an AppState or a GraticuleMap.')
@@ -146,7 +146,7 @@ export function useAppState<Value = unknown>(path: string): [Value, (value: Valu
   return [useSyncExternalStore(subscribe, get, get), set]
 }
 
-/** The props of the last render, for what runs later than rendering. */
+/** A ref to the latest props, for callbacks that run after rendering. */
 function useLatest<Value>(value: Value): RefObject<Value> {
   const latest = useRef(value)
   useEffect(() => {
@@ -155,7 +155,7 @@ function useLatest<Value>(value: Value): RefObject<Value> {
   return latest
 }
 
-/** Calls back when a value is another one than that which the source was made with. */
+/** Calls `change` when the value differs from the one that the source was created with. */
 function useChanged<Value>(source: MapDataSource | null, value: Value, change: (source: MapDataSource) => void): void {
   const last = useRef({ source, value })
   useEffect(() => {

@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { build } from 'vite'
-import { launchChromium } from '../../../server/src/testing/chromium.ts'
+import { launchChromium } from '../../server/testing/chromium.ts'
 
-const root = resolve(import.meta.dirname, '../../../..')
+const root = resolve(import.meta.dirname, '../../..')
 const html = `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/maplibre-gl.css">
 <script type="importmap">{ "imports": { "maplibre-gl": "/maplibre-gl.mjs" } }</script>
 <body style="margin:0"><div id="map" style="width:800px;height:500px"></div><div id="root"></div>

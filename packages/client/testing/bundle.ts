@@ -10,7 +10,7 @@ export async function bundle(): Promise<string> {
       minify: true,
       modulePreload: false,
       rolldownOptions: {
-        input: new URL('../client.ts', import.meta.url).pathname,
+        input: new URL('../src/client.ts', import.meta.url).pathname,
         preserveEntrySignatures: 'strict',
         output: { format: 'es' },
       },

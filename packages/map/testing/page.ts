@@ -4,11 +4,13 @@
 import { createClient } from '@graticule/client'
 import * as maplibregl from 'maplibre-gl'
 import { createElement, StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
-import * as graticule from '../map.ts'
+import { createRoot, type Root } from 'react-dom/client'
+import * as graticule from '../src/map.ts'
 import { App, type AppProps } from './react-app.tsx'
 
 maplibregl.setWorkerUrl('/maplibre-gl-worker.mjs')
+// Workers end with the last map otherwise, and each test has its own.
+maplibregl.prewarm()
 
 /** What a test keeps between its steps. */
 interface Kept {
@@ -21,6 +23,21 @@ interface Kept {
 }
 
 type OpenOptions = Partial<graticule.GraticuleMapOptions> & { url: string; key: string }
+
+/** Maps of this page that somebody must remove: `open` makes them, and code of the documentation. */
+const maps = new Set<graticule.GraticuleMap>()
+
+class GraticuleMap extends graticule.GraticuleMap {
+  constructor(options: graticule.GraticuleMapOptions) {
+    super(options)
+    maps.add(this)
+  }
+
+  override remove(): void {
+    maps.delete(this)
+    super.remove()
+  }
+}
 
 const kept = {} as Kept
 const errors: string[] = []
@@ -45,7 +62,7 @@ function watchedClient(url: string, key: string): graticule.MapClient {
 function open({ url, key, ...options }: OpenOptions): graticule.GraticuleMap {
   const state = graticule.createState(kept.initial ?? { ui: {} })
   const background = { id: 'background', type: 'background', paint: { 'background-color': '#e8eef2' } } as const
-  const map = new graticule.GraticuleMap({
+  const map = new GraticuleMap({
     container: 'map',
     client: watchedClient(url, key),
     style: { version: 8, sources: {}, layers: [background] },
@@ -65,16 +82,28 @@ function open({ url, key, ...options }: OpenOptions): graticule.GraticuleMap {
   return map
 }
 
+let app: Root | undefined
+
+/** Makes the page what it was before a test. */
+function clear(): void {
+  app?.unmount()
+  app = undefined
+  for (const map of maps) map.remove()
+  for (const name of Object.keys(kept)) delete kept[name as keyof Kept]
+  errors.length = 0
+}
+
 function renderApp(url: string, key: string, props: Pick<AppProps, 'dataset' | 'light' | 'dark'>): void {
   kept.state = graticule.createState({ ui: { other: null } })
-  const app = createElement(App, {
+  const element = createElement(App, {
     ...props,
     client: watchedClient(url, key),
     state: kept.state,
     onReady: (map) => Object.assign(kept, { map }),
     onError: (message) => errors.push(message),
   })
-  createRoot(document.getElementById('root') as HTMLElement).render(createElement(StrictMode, null, app))
+  app = createRoot(document.getElementById('root') as HTMLElement)
+  app.render(createElement(StrictMode, null, element))
 }
 
 /** Resolves when the condition holds, which is looked at with every frame. */
@@ -90,8 +119,8 @@ async function settled(): Promise<void> {
     kept.map.gl.once('idle', () => {
       isIdle = true
     })
-    // MapLibre draws no frame after tiles that were loaded again and are the same.
-    await until(() => isIdle || void kept.map.gl.triggerRepaint())
+    // MapLibre draws no frame after tiles that were loaded again and are the same. While it loads, frames would only cost time.
+    await until(() => isIdle || (kept.map.gl.loaded() && void kept.map.gl.triggerRepaint()))
   } while (queries > 0)
 }
 
@@ -121,7 +150,9 @@ async function colourOf(picture: string): Promise<string> {
 
 const tools = {
   ...graticule,
+  GraticuleMap,
   renderApp,
+  clear,
   kept,
   errors,
   open,

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
-import { testApp } from '../../../server/src/testing/harness.ts'
-import { type ClientOptions, createClient } from '../client.ts'
+import { testApp } from '../../server/testing/harness.ts'
+import { type ClientOptions, createClient } from '../src/client.ts'
 
 export type ClientServer = Awaited<ReturnType<typeof clientServer>>
 

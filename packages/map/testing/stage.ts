@@ -1,4 +1,4 @@
-/** The real server and a browser for all tests of a file, and a page of its own for each. */
+/** The real server, a browser and a page for all tests of a file: a page that begins anew loads and compiles MapLibre again. */
 import { after, afterEach, before, beforeEach } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startBrowser, type TestBrowser } from './browser.ts'
@@ -23,8 +23,14 @@ export function setStage(): Stage {
     await stage.world?.close()
   })
   beforeEach(async () => {
-    stage.page = await stage.browser.open()
+    if (!stage.page || stage.page.isClosed()) stage.page = await stage.browser.open()
   })
-  afterEach(() => stage.page.close())
+  afterEach(async (context) => {
+    // What a failed test has left in its page must not fail the next one.
+    if (!(context as { passed?: boolean }).passed) return await stage.page.close()
+    stage.page.removeAllListeners('request')
+    await stage.page.evaluate(() => tools.clear())
+    stage.page.faults.length = 0
+  })
   return stage
 }

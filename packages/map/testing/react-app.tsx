@@ -1,7 +1,7 @@
 /** An application as readers of the documentation would write it: a list and a map that show the same selection. */
 import { useState } from 'react'
-import type { MapClient, GraticuleMap as MapObject, State } from '../map.ts'
-import { AppState, DataSource, GraticuleMap, useAppState, useMap } from '../react/react.ts'
+import type { MapClient, GraticuleMap as MapObject, State } from '../src/map.ts'
+import { AppState, DataSource, GraticuleMap, useAppState, useMap } from '../src/react/react.ts'
 
 export interface AppProps {
   client: MapClient
