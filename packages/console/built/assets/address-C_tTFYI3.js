@@ -1,0 +1,1 @@
+var e=new URL(`../`,import.meta.url),t=e.pathname,n=new URL(`../`,e).href,r=t=>new URL(t.replace(/^\//,``),e).href,i=e=>new URL(e.replace(/^\//,``),n).href;export{n as i,r as n,i as r,t};

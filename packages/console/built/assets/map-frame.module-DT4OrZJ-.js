@@ -1,0 +1,1 @@
+var e={frame:`_frame_mh2z8_1`,map:`_map_mh2z8_13`,neatLine:`_neatLine_mh2z8_23`,segments:`_segments_mh2z8_31`,ticks:`_ticks_mh2z8_34`,labels:`_labels_mh2z8_38`,status:`_status_mh2z8_45`,coordinate:`_coordinate_mh2z8_63`,requestId:`_requestId_mh2z8_66`,extra:`_extra_mh2z8_74`,faults:`_faults_mh2z8_81`,fault:`_fault_mh2z8_81`};export{e as t};

@@ -1,0 +1,1 @@
+import{i as e}from"./address-C_tTFYI3.js";var t=/\/((?:tiles|fonts|sprites|maps)\/.*)$/;function n(n){let{protocol:r,origin:i,pathname:a,search:o}=new URL(n);if(!/^https?:$/.test(r))return n;let[,s]=t.exec(a)??[];return i===new URL(e).origin||s===void 0?n:e+s+o}var r=({transformRequest:e})=>t=>e(n(t));export{r as n,n as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./session-state-CeqxSxEq.js";var t={mode:`json`,text:null,sql:null,limit:`1000`,timeout:`30`,parameters:{},view:`table`,run:{status:`idle`}},n=n=>e(`query ${n}`,t);export{n as t};

@@ -1,0 +1,1 @@
+var e=e=>/^[a-z_][a-z0-9_]*$/.test(e)?e:`"${e.replaceAll(`"`,`""`)}"`;export{e as t};

@@ -1,0 +1,31 @@
+/** Errors of a map, shown over it until they are dismissed. */
+import { useCallback, useState } from 'react'
+import { IconButton } from '../components/button.tsx'
+import { ErrorNote } from '../components/error-note.tsx'
+import { mapFault } from './map-fault.ts'
+import classes from './map-frame.module.css'
+
+/** Shows each message once, because many tiles fail for the same reason. */
+export function useMapFaults() {
+  const [faults, setFaults] = useState<readonly Error[]>([])
+  const report = useCallback((error: Error) => {
+    void mapFault(error).then((fault) =>
+      setFaults((known) => (known.some(({ message }) => message === fault.message) ? known : [...known, fault])),
+    )
+  }, [])
+  const dismiss = useCallback((fault: Error) => setFaults((known) => known.filter((other) => other !== fault)), [])
+  return { faults, report, dismiss }
+}
+
+export function MapFaults({ faults, onDismiss }: { faults: readonly Error[]; onDismiss(fault: Error): void }) {
+  return faults.length === 0 ? null : (
+    <div className={classes.faults}>
+      {faults.slice(-3).map((fault) => (
+        <div key={fault.message} className={classes.fault}>
+          <ErrorNote error={fault} />
+          <IconButton icon="close" label="Dismiss this error" onClick={() => onDismiss(fault)} />
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,110 @@
+/** A map with a neat line. Shows the base map unless a style is given; data sources are children. */
+import 'maplibre-gl/dist/maplibre-gl.css'
+import type { GraticuleMap as MapObject } from '@graticule/map'
+import { GraticuleMap } from '@graticule/map/react'
+import {
+  AttributionControl,
+  type CameraOptions,
+  NavigationControl,
+  type StyleSpecification,
+  setWorkerUrl,
+} from 'maplibre-gl'
+import workerUrl from 'maplibre-gl/dist/maplibre-gl-worker.mjs?worker&url'
+import { type ReactElement, type ReactNode, useRef } from 'react'
+import { ErrorNote } from '../components/error-note.tsx'
+import { useClient } from '../session/session.tsx'
+import { useTheme } from '../theme.ts'
+import { useBaseStyleQuery } from './base-style.ts'
+import { MapFaults, useMapFaults } from './map-faults.tsx'
+import classes from './map-frame.module.css'
+import { toOwnServer } from './map-requests.ts'
+import './maplibre.css'
+import { NeatLine } from './neat-line.tsx'
+import { type MapRequest, StatusLine } from './status-line.tsx'
+
+// The worker is a file, because the content security policy forbids blob workers.
+setWorkerUrl(workerUrl)
+
+export interface MapViewProps {
+  /** The accessible name: "Map of cities". */
+  label: string
+  /** The id of a style or a style itself. @defaultValue the base map of the theme */
+  style?: string | StyleSpecification | undefined
+  /** The initial [west, south, east, north]. */
+  bounds?: readonly [number, number, number, number] | undefined
+  onReady?: ((map: MapObject) => void) | undefined
+  /** The page's last query, for the status line. @defaultValue the last tile */
+  request?: MapRequest | undefined
+  /** At the end of the status line. */
+  statusExtra?: ReactNode
+  /** `DataSource`s of `@graticule/map/react`, and anything that lies over the map. */
+  children?: ReactNode
+}
+
+const world: CameraOptions = { center: [10, 30], zoom: 1.2 }
+const isMotionReduced = matchMedia('(prefers-reduced-motion: reduce)')
+
+export function MapView({ label, style, bounds, onReady, request, statusExtra, children }: MapViewProps): ReactElement {
+  const client = useClient()
+  const theme = useTheme()
+  const base = useBaseStyleQuery(style === undefined)
+  const { faults, report, dismiss } = useMapFaults()
+  // A change of theme creates a new map, which starts at the camera of the previous one.
+  const camera = useRef<CameraOptions | null>(null)
+  const shown = style ?? base.data
+  return (
+    <div className={classes.frame}>
+      {!shown && (
+        <div className={classes.map}>{base.error && <ErrorNote error={base.error} onRetry={base.refetch} />}</div>
+      )}
+      {shown && (
+        <GraticuleMap
+          className={classes.map ?? ''}
+          containerStyle={mapStyle}
+          client={client}
+          transformRequest={toOwnServer(client)}
+          style={shown}
+          theme={style ? undefined : theme}
+          attributionControl={false}
+          fadeDuration={isMotionReduced.matches ? 0 : 200}
+          locale={{ 'Map.Title': label }}
+          fitBoundsOptions={{ padding: 32, maxZoom: 12 }}
+          {...(camera.current ?? (bounds ? { bounds: [...bounds] as [number, number, number, number] } : world))}
+          onError={({ detail }) => report(detail.error)}
+          onSourceError={({ detail }) => report(detail.error)}
+          onReady={(map) => {
+            addControls(map)
+            map.gl.on('moveend', () => {
+              camera.current = { center: map.gl.getCenter(), zoom: map.gl.getZoom() }
+            })
+            onReady?.(map)
+          }}
+        >
+          <NeatLine />
+          <StatusLine request={request}>{statusExtra}</StatusLine>
+          <MapFaults faults={faults} onDismiss={dismiss} />
+          {children}
+        </GraticuleMap>
+      )}
+    </div>
+  )
+}
+
+/** The style sheet places it. */
+const mapStyle = { position: 'absolute' } as const
+
+function addControls({ gl }: MapObject): void {
+  // The compass resets a rotated map to north.
+  gl.addControl(new NavigationControl({ showCompass: true, visualizePitch: true }))
+  gl.addControl(new AttributionControl({ compact: true }))
+  gl.once('idle', () => {
+    // The attribution opens by default and would cover a small map.
+    const container = gl.getContainer()
+    const attribution = container.querySelector('.maplibregl-ctrl-attrib')
+    if (container.clientWidth > narrowPixels) return
+    attribution?.classList.remove('maplibregl-compact-show')
+    attribution?.removeAttribute('open')
+  })
+}
+
+const narrowPixels = 600

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { launchChromium } from '../../server/testing/chromium.ts'
+import { type Environment, runCommandLine, startServer } from '../../server/testing/command-line.ts'
+import { type TestDatabase, testDatabase } from '../../server/testing/database.ts'
+
+// A newcomer's path with the real command: start, console, upload, map, filter, style, key, shared page.
+
+let directory: string
+let database: TestDatabase | undefined
+let env: Environment
+let server: Awaited<ReturnType<typeof startServer>>
+let browser: Browser
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'graticule-newcomer-'))
+  env = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' }
+  database = process.env.TEST_DATABASE_URL === undefined ? undefined : await testDatabase()
+  if (database) env.DATABASE_URL = database.url ?? ''
+  server = await startServer(env)
+  browser = await launchChromium()
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop('SIGTERM')
+  await database?.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const towns = ['Bern', 'Thun', 'Biel', 'Chur', 'Zug', 'Olten', 'Aarau', 'Sion', 'Arbon', 'Wil']
+const collection = {
+  type: 'FeatureCollection',
+  features: towns.map((name, index) => ({
+    type: 'Feature',
+    properties: { name, population: (index + 1) * 10_000 },
+    geometry: { type: 'Point', coordinates: [7 + index / 4, 46.5 + (index % 3) / 4] },
+  })),
+}
+
+async function newPage(): Promise<Page & { faults: string[] }> {
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
+  page.setDefaultTimeout(100_000)
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('response', (response) => response.status() >= 400 && faults.push(`${response.status()} ${response.url()}`))
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+  return Object.assign(page, { faults })
+}
+
+/** A laptop’s greeting has the link; on a server a command shows it. */
+async function signInLink(): Promise<string> {
+  const text = database
+    ? (await runCommandLine(['console'], { ...env, PORT: new URL(server.url).port })).output
+    : server.output()
+  return /http\S+#token=\S+/.exec(text)?.[0] ?? ''
+}
+
+async function upload(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'Data', exact: true }).click()
+  await page.getByRole('button', { name: 'Add data', exact: true }).click()
+  const buffer = Buffer.from(JSON.stringify(collection))
+  const dialog = page.getByRole('dialog')
+  await dialog
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'swiss-towns.geojson', mimeType: 'application/json', buffer })
+  await dialog.getByRole('button', { name: /^Upload/ }).click()
+  await page.getByRole('region', { name: 'Uploads' }).getByRole('link', { name: 'View on map' }).click()
+  await page.waitForURL(/\/data\/[\da-f-]{36}\/table/)
+  return page.url().split('/').at(-2) ?? ''
+}
+
+async function filter(page: Page): Promise<void> {
+  await page.getByText('of 10 (exact').waitFor()
+  await page.getByRole('button', { name: 'Condition' }).click()
+  await page.getByLabel('Attribute').selectOption('population')
+  await page.getByLabel('Operator').selectOption({ label: 'is at least' })
+  await page.getByLabel('Value', { exact: true }).fill('50000')
+  await page.getByRole('button', { name: 'Apply' }).click()
+  await page.getByText('of 6 (exact').waitFor()
+  assert.equal(await page.getByRole('gridcell', { name: 'Bern' }).count(), 0)
+  await page.getByRole('gridcell', { name: 'Zug' }).waitFor()
+  assert.match(decodeURIComponent(page.url()), /where=.*population/)
+}
+
+/** Gives the id of the style. */
+async function style(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'Style' }).click()
+  await page.getByLabel('Colour by').selectOption('population')
+  await page.getByRole('list', { name: 'swiss-towns' }).getByRole('listitem').nth(2).waitFor()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.waitForURL(/\/maps\/[\da-f-]{36}\/look/)
+  return /maps\/([\da-f-]{36})/.exec(page.url())?.[1] ?? ''
+}
+
+async function makePublicKey(page: Page): Promise<string> {
+  await page.getByRole('link', { name: 'Access' }).click()
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByLabel('Name').fill('My web page')
+  await page.getByRole('button', { name: 'Make key' }).click()
+  return (
+    (await page
+      .getByRole('dialog', { name: /is made/ })
+      .locator('pre')
+      .textContent()) ?? ''
+  )
+}
+
+test('a newcomer starts it, uploads a file, sees it on the map, filters, styles and shows the map to others', async () => {
+  const page = await newPage()
+  await page.goto(await signInLink())
+  await page.getByRole('heading', { name: 'default' }).waitFor()
+  const datasetId = await upload(page)
+  const drawn = page.waitForResponse((response) => response.url().includes(`/tiles/${datasetId}/`) && response.ok())
+  await page.reload()
+  await drawn
+  await filter(page)
+  const styleId = await style(page)
+  const key = await makePublicKey(page)
+
+  const guest = await newPage()
+  const seen = guest.waitForResponse((response) => response.url().includes(`/tiles/${datasetId}/`) && response.ok())
+  await guest.goto(`${server.url}/console/share/${styleId}#key=${key}`)
+  await guest.getByRole('heading', { name: 'swiss-towns' }).waitFor()
+  await seen
+  assert.equal(await guest.getByRole('navigation').count(), 0)
+  assert.deepEqual([page.faults, guest.faults], [[], []])
+})

@@ -1,0 +1,190 @@
+/**
+ * The ACL as a grid of classes and levels. A click cycles a cell through nothing, all, and the resources selected by name.
+ * The grid is one tab stop; arrow keys move within it.
+ */
+import { type KeyboardEvent, type ReactElement, useRef, useState } from 'react'
+import { Icon } from '../../components/icon.tsx'
+import { type AclLevel, aclClasses, aclLevels, type Permissions } from '../../session/permissions.ts'
+import {
+  type AclRow,
+  type Grant,
+  hasEffect,
+  isInherited,
+  type Matrix,
+  matrixOf,
+  nextGrant,
+  permissionsOf,
+  withCell,
+} from './acl-matrix.ts'
+import { classTitle } from './acl-sentence.ts'
+import classes from './key-editor.module.css'
+import { ResourceChooser } from './resource-chooser.tsx'
+import type { Resource, Resources } from './resources.ts'
+
+const rows: readonly AclRow[] = [...aclClasses, '*']
+const levelTitles: Record<AclLevel, string> = { read: 'read', write: 'write', execute: 'execute' }
+
+interface AclGridProps {
+  permissions: Permissions
+  resources: Resources
+  onChange(permissions: Permissions): void
+}
+
+interface Place {
+  row: AclRow
+  level: AclLevel
+}
+
+export function AclGrid({ permissions, resources, onChange }: AclGridProps): ReactElement {
+  const matrix = matrixOf(permissions)
+  const [active, setActive] = useState<Place>({ row: 'datasets', level: 'read' })
+  const [choosing, setChoosing] = useState<Place | null>(null)
+  // Remembers the selected resources while a cell cycles through its states.
+  const chosen = useRef(new Map<string, readonly string[]>())
+  const change = ({ row, level }: Place, grant: Grant) => {
+    if (Array.isArray(matrix[row][level])) chosen.current.set(`${row} ${level}`, matrix[row][level])
+    onChange(permissionsOf(withCell(matrix, row, level, grant)))
+  }
+  const cycle = (place: Place) => {
+    const grant = matrix[place.row][place.level]
+    const known = chosen.current.get(`${place.row} ${place.level}`)
+    change(place, nextGrant(grant, known ?? (typeof grant === 'string' ? [] : grant)))
+  }
+  const choose = (aclClass: AclRow, levels: readonly AclLevel[], ids: readonly string[]) => {
+    const grant = ids.length === 0 ? 'none' : ids
+    onChange(permissionsOf(levels.reduce((next, level) => withCell(next, aclClass, level, grant), matrix)))
+    setChoosing(null)
+  }
+  const rest = { matrix, resources, active, onActive: setActive, onCycle: cycle, onChoose: setChoosing }
+  return (
+    <>
+      <GridTable {...rest} />
+      {choosing && choosing.row !== '*' && (
+        <ResourceChooser
+          aclClass={choosing.row}
+          level={choosing.level}
+          grant={matrix[choosing.row][choosing.level]}
+          resources={resources[choosing.row] ?? []}
+          onClose={() => setChoosing(null)}
+          onChoose={(levels, ids) => choose(choosing.row, levels, ids)}
+        />
+      )}
+    </>
+  )
+}
+
+interface GridProps {
+  matrix: Matrix
+  resources: Resources
+  active: Place
+  onActive(place: Place): void
+  onCycle(place: Place): void
+  onChoose(place: Place): void
+}
+
+function GridTable(props: GridProps): ReactElement {
+  const table = useRef<HTMLTableElement>(null)
+  const move = (event: KeyboardEvent) => {
+    const next = moved(props.active, event.key)
+    if (!next) return
+    event.preventDefault()
+    props.onActive(next)
+    table.current?.querySelector<HTMLButtonElement>(`[data-cell="${next.row} ${next.level}"]`)?.focus()
+  }
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells are one tab stop is a grid
+    <table role="grid" aria-label="What the key may do" ref={table} className={classes.grid} onKeyDown={move}>
+      <thead>
+        <tr>
+          <th scope="col">
+            <span className="visually-hidden">Kind of record</span>
+          </th>
+          {aclLevels.map((level) => (
+            <th key={level} scope="col">
+              {levelTitles[level]}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row} data-rest={row === '*'}>
+            <th scope="row">
+              {classTitle(row)}
+              {classTitle(row).toLowerCase().replaceAll(' ', '') !== row && <code>{row}</code>}
+            </th>
+            {aclLevels.map((level) => (
+              <td key={level}>
+                <GridCell {...props} place={{ row, level }} />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** The cell that an arrow key moves to, or null. */
+function moved({ row, level }: Place, key: string): Place | null {
+  const [y, x] = [rows.indexOf(row), aclLevels.indexOf(level)]
+  const steps: Record<string, [number, number]> = {
+    ArrowUp: [y - 1, x],
+    ArrowDown: [y + 1, x],
+    ArrowLeft: [y, x - 1],
+    ArrowRight: [y, x + 1],
+    Home: [y, 0],
+    End: [y, aclLevels.length - 1],
+  }
+  const [nextY, nextX] = steps[key] ?? []
+  const next = { row: rows[nextY ?? -1], level: aclLevels[nextX ?? -1] }
+  return next.row && next.level ? (next as Place) : null
+}
+
+function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoose }: GridProps & { place: Place }) {
+  const { row, level } = place
+  const grant = matrix[row][level]
+  const known = row === '*' ? undefined : resources[row]
+  const label = `${classTitle(row)}, ${level}`
+  const value = grantInWords(grant, known)
+  return (
+    <div
+      className={classes.cell}
+      data-grant={typeof grant === 'string' ? grant : 'some'}
+      data-inherited={isInherited(matrix, row, level)}
+    >
+      <button
+        type="button"
+        aria-label={`${label}: ${value.spoken}`}
+        data-cell={`${row} ${level}`}
+        tabIndex={active.row === row && active.level === level ? 0 : -1}
+        title={hasEffect(row, level) ? undefined : 'No operation asks for this.'}
+        onFocus={() => onActive(place)}
+        onClick={() => onCycle(place)}
+        onKeyDown={(event) => {
+          if (event.key === 'F2' && known) onChoose(place)
+        }}
+      >
+        {value.text}
+      </button>
+      {known && (
+        <button
+          type="button"
+          tabIndex={-1}
+          aria-label={`Choose: ${label}`}
+          title="Choose by name"
+          onClick={() => onChoose(place)}
+        >
+          <Icon name="more" size={14} />
+        </button>
+      )}
+    </div>
+  )
+}
+
+function grantInWords(grant: Grant, known: readonly Resource[] | undefined): { text: string; spoken: string } {
+  if (grant === 'none') return { text: '–', spoken: 'nothing' }
+  if (grant === 'all') return { text: 'all', spoken: 'all' }
+  const text = known ? `${grant.length} of ${known.length}` : `${grant.length} ${grant.length === 1 ? 'id' : 'ids'}`
+  return { text, spoken: text }
+}

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { aclClasses, aclLevels, resolveGrant } from '../../../../server/src/access/acl.ts'
+import { developerPermissions, publicPermissions } from '../../../../server/src/first-start.ts'
+import * as ours from '../../session/permissions.ts'
+import { hasEffect, isInherited, isSameGrant, matrixOf, nextGrant, permissionsOf, withCell } from './acl-matrix.ts'
+
+const ids = fc.oneof(
+  fc.constant('*' as const),
+  fc.array(fc.constantFrom('a', 'b', 'c', '*'), { maxLength: 4 }).map((list) => [...list]),
+)
+const permissionsArbitrary: fc.Arbitrary<ours.Permissions> = fc.dictionary(
+  fc.constantFrom('*', ...aclClasses),
+  fc.dictionary(fc.constantFrom('*', ...aclLevels), ids, { noNullPrototype: true }),
+  { noNullPrototype: true },
+)
+
+/** All that an ACL grants by the server's rule, to classes of the future too. */
+const granted = (permissions: ours.Permissions) =>
+  [...aclClasses, 'a class of the future'].flatMap((aclClass) =>
+    aclLevels.map((level) => {
+      const grant = resolveGrant(permissions, aclClass, level)
+      return [aclClass, level, grant === 'any' ? 'any' : [...new Set(grant)].sort().join()]
+    }),
+  )
+
+test('an ACL that goes through the matrix grants exactly what it granted before', () => {
+  fc.assert(
+    fc.property(permissionsArbitrary, (permissions) => {
+      assert.deepEqual(granted(permissionsOf(matrixOf(permissions))), granted(permissions))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('changing a cell changes that cell alone, and one of the row * what had the same', () => {
+  const row = fc.constantFrom('*' as const, ...aclClasses)
+  const grant = fc.constantFrom('none' as const, 'all' as const, ['a'])
+  fc.assert(
+    fc.property(
+      permissionsArbitrary,
+      row,
+      fc.constantFrom(...aclLevels),
+      grant,
+      (permissions, aclClass, level, next) => {
+        const before = matrixOf(permissions)
+        const after = matrixOf(permissionsOf(withCell(before, aclClass, level, next)))
+        assert.deepEqual(after[aclClass][level], next)
+        for (const other of aclClasses)
+          for (const one of aclLevels) {
+            const follows = one === level && aclClass === '*' && isInherited(before, other, one)
+            if ((other === aclClass && one === level) || follows) assert.deepEqual(after[other][one], next)
+            else assert.ok(isSameGrant(after[other][one], before[other][one]))
+          }
+      },
+    ),
+  )
+})
+
+test('the permissions that the console knows are the server’s', () => {
+  assert.deepEqual(ours.aclClasses, aclClasses)
+  assert.deepEqual(ours.aclLevels, aclLevels)
+})
+
+test('the ACLs of the first keys are written as the server writes them', () => {
+  for (const permissions of [developerPermissions, publicPermissions])
+    assert.deepEqual(permissionsOf(matrixOf(permissions as ours.Permissions)), permissions)
+})
+
+test('a click goes from nothing to all, to what was chosen, and back', () => {
+  assert.equal(nextGrant('none', []), 'all')
+  assert.equal(nextGrant('all', []), 'none')
+  assert.deepEqual(nextGrant('all', ['a']), ['a'])
+  assert.equal(nextGrant(['a'], ['a']), 'none')
+})
+
+test('a level is said to have no effect exactly where no operation asks for it', async () => {
+  const { paths } = JSON.parse(await readFile(new URL('../../../../../openapi.json', import.meta.url), 'utf8'))
+  const asked = new Set<string>()
+  for (const operations of Object.values<Record<string, { 'x-access'?: string }>>(paths))
+    for (const { 'x-access': access = '' } of Object.values(operations)) {
+      const [aclClass, ...rest] = access.split(/,| or | /)
+      for (const level of rest) asked.add(`${aclClass} ${level}`)
+    }
+  for (const aclClass of aclClasses)
+    for (const level of aclLevels)
+      assert.equal(hasEffect(aclClass, level), asked.has(`${aclClass} ${level}`), `${aclClass} ${level}`)
+})

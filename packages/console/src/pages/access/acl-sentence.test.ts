@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Permissions } from '../../session/permissions.ts'
+import { aclSentence } from './acl-sentence.ts'
+
+const cases: [Permissions, string][] = [
+  [{ '*': { '*': '*' } }, 'May do everything: read, change and use all there is.'],
+  [{}, 'May do nothing.'],
+  [{ '*': { '*': [] } }, 'May do nothing.'],
+  [{ '*': { read: '*', execute: '*' } }, 'Reads and uses everything; cannot change anything.'],
+  [
+    { datasets: { read: ['a', 'b'], execute: ['a', 'b'] }, tiles: { execute: '*' } },
+    'Reads and queries 2 datasets; draws all tile sources; cannot change anything.',
+  ],
+  [{ datasets: { '*': ['a'] } }, 'Reads, changes and queries 1 dataset.'],
+  [
+    { '*': { read: '*' }, datasets: { read: ['a', 'b'] }, users: { '*': [] } },
+    'Reads everything but users, of the datasets only 2; cannot change anything.',
+  ],
+  [{ '*': { read: '*', execute: '*' }, uploads: { '*': '*' } }, 'Reads and uses everything; changes all uploads.'],
+  [{ agents: { execute: ['a'] }, users: { execute: '*' } }, 'Asks 1 agent; cannot change anything.'],
+]
+
+for (const [permissions, sentence] of cases)
+  test(`${JSON.stringify(permissions)} is said as "${sentence}"`, () => {
+    assert.equal(aclSentence(permissions), sentence)
+  })

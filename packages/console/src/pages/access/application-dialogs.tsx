@@ -1,0 +1,141 @@
+/** Dialogs that create an application (its first keys are shown once) and rename it. */
+import type { Application, NewApplication } from '@graticule/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactElement, useId, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { CodeBlock } from '../../components/copyable.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { TextArea, TextField } from '../../components/field.tsx'
+import { layout } from '../../components/page.tsx'
+import { useToast } from '../../components/toast.tsx'
+import { useSession } from '../../session/session.tsx'
+import { chooseApplication } from '../../session/session-store.ts'
+
+interface Draft {
+  name: string
+  description: string
+  contact: string
+}
+
+export function NewApplicationDialog({ onClose }: { onClose(): void }): ReactElement {
+  const { unscoped } = useSession()
+  const queryClient = useQueryClient()
+  const make = useMutation({
+    mutationFn: (draft: Draft) => unscoped.applications.create(draft),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['applications'] }),
+  })
+  if (make.data) return <FirstKeys application={make.data} onClose={onClose} />
+  return (
+    <ApplicationForm
+      title="New application"
+      action="Make it"
+      start={{ name: '', description: '', contact: '' }}
+      error={make.error}
+      isBusy={make.isPending}
+      onSubmit={make.mutate}
+      onClose={onClose}
+    />
+  )
+}
+
+function FirstKeys({ application, onClose }: { application: NewApplication; onClose(): void }): ReactElement {
+  const { id, name, keys } = application
+  const actions = (
+    <>
+      <Button onClick={onClose}>Done</Button>
+      <Button variant="primary" onClick={() => chooseApplication(id)}>
+        Work in it
+      </Button>
+    </>
+  )
+  return (
+    <Dialog isOpen onClose={onClose} title={`“${name}” is made`} actions={actions}>
+      <div className={layout.section}>
+        <p>Its first keys. Later they are in its list of keys.</p>
+        <h3>Developer key: everything in this application</h3>
+        <CodeBlock text={keys.developer} label="the developer key" />
+        <h3>Public key: read and execute, for web pages</h3>
+        <CodeBlock text={keys.public} label="the public key" />
+      </div>
+    </Dialog>
+  )
+}
+
+export function EditApplication({ application, onClose }: { application: Application; onClose(): void }): ReactElement {
+  const { unscoped } = useSession()
+  const queryClient = useQueryClient()
+  const { say } = useToast()
+  const save = useMutation({
+    mutationFn: (draft: Draft) => unscoped.applications.patch(application.id, draft),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['applications'] })
+      say({ title: 'Saved' })
+      onClose()
+    },
+  })
+  const { name, description, contact } = application
+  return (
+    <ApplicationForm
+      title={name}
+      action="Save"
+      start={{ name, description, contact }}
+      error={save.error}
+      isBusy={save.isPending}
+      onSubmit={save.mutate}
+      onClose={onClose}
+    />
+  )
+}
+
+interface ApplicationFormProps {
+  title: string
+  action: string
+  start: Draft
+  error: unknown
+  isBusy: boolean
+  onSubmit(draft: Draft): void
+  onClose(): void
+}
+
+function ApplicationForm(props: ApplicationFormProps): ReactElement {
+  const { title, action, start, error, isBusy, onSubmit, onClose } = props
+  const id = useId()
+  const [draft, setDraft] = useState(start)
+  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
+  const faultAt = (field: string) => faultOf(error).fields.find(({ path }) => path === `body/${field}`)?.message
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onSubmit(draft)
+  }
+  const actions = (
+    <>
+      <Button onClick={onClose}>Cancel</Button>
+      <Button type="submit" form={id} variant="primary" disabled={isBusy}>
+        {isBusy ? 'Working …' : action}
+      </Button>
+    </>
+  )
+  return (
+    <Dialog isOpen onClose={onClose} title={title} actions={actions}>
+      <form id={id} className={layout.section} onSubmit={submit}>
+        <TextField
+          label="Name"
+          value={draft.name}
+          error={faultAt('name')}
+          required
+          onChange={(name) => change({ name })}
+        />
+        <TextArea label="Description" value={draft.description} onChange={(description) => change({ description })} />
+        <TextField
+          label="Contact"
+          hint="Whom to write to about it."
+          value={draft.contact}
+          error={faultAt('contact')}
+          onChange={(contact) => change({ contact })}
+        />
+        {error !== null && <ErrorNote error={error} />}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,44 @@
+/** A searchable list of the configuration's dotted keys and values. */
+import { type ReactElement, useState } from 'react'
+import { CopyButton } from '../../components/copyable.tsx'
+import { TextField } from '../../components/field.tsx'
+import { formatNumber } from '../../format.ts'
+import classes from './configuration.module.css'
+import { dottedKeys, matchingKeys } from './dotted-keys.ts'
+
+/** More would be slow to render; the search narrows the list. */
+const mostShown = 300
+
+export function KeyList({ config }: { config: Readonly<Record<string, unknown>> }): ReactElement {
+  const [search, setSearch] = useState('')
+  const all = dottedKeys(config)
+  const found = matchingKeys(all, search)
+  return (
+    <aside className={classes.keys} aria-label="Keys">
+      <TextField
+        label="Search keys and values"
+        isLabelHidden
+        placeholder="Search keys and values"
+        value={search}
+        onChange={setSearch}
+      />
+      <p className={classes.quiet}>
+        {search
+          ? `${formatNumber(found.length)} of ${formatNumber(all.length)} keys`
+          : `${formatNumber(all.length)} keys`}
+        {found.length > mostShown && `, the first ${mostShown} shown`}
+      </p>
+      <ul>
+        {found.slice(0, mostShown).map(({ key, value }) => (
+          <li key={key} className={classes.key}>
+            <div>
+              <code>{key}</code>
+              <div className={classes.value}>{JSON.stringify(value)}</div>
+            </div>
+            <CopyButton text={key} label={`key ${key}`} />
+          </li>
+        ))}
+      </ul>
+    </aside>
+  )
+}

@@ -1,0 +1,131 @@
+/** The list of datasets, with search by name, type and tag. */
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, type ReactElement, Suspense, useEffect } from 'react'
+import { Button } from '../../components/button.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
+import { Empty } from '../../components/note.tsx'
+import { layout, Page } from '../../components/page.tsx'
+import { formatNumber } from '../../format.ts'
+import { useMay } from '../../session/session.tsx'
+import { openUploadDialog } from '../../uploads/upload-dialog-store.ts'
+import { useUploadRefusal } from '../../uploads/use-upload-refusal.ts'
+import { AddData } from './add-data.tsx'
+import type { DataSearch } from './data-search.ts'
+import { DataToolbar } from './data-toolbar.tsx'
+import { DatasetList, ListSkeleton } from './dataset-list.tsx'
+import { useDatasetCount, useDatasets, useTileSources } from './use-datasets.ts'
+
+const NewDatasetDialog = lazy(() =>
+  import('./new-dataset-dialog.tsx').then(({ NewDatasetDialog }) => ({ default: NewDatasetDialog })),
+)
+const route = getRouteApi('/shell/data')
+
+export function DataPage(): ReactElement {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const count = useDatasetCount()
+  const change = (changes: Partial<DataSearch>, replace = false) =>
+    void navigate({ search: (old) => withChanges(old, changes), replace })
+  const { add } = search
+  useEffect(() => {
+    if (add !== 'file') return
+    openUploadDialog()
+    void navigate({ search: ({ add: _, ...rest }) => rest, replace: true })
+  }, [add, navigate])
+  return (
+    <Page
+      title="Data"
+      facts={<Facts search={search} count={count} />}
+      actions={<AddData onAdd={(type) => change({ add: type })} />}
+      isPadded={false}
+    >
+      {count === 0 ? (
+        <NoData />
+      ) : (
+        <>
+          <DataToolbar search={search} onChange={change} />
+          <Found search={search} onChange={change} />
+        </>
+      )}
+      <Suspense>
+        {add && add !== 'file' && <NewDatasetDialog type={add} onClose={() => change({ add: undefined }, true)} />}
+      </Suspense>
+    </Page>
+  )
+}
+
+function withChanges(search: DataSearch, changes: Partial<DataSearch>): DataSearch {
+  return Object.fromEntries(Object.entries({ ...search, ...changes }).filter(([, value]) => value !== undefined))
+}
+
+const isFiltered = ({ q, type, tag }: DataSearch): boolean => Boolean(q || type || tag)
+
+function Facts({ search, count }: { search: DataSearch; count: number | undefined }): ReactElement | null {
+  const { data } = useDatasets(search)
+  if (count === undefined || !data) return null
+  const all = `${formatNumber(count)} ${count === 1 ? 'dataset' : 'datasets'}`
+  return <>{isFiltered(search) ? `${formatNumber(data.pages.at(-1)?.total ?? 0)} of ${all}` : all}</>
+}
+
+interface FoundProps {
+  search: DataSearch
+  onChange(changes: Partial<DataSearch>): void
+}
+
+function Found({ search, onChange }: FoundProps): ReactElement {
+  const { data, error, refetch, isPlaceholderData, hasNextPage, fetchNextPage, isFetchingNextPage } =
+    useDatasets(search)
+  const pages = data?.pages ?? []
+  const tiles = useTileSources(pages, useMay()('tiles', 'read'))
+  if (error && !data) {
+    return (
+      <div className={layout.padded}>
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      </div>
+    )
+  }
+  if (!data) return <ListSkeleton />
+  const total = pages.at(-1)?.total ?? 0
+  const rows = pages.flatMap((page) => page.rows)
+  if (rows.length === 0)
+    return <NothingFound onClear={() => onChange({ q: undefined, type: undefined, tag: undefined })} />
+  return (
+    <DatasetList
+      rows={rows}
+      tiles={tiles}
+      total={total}
+      sort={search.sort}
+      isOld={isPlaceholderData}
+      onSort={(sort) => onChange({ sort })}
+      onTag={(tag) => onChange({ tag })}
+      {...(hasNextPage && { onMore: () => void fetchNextPage(), isLoadingMore: isFetchingNextPage })}
+    />
+  )
+}
+
+function NothingFound({ onClear }: { onClear(): void }): ReactElement {
+  return (
+    <Empty title="No dataset matches" action={<Button onClick={onClear}>Clear the filters</Button>}>
+      <p>Names, descriptions and tags are searched.</p>
+    </Empty>
+  )
+}
+
+function NoData(): ReactElement {
+  const refusal = useUploadRefusal()
+  return (
+    <Empty
+      title="No datasets yet"
+      action={
+        <Button variant="primary" icon="upload" disabledReason={refusal} onClick={() => openUploadDialog()}>
+          Upload a file
+        </Button>
+      }
+    >
+      <p>
+        Datasets are tables, SQL queries and web services that maps and programs read. Drop a file anywhere on this page
+        (GeoJSON, Shapefile, GeoPackage, CSV and others), or choose another way at “More ways to add data”.
+      </p>
+    </Empty>
+  )
+}

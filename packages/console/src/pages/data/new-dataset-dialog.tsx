@@ -1,0 +1,141 @@
+/** The dialog that creates a dataset from a table, a query, a web service or a function. Errors are shown at their fields. */
+import { ApiError, type Client, type Dataset } from '@graticule/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactElement, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { Checkbox, Segmented, TextField } from '../../components/field.tsx'
+import { layout } from '../../components/page.tsx'
+import { useToast } from '../../components/toast.tsx'
+import { useClient, useMay } from '../../session/session.tsx'
+import { type DatasetType, datasetTypes } from './data-search.ts'
+import { type DatasetDraft, datasetOf, emptyDraft } from './new-dataset.ts'
+import { ParameterFields } from './parameter-fields.tsx'
+import { SourceFields } from './source-fields.tsx'
+import { typeNames } from './type-names.ts'
+
+/** The error paths that are shown at fields of the dialog. */
+const shownPaths = [
+  ...['body/name', 'body/description', 'body/source', 'body/databaseId', 'body/type'],
+  ...['body/metadata/parameters', 'body/metadata/rest', 'body/metadata/tags', 'body/secrets'],
+]
+
+export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose(): void }): ReactElement {
+  const [draft, setDraft] = useState(() => emptyDraft(type))
+  const { mutate, reset, isPending, error } = useMake(onClose)
+  const change = (changes: Partial<DatasetDraft>) => {
+    setDraft((old) => ({ ...old, ...changes }))
+    // The server's errors refer to the previous source.
+    if (changes.source !== undefined) reset()
+  }
+  const faults = faultOf(error).fields
+  const faultAt = (path: string) => faults.find((fault) => fault.path.startsWith(`body/${path}`))?.message
+  const isShown = faults.length > 0 && faults.every(({ path }) => shownPaths.some((shown) => path.startsWith(shown)))
+  return (
+    <Dialog
+      title="New dataset"
+      kind="wide"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={isPending} disabledReason={missing(draft)} onClick={() => mutate(draft)}>
+            {isPending ? 'Making …' : 'Make dataset'}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className={layout.section}
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!missing(draft)) mutate(draft)
+        }}
+      >
+        <div className={layout.row}>
+          <Segmented
+            label="Type"
+            value={draft.type}
+            options={datasetTypes.map((value) => ({ value, label: typeNames[value] }))}
+            onChange={(next) => change({ type: next, source: '' })}
+          />
+        </div>
+        {faultAt('type') && <ErrorNote error={error} />}
+        <SourceFields draft={draft} faultAt={faultAt} onChange={change} />
+        <ParameterFields draft={draft} faultAt={faultAt} onChange={change} />
+        <TextField
+          label="Name"
+          value={draft.name}
+          maxLength={255}
+          error={faultAt('name')}
+          onChange={(name) => change({ name })}
+        />
+        <TextField
+          label="Description"
+          value={draft.description}
+          maxLength={10_000}
+          error={faultAt('description')}
+          onChange={(description) => change({ description })}
+        />
+        <TextField
+          label="Tags"
+          hint="Separated by commas"
+          value={draft.tags}
+          error={faultAt('metadata/tags')}
+          onChange={(tags) => change({ tags })}
+        />
+        <TilesChoice draft={draft} onChange={change} />
+        {error && !isShown && <ErrorNote error={error} />}
+        {/* A form is sent by Enter only when it has a button of its own. */}
+        <button type="submit" hidden>
+          Make dataset
+        </button>
+      </form>
+    </Dialog>
+  )
+}
+
+const missing = ({ name, source }: DatasetDraft): string | undefined =>
+  source.trim() === '' ? 'Say first where the data come from.' : name.trim() === '' ? 'Give it a name.' : undefined
+
+function TilesChoice({ draft, onChange }: { draft: DatasetDraft; onChange(changes: Partial<DatasetDraft>): void }) {
+  if (!useMay()('tiles', 'write')) return null
+  return (
+    <Checkbox
+      label="If it has a geometry, serve it as map tiles too"
+      isChecked={draft.isMapped}
+      onChange={(isMapped) => onChange({ isMapped })}
+    />
+  )
+}
+
+function useMake(onClose: () => void) {
+  const client = useClient()
+  const cache = useQueryClient()
+  const navigate = useNavigate()
+  const mayMap = useMay()('tiles', 'write')
+  const { say, fail } = useToast()
+  return useMutation({
+    mutationFn: (draft: DatasetDraft) => client.datasets.create(datasetOf(draft)),
+    async onSuccess(dataset, { isMapped }) {
+      onClose()
+      say({ title: `The dataset “${dataset.name}” is made` })
+      if (isMapped && mayMap) {
+        await makeTiles(client, dataset).catch((error) => fail('It is not served as tiles', error))
+      }
+      for (const resource of ['datasets', 'tilesources']) void cache.invalidateQueries({ queryKey: [resource] })
+      await navigate({ to: '/data/$datasetId/table', params: { datasetId: dataset.id } })
+    },
+  })
+}
+
+async function makeTiles(client: Client, { id, attributes }: Dataset): Promise<void> {
+  if (!attributes.some(({ type }) => type === 'geometry')) return
+  await client.tileSources.create({ type: 'dataset', source: id }).catch((error: unknown) => {
+    // A source that needs parameters has no tiles without them; the dataset itself was created.
+    if (!(error instanceof ApiError) || error.status !== 400) throw error
+  })
+}

@@ -1,0 +1,133 @@
+/** The form that connects a database or edits a connection. Errors are shown at their fields. */
+import type { Database } from '@graticule/client'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactElement, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { Checkbox, Select, TextField } from '../../components/field.tsx'
+import { layout } from '../../components/page.tsx'
+import { useToast } from '../../components/toast.tsx'
+import { useClient } from '../../session/session.tsx'
+import { ConnectionFields } from './connection-fields.tsx'
+import { createOf, type DatabaseDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
+
+export interface DatabaseFormProps {
+  /** Null: a new one. */
+  stored: Database | null
+  onClose(): void
+  onSaved(database: Database): void
+}
+
+const driverNames: Readonly<Record<string, string>> = {
+  postgres: 'PostgreSQL, PostGIS',
+  duckdb: 'Files: GeoParquet, Parquet, CSV, JSON, DuckDB',
+  internal: 'Internal: a place in the platform’s own database',
+}
+
+export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): ReactElement {
+  const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(stored) : newDraft))
+  const change = (changes: Partial<DatabaseDraft>) => setDraft((old) => ({ ...old, ...changes }))
+  const { mutate, isPending, error } = useSave(stored, onSaved)
+  const faults = faultOf(error).fields
+  const faultAt = (path: string) => faults.find((fault) => fault.path.startsWith(`body/${path}`))?.message
+  const missing = missingOf(draft)
+  return (
+    <Dialog
+      title={stored ? `Edit “${stored.name}”` : 'Connect a database'}
+      kind="wide"
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={isPending} disabledReason={missing} onClick={() => mutate(draft)}>
+            {isPending ? 'Saving …' : stored ? 'Save' : 'Connect'}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className={layout.section}
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!missing) mutate(draft)
+        }}
+      >
+        <TextField
+          label="Name"
+          value={draft.name}
+          maxLength={255}
+          error={faultAt('name')}
+          onChange={(name) => change({ name })}
+        />
+        {!stored && <Driver type={draft.type} onChange={(type) => change({ type })} />}
+        {draft.type === 'postgres' && (
+          <ConnectionFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />
+        )}
+        {draft.type === 'duckdb' && (
+          <TextField
+            label="Folder"
+            placeholder="data"
+            hint="On the server, below the files of this application. Each file in it is a table, and is only read."
+            value={draft.db}
+            error={faultAt('db')}
+            onChange={(db) => change({ db })}
+          />
+        )}
+        <TextField
+          label="Description"
+          value={draft.description}
+          maxLength={10_000}
+          error={faultAt('description')}
+          onChange={(description) => change({ description })}
+        />
+        <Checkbox
+          label="Default: used where no database is named, and for uploads"
+          isChecked={draft.isDefault}
+          disabled={stored?.default ?? false}
+          onChange={(isDefault) => change({ isDefault })}
+        />
+        {error && faults.length === 0 && <ErrorNote error={error} />}
+        {/* A form is sent by Enter only when it has a button of its own. */}
+        <button type="submit" hidden>
+          Save
+        </button>
+      </form>
+    </Dialog>
+  )
+}
+
+function Driver({ type, onChange }: { type: Database['type']; onChange(type: Database['type']): void }): ReactElement {
+  const client = useClient()
+  const { data: drivers = [type] } = useQuery({
+    queryKey: ['databases', 'drivers'],
+    queryFn: ({ signal }) => client.databases.drivers({ signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <Select
+      label="Kind"
+      value={type}
+      options={drivers
+        .map((value) => ({ value: value as Database['type'], label: driverNames[value] ?? value }))
+        .toReversed()}
+      onChange={onChange}
+    />
+  )
+}
+
+function useSave(stored: Database | null, onSaved: (database: Database) => void) {
+  const client = useClient()
+  const cache = useQueryClient()
+  const { say } = useToast()
+  return useMutation({
+    mutationFn: (draft: DatabaseDraft) =>
+      stored ? client.databases.patch(stored.id, patchOf(draft, stored)) : client.databases.create(createOf(draft)),
+    async onSuccess(database) {
+      await cache.invalidateQueries({ queryKey: ['databases'] })
+      say({ title: `“${database.name}” is saved` })
+      onSaved(database)
+    },
+  })
+}

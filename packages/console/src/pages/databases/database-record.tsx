@@ -1,0 +1,90 @@
+/** The details of a connection: its destination, a test, and its tables. */
+import type { Database } from '@graticule/client'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { lazy, type ReactElement, Suspense, useState } from 'react'
+import { Button, IconButton } from '../../components/button.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Menu } from '../../components/menu.tsx'
+import { Tag } from '../../components/note.tsx'
+import { useToast } from '../../components/toast.tsx'
+import { useRefusal } from '../../session/session.tsx'
+import { ConnectionTest } from './connection-test.tsx'
+import { DatabaseTables } from './database-tables.tsx'
+import classes from './databases.module.css'
+import { useDeleteDatabase } from './delete-database.tsx'
+import { tlsNames } from './tls-names.ts'
+
+const DatabaseForm = lazy(() => import('./database-form.tsx').then(({ DatabaseForm }) => ({ default: DatabaseForm })))
+
+export function DatabaseRecord({ database }: { database: Database }): ReactElement {
+  const [isEditing, setEditing] = useState(false)
+  const refusal = useRefusal()('databases', 'write', database.id)
+  const navigate = useNavigate()
+  const remove = useDeleteDatabase()
+  const { say } = useToast()
+  const deleted = () => void navigate({ to: '/databases/{-$databaseId}', params: {} })
+  return (
+    <article className={classes.record} aria-label={database.name}>
+      <header>
+        <Link to="/databases/{-$databaseId}" params={{}} className={classes.back} aria-label="Back to Databases">
+          <Icon name="chevronLeft" size={20} />
+        </Link>
+        <h2>{database.name}</h2>
+        {database.default && <Tag>default</Tag>}
+        <span className={classes.spring} />
+        <Button icon="edit" disabledReason={refusal} onClick={() => setEditing(true)}>
+          Edit
+        </Button>
+        <Menu
+          trigger={<IconButton icon="moreVertical" label={`Actions for ${database.name}`} />}
+          items={[
+            {
+              ...{ label: 'Copy id', icon: 'copy' },
+              onSelect: () =>
+                void navigator.clipboard.writeText(database.id).then(() => say({ title: 'The id is copied' })),
+            },
+            '-',
+            {
+              ...{ label: 'Delete …', icon: 'trash', isDanger: true },
+              disabledReason: database.default
+                ? 'The default database stays. Make another one the default first.'
+                : refusal,
+              onSelect: () => void remove(database, deleted),
+            },
+          ]}
+        />
+      </header>
+      {database.description && <p>{database.description}</p>}
+      <Place database={database} />
+      <ConnectionTest database={database} />
+      <DatabaseTables database={database} />
+      <Suspense>
+        {isEditing && (
+          <DatabaseForm stored={database} onClose={() => setEditing(false)} onSaved={() => setEditing(false)} />
+        )}
+      </Suspense>
+    </article>
+  )
+}
+
+function Place({ database }: { database: Database }): ReactElement | null {
+  const { type, host, port, user, db, passwordSet, metadata } = database
+  if (type === 'internal') return null
+  const server: [string, string][] = [
+    ['Host', `${host}:${port}`],
+    ['Database', db],
+    ['User', passwordSet ? user : `${user}, without a password`],
+    ['TLS', tlsNames[String(metadata.ssl ?? '')] ?? String(metadata.ssl)],
+  ]
+  const facts = type === 'duckdb' ? [['Folder', db] as const] : server
+  return (
+    <dl className={classes.facts}>
+      {facts.map(([term, value]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

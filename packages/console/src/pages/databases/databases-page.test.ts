@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
+import { tenantSchema } from '../../../../server/src/databases/tenant-schema.ts'
+import { ident, sql } from '../../../../server/src/db/sql.ts'
+import { forwardDatabase } from '../../../../server/testing/forwarded-database.ts'
+import { accessibilityFaults, type ConsolePage, screenshots, setStage } from '../../../testing/stage.ts'
+
+const stage = setStage()
+const noPostgres = process.env.TEST_DATABASE_URL ? false : 'needs a PostgreSQL server'
+const ask = (method: string, path: string) => stage.app.call(method, `/api/v1/${path}`, { key: stage.tenant.developer })
+
+/** The browser notes each refused request in its console, which is no fault of the page. */
+function assertQuiet({ faults, foreign }: ConsolePage): void {
+  assert.deepEqual([faults.filter((fault) => !/Failed to load resource/.test(fault)), foreign], [[], []])
+}
+
+test('tables of a database are listed, searched, ticked and published as datasets and tiles', async () => {
+  const schema = tenantSchema(stage.tenant.id)
+  await stage.app.db.query(
+    sql`CREATE TABLE ${ident(schema, 'roads')} (id int PRIMARY KEY, geom geometry(LineString, 4326))`,
+  )
+  await stage.app.db.query(sql`COMMENT ON TABLE ${ident(schema, 'roads')} IS 'Ways to go'`)
+  await stage.app.db.query(sql`INSERT INTO ${ident(schema, 'roads')} VALUES (1, 'SRID=4326;LINESTRING(7 46, 8 47)')`)
+  await stage.app.db.query(sql`CREATE TABLE ${ident(schema, 'owners')} (id int PRIMARY KEY, name text)`)
+  const page = await stage.open('/databases')
+  await page.getByText('1 connection').waitFor()
+  await page.getByRole('link', { name: /Internal/ }).click()
+  await page.getByText('3 tables').waitFor()
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+  await row('roads').getByRole('cell', { name: 'LineString, EPSG:4326', exact: true }).waitFor()
+  await row('cities').getByRole('link', { name: 'Open the dataset of cities' }).waitFor()
+  assert.equal(await row('cities').getByRole('checkbox').count(), 0)
+
+  await page.getByRole('button', { name: 'Test the connection' }).click()
+  await page.getByText(/Connected in [\d.,]+ m?s · PostgreSQL \d+.* · PostGIS \d/).waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+
+  await page.getByRole('searchbox').fill('ways to')
+  await page.getByText('1 of 3 tables').waitFor()
+  await page.getByRole('searchbox').fill('')
+  await page.getByRole('checkbox', { name: 'All that are shown and not yet published' }).check()
+  await screenshots(page, 'databases-tables')
+  await page.getByRole('button', { name: 'Publish 2' }).click()
+  await page.getByText('2 published.').waitFor()
+  await row('roads').getByRole('link', { name: 'Open the dataset of roads' }).waitFor()
+  const [roads] = (await ask('GET', 'datasets?filter[name]=roads')).body
+  assert.equal((await ask('GET', `tilesources?filter[source]=${roads.id}`)).body.length, 1)
+  assertQuiet(page)
+  await row('roads').getByRole('link', { name: 'Open the dataset of roads' }).click()
+  await page.waitForURL(new RegExp(`/data/${roads.id}/table`))
+  await page.close()
+})
+
+test('a folder of files is connected as a database, and a folder that is not there is told in words', async () => {
+  const page = await stage.open('/databases/new')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Files')
+  await dialog.getByLabel('Kind').selectOption('duckdb')
+  assert.equal(await dialog.getByLabel('Host', { exact: true }).count(), 0)
+  await dialog.getByLabel('Folder').fill('../elsewhere')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.getByText('must be a folder of the application’s files').waitFor()
+  await dialog.getByLabel('Folder').fill('data')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await page.getByText('Files in data').waitFor()
+  await page.getByRole('article').getByText('There is no folder "data" among the files').first().waitFor()
+  const [files] = (await ask('GET', 'databases?filter[name]=Files')).body
+  assert.equal((await ask('DELETE', `databases/${files.id}`)).status, 200)
+  assertQuiet(page)
+  await page.close()
+})
+
+test('an address that the server may not reach is refused in its words, and the default database stays', async () => {
+  const page = await stage.open('/databases/new')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Far away')
+  await dialog.getByLabel('Host', { exact: true }).fill('not a host')
+  await dialog.getByLabel('User', { exact: true }).fill('reader')
+  await dialog.getByLabel('Database', { exact: true }).fill('land')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.getByText('must be a host name or an IP address').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'databases-new')
+  await dialog.getByLabel('Host', { exact: true }).fill('10.0.0.1')
+  await dialog.getByLabel('Password').fill('secret')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await page.getByText('reader@10.0.0.1:5432/land').waitFor()
+  const tables = page.getByRole('article').getByRole('alert')
+  await tables.getByText(/EGRESS_ALLOW/).waitFor()
+  await page.getByRole('button', { name: 'Test the connection' }).click()
+  await page
+    .getByRole('article')
+    .getByRole('status')
+    .getByText(/EGRESS_ALLOW/)
+    .waitFor()
+  await screenshots(page, 'databases-refused')
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  assert.equal(await dialog.getByLabel('Password').inputValue(), '')
+  await dialog.getByText('Leave empty to keep the one that is stored.').waitFor()
+  await dialog.getByLabel('Host', { exact: true }).fill('10.0.0.2')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByText('is required when type, host, port, user or db changes').waitFor()
+  await dialog.getByLabel('Host', { exact: true }).fill('10.0.0.1')
+  await dialog.getByLabel('Name', { exact: true }).fill('Nearer')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('heading', { name: 'Nearer' }).waitFor()
+
+  await page.getByRole('button', { name: 'Actions for Nearer' }).click()
+  await page.getByRole('menuitem', { name: 'Delete …' }).click()
+  const question = page.getByRole('alertdialog')
+  assert.equal(await question.getByRole('button', { name: 'Delete' }).isDisabled(), true)
+  await question.getByLabel(/Type “Nearer”/).fill('Nearer')
+  await question.getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('“Nearer” is deleted').waitFor()
+  assert.equal((await ask('GET', 'databases?filter[name]=Nearer')).body.length, 0)
+  await page.getByRole('link', { name: /Internal/ }).click()
+  await page.getByRole('button', { name: 'Actions for Internal' }).click()
+  await page.getByRole('menuitem', { name: 'Delete …' }).and(page.locator('[aria-disabled=true]')).waitFor()
+  assertQuiet(page)
+  await page.close()
+})
+
+describe('a PostgreSQL server of the application’s own', { skip: noPostgres }, () => {
+  const name = `console_${randomUUID().replaceAll('-', '').slice(0, 12)}`
+  let administrator: pg.Client
+  let forwarded: Awaited<ReturnType<typeof forwardDatabase>>
+  before(async () => {
+    forwarded = await forwardDatabase(stage.app.url ?? '')
+    administrator = new pg.Client({ connectionString: stage.app.url })
+    await administrator.connect()
+    await administrator.query(`CREATE DATABASE ${name} TEMPLATE graticule_template`)
+    await administrator.query(`CREATE ROLE ${name} LOGIN PASSWORD 's3cret/pass'`)
+    const inside = new URL(stage.app.url ?? '')
+    inside.pathname = `/${name}`
+    const client = new pg.Client({ connectionString: inside.href })
+    await client.connect()
+    await client.query(`
+      CREATE SCHEMA land;
+      CREATE TABLE land.parcels (id int PRIMARY KEY, geom geometry(MultiPolygon, 3067));
+      CREATE VIEW public.places AS SELECT 1 AS id;
+      GRANT USAGE ON SCHEMA land TO ${name};
+      GRANT SELECT ON land.parcels, public.places TO ${name}`)
+    await client.end()
+  })
+  after(async () => {
+    forwarded?.close()
+    for (const { id } of (await ask('GET', 'datasets')).body) await ask('DELETE', `datasets/${id}`)
+    await administrator?.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await administrator?.query(`DROP ROLE ${name}`)
+    await administrator?.end()
+  })
+
+  test('is connected by a connection string, tried, published, and deleted with its datasets', async () => {
+    const page = await stage.open('/databases')
+    await page.getByRole('button', { name: 'Connect a database' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).fill('Land register')
+    await dialog.getByText('Connection string', { exact: true }).click()
+    const { port } = new URL(forwarded.url)
+    const address = `postgresql://${name}:${encodeURIComponent('s3cret/pass')}@127.0.0.1:${port}/${name}?sslmode=disable`
+    await dialog.getByLabel('Connection string', { exact: true }).last().fill(address)
+    await dialog.getByRole('button', { name: 'Connect' }).click()
+    await page.getByText('2 tables').waitFor()
+    await page.getByRole('button', { name: 'Test the connection' }).click()
+    await page.getByText(/Connected in .* · without TLS/).waitFor()
+    await page.getByRole('checkbox', { name: 'Publish land.parcels' }).check()
+    await page.getByRole('button', { name: 'Publish 1' }).click()
+    await page.getByRole('link', { name: 'Open the dataset of land.parcels' }).waitFor()
+    await page.getByRole('button', { name: 'Actions for Land register' }).click()
+    await page.getByRole('menuitem', { name: 'Delete …' }).click()
+    const question = page.getByRole('alertdialog')
+    await question.getByText(/A dataset uses it: “land\.parcels”/).waitFor()
+    await question.getByLabel(/Type “Land register”/).fill('Land register')
+    await question.getByRole('button', { name: 'Delete' }).click()
+    await question.getByText(/Datasets use this database/).waitFor()
+    await question.getByLabel('Delete these datasets and their tile sources too').check()
+    await question.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('“Land register” is deleted').waitFor()
+    assert.equal((await ask('GET', 'datasets?filter[name]=land.parcels')).body.length, 0)
+    assertQuiet(page)
+    await page.close()
+  })
+})

@@ -1,0 +1,113 @@
+/** The attributes of a dataset: names to copy, types, flags, and statistics on demand. */
+import type { Dataset } from '@graticule/client'
+import { type ReactElement, useState } from 'react'
+import { Button } from '../../components/button.tsx'
+import { CopyButton } from '../../components/copyable.tsx'
+import { TextField } from '../../components/field.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { Empty, Tag } from '../../components/note.tsx'
+import { layout } from '../../components/page.tsx'
+import { formatNumber } from '../../format.ts'
+import { useRefusal } from '../../session/session.tsx'
+import { typeIcon, typeLabel } from './attribute.ts'
+import classes from './attributes/attributes.module.css'
+import { StatisticsPanel } from './attributes/statistics-panel.tsx'
+import { type DatasetAttribute, useDataset } from './dataset.ts'
+
+/** The number of attributes from which a search field is shown. */
+const many = 12
+
+export function AttributesTab(): ReactElement {
+  const dataset = useDataset()
+  const [search, setSearch] = useState('')
+  const { attributes } = dataset
+  const shown = attributes.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()))
+  if (attributes.length === 0) {
+    return <Empty title="This dataset has no attributes">{<p>Its source answers rows without any column.</p>}</Empty>
+  }
+  return (
+    <div className={`${classes.attributes} ${layout.section}`}>
+      {attributes.length >= many && (
+        <TextField
+          label="Search attributes"
+          type="search"
+          isLabelHidden
+          placeholder="Search attributes"
+          value={search}
+          onChange={setSearch}
+        />
+      )}
+      <p className={classes.muted}>
+        {shown.length === attributes.length
+          ? `${formatNumber(attributes.length)} attributes. `
+          : `${formatNumber(shown.length)} of ${formatNumber(attributes.length)} attributes. `}
+        {sourceOfDescriptions[dataset.type]}
+      </p>
+      <ul aria-label="Attributes">
+        {shown.map((attribute) => (
+          <AttributeItem key={attribute.name} dataset={dataset} attribute={attribute} />
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const sourceOfDescriptions: Record<Dataset['type'], string> = {
+  table: 'Types and descriptions are those of the table: COMMENT ON COLUMN sets a description.',
+  sql: 'They are the columns that the SQL answers.',
+  rest: 'They were found in the answer of the service.',
+  lambda: 'They were found in the answer of the function.',
+}
+
+function AttributeItem({ dataset, attribute }: { dataset: Dataset; attribute: DatasetAttribute }): ReactElement {
+  const [isOpen, setOpen] = useState(false)
+  const refusal = useRefusal()('datasets', 'execute', dataset.id)
+  const { name, type, dbType, description } = attribute
+  return (
+    <li className={classes.item}>
+      <div className={classes.row}>
+        <div className={classes.name}>
+          <span>{name}</span>
+          <CopyButton text={name} label={`the name ${name}`} />
+        </div>
+        <div className={classes.type}>
+          <Icon name={typeIcon(type)} />
+          <span>
+            {typeLabel(attribute)}
+            <small>{dbType}</small>
+          </span>
+        </div>
+        <div className={classes.flags}>
+          {flagsOf(attribute).map((flag) => (
+            <Tag key={flag}>{flag}</Tag>
+          ))}
+        </div>
+        <div className={classes.description}>{description}</div>
+        <Button
+          variant="ghost"
+          icon="chart"
+          aria-expanded={isOpen}
+          disabledReason={refusal}
+          aria-label={`Statistics of ${name}`}
+          onClick={() => setOpen(!isOpen)}
+        >
+          Statistics
+        </Button>
+      </div>
+      {isOpen && (
+        <div className={classes.panel}>
+          <StatisticsPanel dataset={dataset} attribute={attribute} />
+        </div>
+      )}
+    </li>
+  )
+}
+
+/** key · not null · SRID 4326 · 3D */
+const flagsOf = ({ primaryKey, nullable, srid, dimension }: DatasetAttribute): string[] =>
+  [
+    primaryKey && 'key',
+    !(nullable || primaryKey) && 'not null',
+    srid !== undefined && srid > 0 && `SRID ${srid}`,
+    dimension !== undefined && dimension > 2 && `${dimension}D`,
+  ].filter((flag) => typeof flag === 'string')

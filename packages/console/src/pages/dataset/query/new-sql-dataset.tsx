@@ -1,0 +1,68 @@
+/** A button and a dialog that create a dataset from SQL. */
+import type { Dataset } from '@graticule/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactElement, useState } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { Dialog } from '../../../components/dialog.tsx'
+import { ErrorNote } from '../../../components/error-note.tsx'
+import { TextField } from '../../../components/field.tsx'
+import { layout } from '../../../components/page.tsx'
+import { useToast } from '../../../components/toast.tsx'
+import { useClient, useRefusal } from '../../../session/session.tsx'
+
+export function NewSqlDataset({ dataset, source }: { dataset: Dataset; source: string }): ReactElement {
+  const [isOpen, setOpen] = useState(false)
+  const [name, setName] = useState('')
+  const client = useClient()
+  const cache = useQueryClient()
+  const navigate = useNavigate()
+  const toast = useToast()
+  const refusal = useRefusal()('datasets', 'write')
+  const { databaseId, metadata } = dataset
+  const { parameters } = metadata
+  const make = useMutation({
+    mutationFn: () =>
+      client.datasets.create({
+        ...{ type: 'sql', name: name.trim(), source, databaseId },
+        ...(parameters ? { metadata: { parameters } } : {}),
+      }),
+    onSuccess: async (made) => {
+      setOpen(false)
+      await cache.invalidateQueries({ queryKey: ['datasets', 'list'] })
+      toast.say({ title: `Dataset “${made.name}” made` })
+      await navigate({ to: '/data/$datasetId/query', params: { datasetId: made.id } })
+    },
+  })
+  return (
+    <>
+      <Button icon="plus" disabledReason={refusal} onClick={() => setOpen(true)}>
+        Save as new dataset
+      </Button>
+      <Dialog
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        title="New dataset from this SQL"
+        actions={
+          <>
+            <Button onClick={() => setOpen(false)}>Cancel</Button>
+            <Button variant="primary" disabled={name.trim() === '' || make.isPending} onClick={() => make.mutate()}>
+              {make.isPending ? 'Making …' : 'Make dataset'}
+            </Button>
+          </>
+        }
+      >
+        <form
+          className={layout.form}
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (name.trim()) make.mutate()
+          }}
+        >
+          <TextField label="Name" value={name} onChange={setName} maxLength={255} />
+          {make.error && <ErrorNote error={make.error} />}
+        </form>
+      </Dialog>
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+/** The query plan as a tree; the widest bar is the most expensive node. */
+import type { Dataset } from '@graticule/client'
+import { useQuery } from '@tanstack/react-query'
+import type { CSSProperties, ReactElement } from 'react'
+import { ErrorNote } from '../../../components/error-note.tsx'
+import { Note, Skeleton } from '../../../components/note.tsx'
+import { layout } from '../../../components/page.tsx'
+import { formatNumber } from '../../../format.ts'
+import { useClient } from '../../../session/session.tsx'
+import classes from './plan.module.css'
+import { type PlanStep, readPlan } from './plan-tree.ts'
+import type { SentQuery } from './query-session.ts'
+
+export function PlanView({ dataset, sent }: { dataset: Dataset; sent: SentQuery }): ReactElement {
+  const client = useClient()
+  const { query, parameters, timeoutMs } = sent
+  const { data, error, refetch } = useQuery({
+    queryKey: ['datasets', dataset.id, 'plan', query, parameters],
+    queryFn: ({ signal }) =>
+      client.datasets.query(dataset.id, query, { ...parameters, explain: true, timeout: timeoutMs, signal }),
+  })
+  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />
+  if (!data) return <Skeleton height={160} />
+  const { steps, totalCost, note } = readPlan(data.plan, dataset.attributes)
+  if (note) return <Note>{note}</Note>
+  return (
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard
+      tabIndex={0}
+      aria-label="Plan"
+      className={`${classes.plan} ${layout.section}`}
+    >
+      <p className={classes.facts}>
+        {totalCost === undefined
+          ? 'This dataset reads tables that are not shown to you, so the plan has the kinds of steps only.'
+          : `Expected cost ${formatNumber(totalCost)}, in units of reading one page. The figures are the planner’s estimates; nothing was carried out.`}
+      </p>
+      <ol className={classes.steps}>
+        {steps.map((step) => (
+          <Step key={step.key} step={step} />
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Step({ step }: { step: PlanStep }): ReactElement {
+  const { title, depth, details, rows, cost, share, hint } = step
+  const style = { '--depth': depth, '--share': `${Math.round(share * 100)}%` } as CSSProperties
+  return (
+    <li className={classes.step} style={style}>
+      <div className={classes.head}>
+        <strong>{title}</strong>
+        <span className={classes.figures}>
+          {rows !== undefined && `about ${formatNumber(rows)} ${rows === 1 ? 'row' : 'rows'}`}
+          {cost !== undefined && ` · cost ${formatNumber(cost)}`}
+        </span>
+      </div>
+      {cost !== undefined && (
+        <div className={classes.bar}>
+          <span />
+        </div>
+      )}
+      {details.map(({ label, text }) => (
+        <p key={label + text} className={classes.detail}>
+          {label} <code>{text}</code>
+        </p>
+      ))}
+      {hint && <Note kind="warn">{hint}</Note>}
+    </li>
+  )
+}

@@ -1,0 +1,137 @@
+/** The table of a dataset next to its map. Filter, sort order and selection are in the URL. */
+import type { Dataset } from '@graticule/client'
+import { type ReactElement, useCallback, useState } from 'react'
+import { IconButton } from '../../components/button.tsx'
+import { Segmented } from '../../components/field.tsx'
+import { Note } from '../../components/note.tsx'
+import { layout } from '../../components/page.tsx'
+import { useMay } from '../../session/session.tsx'
+import { useLetter } from '../../shell/shortcuts.ts'
+import { useDataset } from './dataset.ts'
+import { formatSort, parseSort, type SortKey, toggleSort } from './sort.ts'
+import { ColumnList } from './table/column-list.tsx'
+import { DataGrid } from './table/data-grid.tsx'
+import { DetailsPane, DetailsSheet } from './table/details.tsx'
+import { FilterBar } from './table/filter-bar.tsx'
+import { MapPane } from './table/map-pane.tsx'
+import { MapViewContext } from './table/map-view-box.ts'
+import { Split } from './table/split.tsx'
+import { StatusLine } from './table/status-line.tsx'
+import classes from './table/table.module.css'
+import { TableNotes } from './table/table-notes.tsx'
+import { type TableState, useTable } from './table/use-table.ts'
+import { useView } from './view.ts'
+
+export function TableTab(): ReactElement {
+  const dataset = useDataset()
+  const may = useMay()
+  if (!may('datasets', 'execute', dataset.id))
+    return (
+      <div className={layout.padded}>
+        <Note kind="warn">This key may not read the rows of this dataset: it needs execute on datasets.</Note>
+      </div>
+    )
+  return <Table key={dataset.id} dataset={dataset} />
+}
+
+function Table({ dataset }: { dataset: Dataset }): ReactElement {
+  const table = useTable(dataset)
+  const { isPhone, isMapShown, open, view } = table
+  const [wanted, setWanted] = useState<string | null>(null)
+  useLetter('m', () => table.showMap(!isMapShown))
+  useLetter('f', () => table.selection.onFly(null))
+  const isBeside = !isPhone && (isMapShown || open !== null)
+  return (
+    <MapViewContext value={view}>
+      <div className={classes.tab}>
+        <div className={classes.toolbar}>
+          <FilterBar wanted={wanted} onWanted={setWanted} />
+          <ColumnList table={table.columns} />
+          {table.hasMap && <MapSwitch {...table} />}
+        </div>
+        {isPhone && isMapShown ? (
+          <TableMap {...table} />
+        ) : (
+          <Split start={<TablePane table={table} onFilter={setWanted} />} end={isBeside ? <Side {...table} /> : null} />
+        )}
+        {isPhone && open && <DetailsSheet {...table} open={open} onFly={table.flyTo} onClose={table.close} />}
+      </div>
+    </MapViewContext>
+  )
+}
+
+function TablePane({ table, onFilter }: { table: TableState; onFilter(attribute: string): void }): ReactElement {
+  const { dataset, rows, selection, isPhone, sort } = table
+  const [range, setRange] = useState<readonly [number, number]>([0, 0])
+  const onRange = useCallback((first: number, last: number) => setRange([first, last]), [])
+  return (
+    <div className={classes.pane}>
+      <TableNotes rows={rows} dataset={dataset} />
+      <DataGrid
+        ref={table.grid}
+        {...{ dataset, rows, onRange, onFilter, ...useSorting() }}
+        table={table.columns}
+        shown={table.shown}
+        sort={parseSort(sort)}
+        isSelected={selection.isSelected}
+        onClick={(index, click) => {
+          selection.onRow(index, click)
+          if (isPhone) table.openRow(index)
+        }}
+        onOpen={table.openRow}
+        onFly={selection.onFly}
+        onClear={() => (table.open ? table.close() : selection.clear())}
+      />
+      <StatusLine {...{ rows, range, selection }} onDetails={table.openSelected} />
+    </div>
+  )
+}
+
+function Side(table: TableState): ReactElement {
+  return (
+    <div className={classes.side}>
+      {table.isMapShown && <TableMap {...table} />}
+      {table.open && <DetailsPane {...table} open={table.open} onFly={table.flyTo} onClose={table.close} />}
+    </div>
+  )
+}
+
+function TableMap({ dataset, where, selected, view, selection }: TableState): ReactElement {
+  return (
+    <div className={classes.map}>
+      <MapPane {...{ dataset, where, selected, view }} flight={selection.flight} onFeature={selection.onFeature} />
+    </div>
+  )
+}
+
+function MapSwitch({ isPhone, isMapShown, showMap }: TableState): ReactElement {
+  if (!isPhone)
+    return (
+      <IconButton
+        icon="maps"
+        label="Map beside the table (m)"
+        isPressed={isMapShown}
+        onClick={() => showMap(!isMapShown)}
+      />
+    )
+  return (
+    <Segmented
+      label="What to show"
+      value={isMapShown ? 'map' : 'table'}
+      options={[
+        { value: 'table', label: 'Table' },
+        { value: 'map', label: 'Map' },
+      ]}
+      onChange={(shown) => showMap(shown === 'map')}
+    />
+  )
+}
+
+function useSorting() {
+  const { sort, change } = useView()
+  return {
+    onSort: (attribute: string, isAdded: boolean) =>
+      change({ sort: formatSort(toggleSort(parseSort(sort), attribute, isAdded)) }, true),
+    onSortBy: (keys: SortKey[]) => change({ sort: formatSort(keys) }, true),
+  }
+}

@@ -1,0 +1,144 @@
+/** The map next to the table: the filtered rows as tiles, with the selected features highlighted on top. */
+import type { Dataset, JsonObject } from '@graticule/client'
+import type { GraticuleMap } from '@graticule/map'
+import { DataSource } from '@graticule/map/react'
+import { useQuery } from '@tanstack/react-query'
+import type { MapMouseEvent } from 'maplibre-gl'
+import { type ReactElement, type RefObject, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { ErrorNote } from '../../../components/error-note.tsx'
+import { Skeleton } from '../../../components/note.tsx'
+import { MapView } from '../../../map/map-view.tsx'
+import { useClient } from '../../../session/session.tsx'
+import { useTheme } from '../../../theme.ts'
+import { keyOf } from '../dataset.ts'
+import type { Box } from '../operators.ts'
+import { boundsOf } from './feature-bounds.ts'
+import { boxOf } from './map-view-box.ts'
+import type { SelectedFeatures } from './selected-features.ts'
+import { selectedLayers } from './selected-layers.ts'
+import { type Click, type RowId, rowId } from './selection.ts'
+
+const rowLayers = ['rows-fill', 'rows-outline', 'rows-line', 'rows-point']
+/** Click tolerance in pixels, for small points. */
+const tolerance = 4
+const flightMs = 800
+const closest = 12
+
+export interface Flight {
+  /** `show` moves the camera only if no selected feature is visible. */
+  kind: 'show' | 'fly'
+  /** Distinguishes flights. */
+  number: number
+}
+
+export interface MapPaneProps {
+  dataset: Dataset
+  where: JsonObject | undefined
+  selected: SelectedFeatures
+  flight: Flight | null
+  view: RefObject<Box | null>
+  onFeature(id: RowId, click: Pick<Click, 'isAdded'>): void
+}
+
+export function MapPane({ dataset, where, selected, flight, view, onFeature }: MapPaneProps): ReactElement {
+  const client = useClient()
+  const theme = useTheme()
+  const [map, setMap] = useState<GraticuleMap | null>(null)
+  const key = useMemo(() => keyOf(dataset), [dataset])
+  const tiles = useQuery({
+    queryKey: ['tiles', dataset.id, 'bounds'],
+    queryFn: ({ signal }) => client.tiles.describe<{ bounds?: Box }>(dataset.id, { signal }),
+  })
+  const src = client.tiles.url(dataset.id, {
+    ...(key.length > 0 && { attributes: key.map(({ name }) => name) }),
+    ...(where && { filter: where }),
+  })
+  useView(map, view)
+  useFlight(map, selected, flight)
+  useFeatureClicks(map, (properties, isAdded) => {
+    const id = rowId(properties, key)
+    if (id !== undefined) onFeature(id, { isAdded })
+  })
+  const layers = useMemo(() => selectedLayers(theme), [theme])
+  if (tiles.error) return <ErrorNote error={tiles.error} onRetry={() => void tiles.refetch()} />
+  if (!tiles.data) return <Skeleton height="100%" />
+  return (
+    <MapView label={`Map of ${dataset.name}`} bounds={padded(tiles.data.bounds)} onReady={setMap}>
+      <DataSource id="rows" src={src} type="vector" />
+      <DataSource id="selected" src={selected.features as never} type="geojson" layers={layers} />
+    </MapView>
+  )
+}
+
+/** Pads empty bounds, such as those of a single point. */
+function padded(bounds: Box | undefined): Box | undefined {
+  if (!bounds) return undefined
+  const [west, south, east, north] = bounds
+  const room = Math.max(0.02, 0.05 * Math.max(east - west, north - south))
+  return [
+    Math.max(-180, west - room),
+    Math.max(-85, south - room),
+    Math.min(180, east + room),
+    Math.min(85, north + room),
+  ]
+}
+
+function useView(map: GraticuleMap | null, view: RefObject<Box | null>): void {
+  useEffect(() => {
+    if (!map) return
+    const note = () => {
+      const bounds = map.gl.getBounds()
+      view.current = boxOf(bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth())
+    }
+    note()
+    map.gl.on('moveend', note)
+    return () => {
+      view.current = null
+    }
+  }, [map, view])
+}
+
+/** Runs each flight once, when the map and the geometry are loaded. */
+function useFlight(map: GraticuleMap | null, { features, areCurrent }: SelectedFeatures, flight: Flight | null): void {
+  const flown = useRef<number>(null)
+  useEffect(() => {
+    if (!map || !areCurrent || !flight || flown.current === flight.number) return
+    flown.current = flight.number
+    const bounds = boundsOf(features)
+    if (!bounds) return
+    const [west, south, east, north] = bounds
+    const middle: [number, number] = [(west + east) / 2, (south + north) / 2]
+    if (flight.kind === 'fly') map.gl.fitBounds(bounds, { padding: 48, maxZoom: closest, duration: flightMs })
+    else if (!map.gl.getBounds().contains(middle)) map.gl.easeTo({ center: middle, duration: flightMs })
+  }, [map, features, areCurrent, flight])
+}
+
+function useFeatureClicks(map: GraticuleMap | null, onClick: (properties: JsonObject, isAdded: boolean) => void): void {
+  const click = useEffectEvent(({ point: { x, y }, originalEvent }: MapMouseEvent) => {
+    const gl = map?.gl
+    const layers = rowLayers.filter((id) => gl?.getLayer(id))
+    const around: [[number, number], [number, number]] = [
+      [x - tolerance, y - tolerance],
+      [x + tolerance, y + tolerance],
+    ]
+    const feature = gl?.queryRenderedFeatures([x, y], { layers })[0] ?? gl?.queryRenderedFeatures(around, { layers })[0]
+    if (!feature) return
+    const isAdded = originalEvent.ctrlKey || originalEvent.metaKey || originalEvent.shiftKey
+    onClick({ ...(feature.id !== undefined && { id: feature.id }), ...feature.properties } as JsonObject, isAdded)
+  })
+  useEffect(() => {
+    if (!map) return
+    const listen = (event: MapMouseEvent) => click(event)
+    const point = (event: MapMouseEvent) => {
+      const layers = rowLayers.filter((id) => map.gl.getLayer(id))
+      const isOver = layers.length > 0 && map.gl.queryRenderedFeatures(event.point, { layers }).length > 0
+      map.gl.getCanvas().style.cursor = isOver ? 'pointer' : ''
+    }
+    map.gl.on('click', listen)
+    map.gl.on('mousemove', point)
+    return () => {
+      map.gl.off('click', listen)
+      map.gl.off('mousemove', point)
+    }
+  }, [map])
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { PageStart } from './page-start.ts'
+import { createRowPages, type RowPagesOptions } from './row-pages.ts'
+
+type Row = { id: number }
+
+/** A table of `total` rows whose answers come when the test says so. */
+function table(total: number, options: Partial<RowPagesOptions<Row>> = {}) {
+  const asked: { start: PageStart<Row>; signal: AbortSignal; answer(): Promise<void> }[] = []
+  const pages = createRowPages<Row>({
+    isReversible: true,
+    hasSingleKey: true,
+    pageRows: 10,
+    ...options,
+    fetch: (start, rows, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason))
+        const first = firstRow(start, rows, total)
+        const found = Array.from({ length: Math.max(0, Math.min(rows, total - first)) }, (_, at) => ({
+          id: first + at,
+        }))
+        const next = first + rows < total ? String(first + rows) : undefined
+        const answer = async () => {
+          resolve({ rows: found, ...(start.by === 'cursor' || start.by === 'offset' ? { next } : {}) })
+          await new Promise(setImmediate)
+        }
+        asked.push({ start, signal, answer })
+      }),
+  })
+  const answerAll = async () => {
+    for (let at = 0; at < asked.length; at++) await asked[at]?.answer()
+  }
+  return { pages, asked, answerAll, starts: () => asked.map(({ start }) => start) }
+}
+
+function firstRow(start: PageStart<Row>, rows: number, total: number): number {
+  if (start.by === 'cursor') return Number(start.cursor)
+  if (start.by === 'before') return start.row.id - rows
+  if (start.by === 'after') return start.row.id + 1
+  return start.by === 'end' ? total - start.offset - start.rows : start.offset
+}
+
+const withClock = (t: TestContext) => t.mock.timers.enable({ apis: ['setTimeout'] })
+
+test('the first page is asked for at once, the next ones by the cursor of the page before', async () => {
+  const { pages, answerAll, starts } = table(1000)
+  pages.want(0, 5)
+  await answerAll()
+  assert.deepEqual(starts().slice(0, 2), [
+    { by: 'offset', offset: 0 },
+    { by: 'cursor', cursor: '10' },
+  ])
+  assert.equal(pages.row(14)?.id, 14)
+  assert.equal(pages.row(900), undefined)
+})
+
+test('sixty jumps of the scrollbar are one request, after 80 ms of quiet', async (t) => {
+  withClock(t)
+  const { pages, asked, answerAll } = table(10_000)
+  pages.want(0, 5)
+  await answerAll()
+  const before = asked.length
+  for (let jump = 1; jump <= 60; jump++) {
+    pages.want(jump * 150, jump * 150 + 5)
+    t.mock.timers.tick(20)
+  }
+  assert.equal(asked.length, before)
+  t.mock.timers.tick(80)
+  assert.deepEqual(asked.at(-1)?.start, { by: 'offset', offset: 9000 })
+  assert.equal(asked.length, before + 1)
+})
+
+test('a request for rows that nobody looks at any more is aborted', async (t) => {
+  withClock(t)
+  const { pages, asked, answerAll } = table(10_000)
+  pages.want(0, 5)
+  await answerAll()
+  pages.want(5000, 5005)
+  t.mock.timers.tick(80)
+  const jump = asked.at(-1)
+  pages.want(0, 5)
+  assert.equal(jump?.signal.aborted, true)
+  assert.equal(pages.getState().isLoading, false)
+  assert.equal(pages.getState().error, null)
+})
+
+test('from a jump, rows above come by the key of the row below them, and the last page from the end', async (t) => {
+  withClock(t)
+  const { pages, starts, answerAll } = table(10_000)
+  pages.want(0, 5)
+  await answerAll()
+  pages.setTotal(10_000, true)
+  pages.want(9990, 9999)
+  t.mock.timers.tick(80)
+  await answerAll()
+  const [last, above] = starts().slice(-7)
+  assert.deepEqual(last, { by: 'end', offset: 0, rows: 10 })
+  assert.deepEqual(above?.by, 'before')
+  assert.equal(pages.row(9999)?.id, 9999)
+  assert.equal(pages.row(9985)?.id, 9985)
+})
+
+test('from a jump, rows below come by the key of the row above them', async (t) => {
+  withClock(t)
+  const { pages, starts, answerAll } = table(10_000)
+  pages.want(0, 5)
+  await answerAll()
+  pages.setTotal(10_000, true)
+  pages.want(9000, 9005)
+  t.mock.timers.tick(80)
+  await answerAll()
+  const before = starts().length
+  for (let row = 9000; row < 9200; row += 10) {
+    pages.want(row, row + 9)
+    await answerAll()
+  }
+  assert.deepEqual(
+    new Set(
+      starts()
+        .slice(before)
+        .map(({ by }) => by),
+    ),
+    new Set(['after']),
+  )
+  assert.equal(pages.row(9195)?.id, 9195)
+})
+
+test('an order that cannot be reversed jumps by offset, and says when that is slow', async (t) => {
+  withClock(t)
+  const { pages, starts, answerAll } = table(400_000, { isReversible: false, hasSingleKey: false })
+  pages.want(0, 5)
+  await answerAll()
+  pages.setTotal(400_000, true)
+  pages.want(399_990, 399_999)
+  t.mock.timers.tick(80)
+  assert.deepEqual(starts().at(-1), { by: 'offset', offset: 399_990 })
+  assert.equal(pages.getState().isSlow, true)
+  await answerAll()
+  assert.equal(pages.row(399_995)?.id, 399_995)
+  assert.equal(pages.getState().isSlow, false)
+})
+
+test('twenty pages are kept, those nearest to the viewport', async () => {
+  const { pages, answerAll } = table(10_000)
+  for (let row = 0; row < 500; row += 10) {
+    pages.want(row, row + 9)
+    await answerAll()
+  }
+  assert.equal(pages.row(0), undefined)
+  assert.equal(pages.row(495)?.id, 495)
+  const held = Array.from({ length: 100 }, (_, index) => pages.row(index * 10)).filter(Boolean)
+  assert.equal(held.length, 20)
+})
+
+test('a page that is not full tells the exact total, and an estimate never replaces it', async () => {
+  const { pages, answerAll } = table(7)
+  pages.setTotal(500, false)
+  pages.want(0, 5)
+  await answerAll()
+  assert.deepEqual(pages.getState().total, { rows: 7, isExact: true })
+  pages.setTotal(500, false)
+  assert.deepEqual(pages.getState().total, { rows: 7, isExact: true })
+})
+
+test('what fails is told once, and asked for again only on demand', async () => {
+  let isBroken = true
+  const asked: number[] = []
+  const pages = createRowPages<Row>({
+    isReversible: false,
+    hasSingleKey: false,
+    fetch: async () => {
+      asked.push(1)
+      if (isBroken) throw new Error('no')
+      return { rows: [{ id: 1 }] }
+    },
+  })
+  pages.want(0, 5)
+  await new Promise(setImmediate)
+  pages.want(0, 6)
+  await new Promise(setImmediate)
+  assert.deepEqual([asked.length, String(pages.getState().error)], [1, 'Error: no'])
+  isBroken = false
+  pages.retry()
+  await new Promise(setImmediate)
+  assert.deepEqual([pages.row(0), pages.getState().error], [{ id: 1 }, null])
+})

@@ -1,0 +1,48 @@
+/** The status line of the table: visible rows, total, selection, duration of the last page. */
+import type { ReactElement } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { formatMs, formatNumber } from '../../../format.ts'
+import classes from './table.module.css'
+import type { Rows } from './use-rows.ts'
+import type { SelectionAccess } from './use-selection.ts'
+
+export interface StatusLineProps {
+  rows: Rows
+  range: readonly [number, number]
+  selection: SelectionAccess
+  onDetails(): void
+}
+
+export function StatusLine({ rows: { state, countMs }, range, selection, onDetails }: StatusLineProps): ReactElement {
+  const { total, ms, isLoading } = state
+  const count = selection.ids.length
+  return (
+    <div className={classes.status} role="status">
+      <span>{total ? shownRows(range, total, countMs) : 'counting …'}</span>
+      {count > 0 && (
+        <span className={classes.selected}>
+          {formatNumber(count)} selected
+          <Button variant="ghost" onClick={onDetails}>
+            details
+          </Button>
+          <Button variant="ghost" onClick={selection.clear}>
+            clear
+          </Button>
+        </span>
+      )}
+      <span className={classes.ms}>{isLoading ? 'loading …' : ms === null ? '' : formatMs(ms)}</span>
+    </div>
+  )
+}
+
+/** rows 1–28 of 1 000 000 (exact, 0.3 s) */
+function shownRows(
+  [first, last]: readonly [number, number],
+  total: { rows: number; isExact: boolean },
+  countMs: number | null,
+) {
+  if (total.rows === 0) return total.isExact ? '0 rows' : 'about 0 rows'
+  const took = countMs === null ? '' : `, ${formatMs(countMs)}`
+  const number = total.isExact ? `${formatNumber(total.rows)} (exact${took})` : `about ${formatNumber(total.rows)}`
+  return `rows ${formatNumber(first + 1)}–${formatNumber(Math.min(last + 1, total.rows))} of ${number}`
+}

@@ -1,0 +1,37 @@
+/** Notes over the grid: an error, or that there are no rows. */
+import type { Dataset } from '@graticule/client'
+import type { ReactElement } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { ErrorNote } from '../../../components/error-note.tsx'
+import { Empty } from '../../../components/note.tsx'
+import { formatNumber } from '../../../format.ts'
+import { useRowEstimate } from '../dataset.ts'
+import { useFilterParts } from './filter-parts.ts'
+import classes from './table.module.css'
+import type { Rows } from './use-rows.ts'
+
+export function TableNotes({ rows: { pages, state }, dataset }: { rows: Rows; dataset: Dataset }): ReactElement | null {
+  const { where, replace } = useFilterParts()
+  const all = useRowEstimate(dataset)
+  if (state.error)
+    return (
+      <div className={classes.over}>
+        <ErrorNote error={state.error} onRetry={() => pages.retry()} />
+      </div>
+    )
+  if (!state.isBegun || state.total?.rows !== 0 || !state.total.isExact) return null
+  return (
+    <div className={classes.over}>
+      {where ? (
+        <Empty
+          title={`0 of ${all !== null ? `about ${formatNumber(all)}` : 'all'} rows match`}
+          action={<Button onClick={() => replace(undefined)}>Clear filters</Button>}
+        />
+      ) : (
+        <Empty title="No rows yet">
+          <p>The rows of this dataset would be here. Upload a file into it, or write to its table.</p>
+        </Empty>
+      )}
+    </div>
+  )
+}

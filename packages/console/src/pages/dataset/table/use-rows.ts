@@ -1,0 +1,71 @@
+/** The rows of the table: pages near the viewport first, then the count; previous rows stay until new ones load. */
+import type { JsonObject } from '@graticule/client'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
+import { useClient } from '../../../session/session.tsx'
+import { countRows, estimateRows } from '../dataset.ts'
+import { movesOf, pageFetcher, type TableQuery } from './page-query.ts'
+import { createRowPages, type RowPages, type RowPagesState } from './row-pages.ts'
+import type { Row } from './selection.ts'
+
+export interface Rows {
+  pages: RowPages<Row>
+  state: RowPagesState
+  /** The duration of the exact count. */
+  countMs: number | null
+}
+
+export function useRows({ dataset, where, sort }: TableQuery): Rows {
+  const client = useClient()
+  const whereText = JSON.stringify(where)
+  const pages = useMemo(() => {
+    const tableQuery = {
+      dataset,
+      where: whereText === undefined ? undefined : (JSON.parse(whereText) as JsonObject),
+      sort,
+    }
+    return createRowPages<Row>({ ...movesOf(tableQuery), fetch: pageFetcher(client, tableQuery) })
+  }, [client, dataset, whereText, sort])
+  useEffect(() => () => pages.dispose(), [pages])
+  const state = useSyncExternalStore(pages.subscribe, pages.getState)
+  const countMs = useTotal(pages, state, { dataset, where, sort })
+  return { pages, state, countMs }
+}
+
+/** The previous rows, until the first new ones are loaded. */
+export function useShownRows(rows: Rows): Rows {
+  const isSettled = rows.state.isBegun || rows.state.error !== null
+  const before = useRef<Rows | null>(null)
+  useEffect(() => {
+    if (isSettled) before.current = rows
+  })
+  return isSettled ? rows : (before.current ?? rows)
+}
+
+/** An estimate first, the exact count after the first rows; neither if all rows are loaded. */
+function useTotal(
+  pages: RowPages<Row>,
+  { total, isBegun }: RowPagesState,
+  { dataset, where }: TableQuery,
+): number | null {
+  const client = useClient()
+  const known = where ? null : dataset.rowEstimate
+  const estimate = useQuery({
+    queryKey: ['datasets', dataset.id, 'estimate', where],
+    queryFn: ({ signal }) => estimateRows(client, dataset.id, where, signal),
+    enabled: known === null,
+  })
+  const exact = useQuery({
+    queryKey: ['datasets', dataset.id, 'count', where],
+    queryFn: ({ signal }) => countRows(client, dataset.id, where, signal),
+    enabled: isBegun && !total?.isExact,
+  })
+  useEffect(() => {
+    const expected = known ?? estimate.data
+    if (typeof expected === 'number') pages.setTotal(expected, false)
+  }, [pages, known, estimate.data])
+  useEffect(() => {
+    if (exact.data) pages.setTotal(exact.data.rows, true)
+  }, [pages, exact.data])
+  return total?.isExact ? (exact.data?.ms ?? null) : null
+}

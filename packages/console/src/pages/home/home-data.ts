@@ -1,0 +1,104 @@
+/** The queries of the home page. */
+import type { Upload } from '@graticule/client'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { useClient, useMay } from '../../session/session.tsx'
+import { type Extent, maxOnMap, unionOf } from './map-dataset.ts'
+
+/** The datasets changed last, and the total count. */
+export function useRecentDatasets() {
+  const client = useClient()
+  const params = { sort: ['-updatedAt', 'id'], limit: maxOnMap }
+  return useQuery({
+    queryKey: ['datasets', 'list', params],
+    queryFn: ({ signal }) => counted((onResponse) => client.datasets.list({ ...params, signal, onResponse })),
+  })
+}
+
+async function counted<Row>(list: (onResponse: (response: Response) => void) => Promise<Row[]>) {
+  let total = 0
+  const rows = await list(({ headers }) => {
+    total = Number(headers.get('x-total-count') ?? 0)
+  })
+  return { rows, total: Math.max(total, rows.length) }
+}
+
+const movingMs = 1000
+const quietMs = 10_000
+
+/** Refetched every second while there are any, for their progress bars. */
+export function useUploadsInProgress() {
+  const client = useClient()
+  const may = useMay()
+  const params = { filter: { status: { $in: ['pending', 'processing'] } }, sort: ['-createdAt'], limit: 20 }
+  return useQuery({
+    queryKey: ['uploads', 'list', params],
+    queryFn: ({ signal }): Promise<Upload[]> => client.uploads.list({ ...params, signal }),
+    enabled: may('uploads', 'read'),
+    refetchInterval: ({ state }) => (state.data && state.data.length > 0 ? movingMs : quietMs),
+  })
+}
+
+export function useAgents() {
+  const client = useClient()
+  const may = useMay()
+  return useQuery({
+    queryKey: ['agents', 'list', {}],
+    queryFn: ({ signal }) => client.agents.list({ signal }),
+    enabled: may('agents', 'read'),
+    refetchInterval: quietMs,
+  })
+}
+
+export function useTileSourceCount() {
+  const client = useClient()
+  const may = useMay()
+  return useQuery({
+    queryKey: ['tilesources', 'count'],
+    queryFn: async ({ signal }) =>
+      (await counted((onResponse) => client.tileSources.list({ fields: ['id'], limit: 1, signal, onResponse }))).total,
+    enabled: may('tiles', 'read'),
+  })
+}
+
+export function useHealth() {
+  const client = useClient()
+  return useQuery({
+    queryKey: ['health'],
+    queryFn: ({ signal }) => client.server.health({ signal }),
+    refetchInterval: 30_000,
+  })
+}
+
+export interface Extents {
+  /** The bounding box of all drawable datasets. */
+  extent: Extent | undefined
+  /** All requests have finished. */
+  isKnown: boolean
+  /** The datasets that have tiles. */
+  drawable: ReadonlySet<string>
+  /** The errors of the others. */
+  failures: ReadonlyMap<string, Error>
+}
+
+/** Reads the TileJSON of each dataset for its extent, and whether it can be drawn at all. */
+export function useExtents(ids: readonly string[]): Extents {
+  const client = useClient()
+  return useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ['tilesources', id, 'tilejson'],
+      queryFn: ({ signal }: { signal: AbortSignal }) => client.tiles.describe<{ bounds?: number[] }>(id, { signal }),
+      staleTime: 60_000,
+    })),
+    combine: (answers) => ({
+      extent: unionOf(answers.map(({ data }) => data?.bounds)),
+      isKnown: answers.every(({ isPending }) => !isPending),
+      drawable: new Set(ids.filter((_, index) => answers[index]?.data)),
+      failures: new Map(
+        ids.flatMap((id, index) => {
+          const error = answers[index]?.error
+          return error ? [[id, error] as const] : []
+        }),
+      ),
+    }),
+  })
+}

@@ -1,0 +1,110 @@
+/** The status section: uploads in progress, tile sources, agents online, the server's health. */
+import type { Upload } from '@graticule/client'
+import { Link, type LinkProps } from '@tanstack/react-router'
+import type { ReactElement, ReactNode } from 'react'
+import { faultOf } from '../../components/error-note.tsx'
+import { StatusDot } from '../../components/note.tsx'
+import { formatBytes, formatNumber } from '../../format.ts'
+import classes from './home.module.css'
+import { useAgents, useHealth, useTileSourceCount, useUploadsInProgress } from './home-data.ts'
+
+export function Status(): ReactElement {
+  return (
+    <>
+      <Uploads />
+      <section aria-labelledby="status">
+        <h2 id="status">Status</h2>
+        <ul className={classes.status}>
+          <TileSources />
+          <Agents />
+          <Health />
+        </ul>
+      </section>
+    </>
+  )
+}
+
+function Uploads(): ReactElement | null {
+  const { data: uploads = [] } = useUploadsInProgress()
+  if (uploads.length === 0) return null
+  return (
+    <section aria-labelledby="uploads">
+      <h2 id="uploads">{uploads.length === 1 ? '1 upload' : `${formatNumber(uploads.length)} uploads`} in progress</h2>
+      <ul className={classes.uploads}>
+        {uploads.map((upload) => (
+          <UploadRow key={upload.id} upload={upload} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function UploadRow({ upload: { fileName, size, status, stage, progress } }: { upload: Upload }): ReactElement {
+  const percent = Math.round(progress * 100)
+  return (
+    <li>
+      <span className={classes.name} title={fileName}>
+        {fileName}
+      </span>
+      <span className={classes.size}>{formatBytes(size)}</span>
+      <progress aria-label={`Progress of ${fileName}`} max={100} value={percent} />
+      <span className={classes.quiet}>
+        {status === 'pending' ? 'Waiting' : `${stage ?? 'processing'} ${percent} %`}
+      </span>
+    </li>
+  )
+}
+
+function Row({ link, label, children }: { link?: LinkProps; label: string; children: ReactNode }): ReactElement {
+  return (
+    <li>
+      {link ? <Link {...link}>{label}</Link> : <span>{label}</span>}
+      <span className={classes.value}>{children}</span>
+    </li>
+  )
+}
+
+function TileSources(): ReactElement | null {
+  const { data } = useTileSourceCount()
+  if (data === undefined) return null
+  return (
+    <Row link={{ to: '/maps', search: { part: 'tiles' } }} label="Tile sources">
+      {formatNumber(data)}
+    </Row>
+  )
+}
+
+function Agents(): ReactElement | null {
+  const { data } = useAgents()
+  if (!data) return null
+  const online = data.filter(({ status }) => status === 'online')
+  const workers = online.reduce((sum, agent) => sum + agent.workers, 0)
+  return (
+    <Row link={{ to: '/agents' }} label="Agents">
+      {data.length === 0 ? (
+        'none yet'
+      ) : (
+        <StatusDot kind={online.length > 0 ? 'ok' : 'off'}>
+          {`${online.length} of ${data.length} online${workers > 0 ? `, ${workers === 1 ? '1 worker' : `${workers} workers`}` : ''}`}
+        </StatusDot>
+      )}
+    </Row>
+  )
+}
+
+function Health(): ReactElement {
+  const { data, error } = useHealth()
+  return (
+    <Row label="Health">
+      {error ? (
+        <StatusDot kind="danger">{faultOf(error).message}</StatusDot>
+      ) : (
+        data && (
+          <StatusDot kind={data.status === 'ok' && data.database === 'ok' ? 'ok' : 'warn'}>
+            {`server ${data.status}, database ${data.database}`}
+          </StatusDot>
+        )
+      )}
+    </Row>
+  )
+}

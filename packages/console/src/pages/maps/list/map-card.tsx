@@ -1,0 +1,139 @@
+/** A map in the list: thumbnail, name and actions. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { IconButton } from '../../../components/button.tsx'
+import { useConfirm } from '../../../components/confirm.tsx'
+import { Menu } from '../../../components/menu.tsx'
+import { StatusDot, Tag } from '../../../components/note.tsx'
+import { useToast } from '../../../components/toast.tsx'
+import { formatRelative } from '../../../format.ts'
+import { useClient, useRefusal } from '../../../session/session.tsx'
+import { isUnsaved, useEditorActions, useEditorState } from '../editor-store.ts'
+import { isBaseStyle, type StyleSummary } from '../styles-query.ts'
+import classes from './maps-page.module.css'
+
+export function MapCard({ style }: { style: StyleSummary }): ReactElement {
+  const state = useEditorState(style.id)
+  return (
+    <li className={classes.card}>
+      <Link to="/maps/$styleId/$tab" params={{ styleId: style.id, tab: 'look' }}>
+        <Picture style={style} />
+        <span className={classes.name} title={style.name}>
+          {style.name}
+        </span>
+      </Link>
+      <div className={classes.facts}>
+        <span>
+          {state && isUnsaved(state) ? (
+            <StatusDot kind="warn">Unsaved changes</StatusDot>
+          ) : isBaseStyle(style) ? (
+            <Tag>base map</Tag>
+          ) : (
+            `Changed ${formatRelative(style.updatedAt)}`
+          )}
+        </span>
+        <CardMenu style={style} />
+      </div>
+    </li>
+  )
+}
+
+/** Rendered lazily, when it becomes visible. */
+function Picture({ style }: { style: StyleSummary }): ReactElement {
+  const client = useClient()
+  const place = useRef<HTMLSpanElement>(null)
+  const [isSeen, setSeen] = useState(false)
+  useEffect(() => {
+    if (!place.current) return
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && setSeen(true))
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [])
+  const { data } = useQuery({
+    queryKey: ['styles', style.id, 'thumbnail', style.updatedAt],
+    queryFn: async ({ signal }) =>
+      (await import('./thumbnails.ts')).thumbnail(client, style.id, style.updatedAt, signal),
+    enabled: isSeen,
+    retry: 1,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <span ref={place} className={classes.picture}>
+      {data && <img src={data} alt="" />}
+    </span>
+  )
+}
+
+function CardMenu({ style }: { style: StyleSummary }): ReactElement {
+  const client = useClient()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const confirm = useConfirm()
+  const refusal = useRefusal()
+  const { say, fail } = useToast()
+  const { discard } = useEditorActions(style.id)
+  const refresh = () => queries.invalidateQueries({ queryKey: ['styles', 'list'] })
+  const duplicate = useMutation({
+    async mutationFn() {
+      const record = await client.styles.get(style.id)
+      // A copy of a base map is an ordinary map.
+      const { base: _, ...metadata } = record.metadata
+      return client.styles.create({
+        name: `${record.name} copy`,
+        description: record.description,
+        style: record.style,
+        metadata,
+      })
+    },
+    async onSuccess({ id, name }) {
+      await refresh()
+      say({
+        title: `“${name}” was made`,
+        action: {
+          label: 'Open',
+          onSelect: () => void navigate({ to: '/maps/$styleId/$tab', params: { styleId: id, tab: 'look' } }),
+        },
+      })
+    },
+    onError: (error) => fail('The map was not duplicated', error),
+  })
+  const remove = () =>
+    confirm({
+      title: `Delete “${style.name}”?`,
+      body: 'Pages and links that show this map will no longer find it. The data stay. This cannot be undone.',
+      action: 'Delete',
+      async onConfirm() {
+        await client.styles.delete(style.id)
+        discard()
+        await refresh()
+        say({ title: `“${style.name}” was deleted` })
+      },
+    })
+  return (
+    <Menu
+      trigger={<IconButton icon="more" label={`More for ${style.name}`} />}
+      items={[
+        {
+          label: 'Duplicate',
+          icon: 'copy',
+          disabledReason: refusal('styles', 'write'),
+          onSelect: () => duplicate.mutate(),
+        },
+        {
+          label: 'Share',
+          icon: 'share',
+          onSelect: () => void navigate({ to: '/maps/$styleId/$tab', params: { styleId: style.id, tab: 'share' } }),
+        },
+        '-',
+        {
+          label: 'Delete',
+          icon: 'trash',
+          isDanger: true,
+          disabledReason: refusal('styles', 'write', style.id),
+          onSelect: remove,
+        },
+      ]}
+    />
+  )
+}

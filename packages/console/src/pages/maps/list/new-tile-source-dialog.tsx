@@ -1,0 +1,115 @@
+/** The dialog that creates a tile source from a dataset, an archive or another server. */
+import type { TileSourceCreate } from '@graticule/client'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type ReactElement, useState } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { Dialog } from '../../../components/dialog.tsx'
+import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
+import { Select, TextField } from '../../../components/field.tsx'
+import { useClient } from '../../../session/session.tsx'
+import { geometryOf } from '../recipe/defaults.ts'
+import { datasetListQuery } from '../styles-query.ts'
+import classes from './maps-page.module.css'
+
+const typeTexts: Record<string, string> = {
+  dataset: 'A dataset of this application',
+  tilelive: 'An archive of tiles, or another tile server',
+}
+
+type Type = TileSourceCreate['type']
+
+export function NewTileSourceDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactElement {
+  const client = useClient()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [type, setType] = useState<Type>('dataset')
+  const [source, setSource] = useState('')
+  const [name, setName] = useState('')
+  const { data: drivers = ['dataset', 'tilelive'] } = useQuery({
+    queryKey: ['tilesources', 'drivers'],
+    queryFn: ({ signal }) => client.tileSources.drivers({ signal }),
+    enabled: isOpen,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const make = useMutation({
+    mutationFn: () => client.tileSources.create({ type, source, ...(name && { name }) }),
+    async onSuccess({ id }) {
+      await queries.invalidateQueries({ queryKey: ['tilesources', 'list'] })
+      void navigate({ to: '/tiles/$tileSourceId', params: { tileSourceId: id } })
+    },
+  })
+  const fault = make.error ? faultOf(make.error).fields.find(({ path }) => path === 'body/source') : undefined
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="New tile source"
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={!source || make.isPending} onClick={() => make.mutate()}>
+            {make.isPending ? 'Looking at it …' : 'Make'}
+          </Button>
+        </>
+      }
+    >
+      <div className={classes.choices}>
+        <Select
+          label="Tiles of"
+          value={type}
+          options={drivers.map((driver) => ({ value: driver as Type, label: typeTexts[driver] ?? driver }))}
+          onChange={(next) => {
+            setType(next)
+            setSource('')
+            make.reset()
+          }}
+        />
+        <SourceField type={type} value={source} error={fault?.message} onChange={setSource} />
+        <TextField
+          label="Name (optional)"
+          hint="What maps call it; otherwise as its data."
+          value={name}
+          onChange={setName}
+        />
+        {make.error && !fault && <ErrorNote error={make.error} />}
+      </div>
+    </Dialog>
+  )
+}
+
+interface SourceFieldProps {
+  type: Type
+  value: string
+  error: string | undefined
+  onChange(value: string): void
+}
+
+function SourceField({ type, value, error, onChange }: SourceFieldProps): ReactElement {
+  const client = useClient()
+  const { data: datasets = [] } = useQuery(datasetListQuery(client))
+  if (type !== 'dataset') {
+    return (
+      <TextField
+        label="Where the tiles are"
+        value={value}
+        error={error}
+        placeholder="https://tiles.example.org/{z}/{x}/{y}.png"
+        hint="pmtiles://name.pmtiles or mbtiles://name.mbtiles for a file of this application, pmtiles://https://… for an archive on the web, or the address of tiles with {z}/{x}/{y}."
+        onChange={onChange}
+      />
+    )
+  }
+  return (
+    <Select
+      label="Dataset"
+      value={value}
+      error={error}
+      options={[
+        { value: '', label: 'Choose …' },
+        ...datasets.filter((dataset) => geometryOf(dataset)).map(({ id, name }) => ({ value: id, label: name })),
+      ]}
+      onChange={onChange}
+    />
+  )
+}

@@ -1,0 +1,76 @@
+/** The document of a new map: a base map, optionally with a dataset. */
+import type { Client } from '@graticule/client'
+import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
+import { queryOptions } from '@tanstack/react-query'
+import type { MapDocument } from './editor-store.ts'
+import { defaultRecipe, geometryOf } from './recipe/defaults.ts'
+import { recipesOf, themeOfStyle, withBase, withRecipes } from './recipe/map-style.ts'
+import type { LayerRecipe, Recipes } from './recipe/recipe.ts'
+import type { DatasetSummary } from './styles-query.ts'
+import { findTilesId, readDefaultBase } from './styles-query.ts'
+
+export interface NewMapOptions {
+  dataset?: string | undefined
+  /** The id of a style, or `none`. */
+  base?: string | undefined
+}
+
+export const noBaseId = 'none'
+
+/** Only a background. */
+const emptyStyle: StyleSpecification = {
+  version: 8,
+  sources: {},
+  glyphs: '/fonts/{fontstack}/{range}.pbf',
+  layers: [{ id: 'background', type: 'background', paint: { 'background-color': '#f6f4ee' } }],
+}
+
+export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
+  queryOptions({
+    queryKey: ['styles', 'new', { dataset, base }],
+    // Not cached, because every new map is a new document.
+    gcTime: 0,
+    staleTime: 0,
+    async queryFn({ signal }): Promise<MapDocument> {
+      const [found, baseStyle] = await Promise.all([
+        dataset ? client.datasets.get(dataset, { signal }) : null,
+        readBase(client, base, signal),
+      ])
+      const empty = withBase(emptyStyle, baseStyle.style, baseStyle.id)
+      if (!found) return { name: 'New map', style: empty }
+      if (!geometryOf(found)) throw new Error(`“${found.name}” has no geometry, so it cannot be shown on a map.`)
+      const tilesId = await findTilesId(client, found.id)
+      return { name: found.name, style: withDataset(empty, found, tilesId) }
+    },
+  })
+
+/** The style with the id; by default the application's light base style, otherwise the server's. */
+export async function readBase(
+  client: Client,
+  id: string | undefined,
+  signal?: AbortSignal,
+): Promise<{ id: string | null; style: StyleSpecification }> {
+  if (id === noBaseId) return { id, style: emptyStyle }
+  if (id) return { id, style: (await client.styles.get(id, { signal })).style as unknown as StyleSpecification }
+  const styles = await client.styles.list({ fields: ['id', 'metadata'], signal })
+  const light = styles.find(({ metadata }) => metadata.base === 'light')
+  return light ? readBase(client, light.id, signal) : { id: null, style: await readDefaultBase() }
+}
+
+function withDataset(style: StyleSpecification, dataset: DatasetSummary, tilesId: string): StyleSpecification {
+  const recipes = recipesOf(style)
+  const layer = newLayer(recipes, dataset, tilesId, themeOfStyle(style))
+  return withRecipes(style, { ...recipes, layers: [layer, ...recipes.layers] })
+}
+
+/** Layer ids are short and unique in a map. */
+export function newLayer(
+  { layers }: Recipes,
+  dataset: Pick<DatasetSummary, 'id' | 'name' | 'attributes'>,
+  tilesId: string,
+  theme: 'light' | 'dark',
+): LayerRecipe {
+  const numbers = layers.map(({ id }) => Number(/^data-(\d+)$/.exec(id)?.[1] ?? 0))
+  const id = `data-${Math.max(0, ...numbers) + 1}`
+  return defaultRecipe({ id, dataset, tilesId, index: layers.length, theme })
+}

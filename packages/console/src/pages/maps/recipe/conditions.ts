@@ -1,0 +1,54 @@
+/** Compiles the conditions of a layer's filter to a MapLibre expression. */
+import type { Condition, Operator } from './recipe.ts'
+
+type Expression = [string, ...unknown[]]
+
+const value = (attribute: string): Expression => ['get', attribute]
+/** True for missing and null. Not `has`, which MapLibre reads as a legacy filter for an attribute named `$type`. */
+export const isEmpty = (attribute: string): Expression => ['==', ['typeof', value(attribute)], 'null']
+const text = (attribute: string): Expression => ['to-string', value(attribute)]
+
+const comparisons: Partial<Record<Operator, string>> = {
+  '=': '==',
+  '≠': '!=',
+  '<': '<',
+  '≤': '<=',
+  '>': '>',
+  '≥': '>=',
+}
+const numeric = new Set(['integer', 'number'])
+
+/** The operators of a type. */
+export function operatorsFor(type: Condition['type']): Operator[] {
+  if (type === 'boolean') return ['=', '≠', 'is empty', 'is not empty']
+  if (type === 'string') return ['=', '≠', 'contains', 'is empty', 'is not empty']
+  return ['=', '≠', '<', '≤', '>', '≥', 'is empty', 'is not empty']
+}
+
+export const needsValue = (operator: Operator): boolean => operator !== 'is empty' && operator !== 'is not empty'
+
+/** Whether the condition has a valid value. */
+export function isComplete({ type, operator, value: given }: Condition): boolean {
+  if (!needsValue(operator)) return true
+  if (numeric.has(type)) return given.trim() !== '' && Number.isFinite(Number(given))
+  return given !== ''
+}
+
+/** The conjunction of the complete conditions; undefined if there are none. */
+export function filterOf(conditions: readonly Condition[]): Expression | undefined {
+  const parts = conditions.filter(isComplete).map(expressionOf)
+  return parts.length > 1 ? ['all', ...parts] : parts[0]
+}
+
+function expressionOf({ attribute, type, operator, value: given }: Condition): Expression {
+  if (operator === 'is empty') return isEmpty(attribute)
+  if (operator === 'is not empty') return ['!', isEmpty(attribute)]
+  if (operator === 'contains') return ['in', given.toLowerCase(), ['downcase', text(attribute)]]
+  const comparison = comparisons[operator] ?? '=='
+  // Dates in tiles are ISO strings, which sort chronologically.
+  const compared: Expression = numeric.has(type)
+    ? [comparison, ['to-number', value(attribute)], Number(given)]
+    : [comparison, text(attribute), given]
+  // Otherwise a missing value would be compared as 0 or an empty string.
+  return operator === '≠' ? ['any', isEmpty(attribute), compared] : ['all', ['!', isEmpty(attribute)], compared]
+}

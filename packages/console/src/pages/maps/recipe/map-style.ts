@@ -1,0 +1,125 @@
+/**
+ * The style of a map: the base map with the layers compiled from the recipes. The style's `metadata` has the recipes and a
+ * digest of their layers, so that layers edited by hand are detected and not overwritten.
+ */
+import type { LayerSpecification, SourceSpecification, StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
+import { compileLabels, compileShapes, recipeMark, sourceIdOf } from './compile.ts'
+import { rethemed } from './defaults.ts'
+import { digestOf } from './digest.ts'
+import { isDark } from './ramp-colours.ts'
+import { type LayerRecipe, noRecipes, type Recipes, type Theme } from './recipe.ts'
+
+const recipesKey = 'graticule:recipes'
+const digestKey = 'graticule:digest'
+const sourcePrefix = sourceIdOf({ tilesId: '' })
+
+type Metadata = Record<string, unknown>
+const metadataOf = ({ metadata }: { metadata?: unknown }): Metadata =>
+  typeof metadata === 'object' && metadata !== null ? (metadata as Metadata) : {}
+
+/** The recipes of a style; a style without any is only a base map. */
+export function recipesOf(style: StyleSpecification): Recipes {
+  const stored = metadataOf(style)[recipesKey] as Recipes | undefined
+  return stored?.version === 1 && Array.isArray(stored.layers) ? stored : noRecipes
+}
+
+const isOfRecipe = (layer: LayerSpecification): boolean => metadataOf(layer)[recipeMark] !== undefined
+
+/** Whether compiled layers have been changed, removed or added by hand. */
+export function isEditedByHand(style: StyleSpecification): boolean {
+  const stored = metadataOf(style)[digestKey]
+  return stored !== undefined && stored !== compiledDigest(style)
+}
+
+function compiledDigest({ layers, sources }: StyleSpecification): string {
+  const own = Object.entries(sources).filter(([id]) => id.startsWith(sourcePrefix))
+  return digestOf([layers.filter(isOfRecipe), own.map(([id, source]) => [id, relativeSource(source)]).toSorted()])
+}
+
+/** Undoes the server's absolute URLs, which are not an edit. */
+function relativeSource(source: SourceSpecification): SourceSpecification {
+  if (!('url' in source) || typeof source.url !== 'string') return source
+  return {
+    ...source,
+    url: source.url.replace(/^.*(?=\/tiles\/)/, '').replace(/[?&]api-key=[^&]*/, ''),
+  } as SourceSpecification
+}
+
+export function themeOfStyle(style: StyleSpecification): Theme {
+  const said = metadataOf(style).theme
+  if (said === 'light' || said === 'dark') return said
+  const background = style.layers.find((layer) => layer.type === 'background')
+  const colour = background?.paint?.['background-color']
+  return typeof colour === 'string' && isDark(colour) ? 'dark' : 'light'
+}
+
+/** Replaces the recipes and recompiles their layers; everything else stays. */
+export function withRecipes(style: StyleSpecification, recipes: Recipes): StyleSpecification {
+  const wasHidden = recipesOf(style).isBaseHidden
+  const base = style.layers.filter((layer) => !isOfRecipe(layer)).map((layer) => shown(layer, wasHidden, recipes))
+  const theme = themeOfStyle(style)
+  // Recipes are listed top first, style layers bottom first.
+  const drawn = recipes.layers.toReversed()
+  const shapes = drawn.flatMap((recipe) => compileShapes(recipe, theme))
+  const labels = drawn.flatMap((recipe) => compileLabels(recipe, theme))
+  const next: StyleSpecification = {
+    ...style,
+    sources: { ...baseSources(style), ...recipeSources(recipes.layers) },
+    // Labels of the base map are drawn above the data.
+    layers: [...beforeNames(base), ...shapes, ...fromNames(base), ...labels],
+    ...(!style.glyphs && labels.length > 0 && { glyphs: '/fonts/{fontstack}/{range}.pbf' }),
+  }
+  const digest = compiledDigest(next)
+  return { ...next, metadata: { ...metadataOf(style), [recipesKey]: recipes, [digestKey]: digest } }
+}
+
+/** Replaces the base map. `baseId` is stored, to show which one is selected. */
+export function withBase(
+  style: StyleSpecification,
+  base: StyleSpecification,
+  baseId: string | null,
+): StyleSpecification {
+  const { [recipesKey]: _, [digestKey]: __, ...own } = metadataOf(base)
+  const bare: StyleSpecification = {
+    ...base,
+    ...(style.name !== undefined && { name: style.name }),
+    layers: base.layers.filter((layer) => !isOfRecipe(layer)),
+    sources: baseSources(base),
+    metadata: own,
+  }
+  const recipes = recipesOf(style)
+  const layers = recipes.layers.map((recipe) => rethemed(recipe, themeOfStyle(style), themeOfStyle(bare)))
+  return withRecipes(bare, { ...recipes, layers, baseId, isBaseHidden: false })
+}
+
+const firstName = (layers: readonly LayerSpecification[]): number => {
+  const index = layers.findIndex(({ type }) => type === 'symbol')
+  return index < 0 ? layers.length : index
+}
+const beforeNames = (layers: readonly LayerSpecification[]) => layers.slice(0, firstName(layers))
+const fromNames = (layers: readonly LayerSpecification[]) => layers.slice(firstName(layers))
+
+/** Restores layers that were hidden together with the base map; layers hidden individually stay hidden. */
+function shown(layer: LayerSpecification, wasHidden: boolean, { isBaseHidden }: Recipes): LayerSpecification {
+  if (wasHidden === isBaseHidden || layer.type === 'background') return layer
+  return { ...layer, layout: { ...layer.layout, visibility: isBaseHidden ? 'none' : 'visible' } } as LayerSpecification
+}
+
+const baseSources = ({ sources }: StyleSpecification): Record<string, SourceSpecification> =>
+  Object.fromEntries(Object.entries(sources).filter(([id]) => !id.startsWith(sourcePrefix)))
+
+/** Relative URLs, which the server makes absolute for each request. */
+const recipeSources = (layers: readonly LayerRecipe[]): Record<string, SourceSpecification> =>
+  Object.fromEntries(
+    layers.map((recipe) => [sourceIdOf(recipe), { type: 'vector', url: `/tiles/${recipe.tilesId}/index.json` }]),
+  )
+
+/** The ids of the server's tile sets that a style uses, without the public base map. */
+export function tilesOf({ sources }: StyleSpecification): string[] {
+  const addresses = Object.values(sources).flatMap((source) => [
+    ...('url' in source && source.url ? [source.url] : []),
+    ...('tiles' in source && source.tiles ? source.tiles : []),
+  ])
+  const ids = addresses.map((address) => /^\/tiles\/([\w-]+)\//.exec(address)?.[1])
+  return [...new Set(ids.filter((id) => id !== undefined && id !== 'basemap'))] as string[]
+}

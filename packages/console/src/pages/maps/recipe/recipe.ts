@@ -1,0 +1,112 @@
+/**
+ * The recipe of a layer: the choices made in the visual editor, from which MapLibre layers are compiled. Recipes are stored
+ * in the style's `metadata`, so that they can be edited again.
+ */
+import type { Dataset } from '@graticule/client'
+import type { BreakMethod } from './breaks.ts'
+import type { RampName } from './palettes.ts'
+
+export type Attribute = Dataset['attributes'][number]
+export type AttributeType = Attribute['type']
+export type GeometryKind = 'point' | 'line' | 'area' | 'mixed'
+export type Theme = 'light' | 'dark'
+
+export interface OneColour {
+  kind: 'one'
+  colour: string
+}
+
+export interface Category {
+  value: string | number | boolean
+  colour: string
+}
+
+interface ByValue {
+  attribute: string
+  ramp: RampName
+  isReversed: boolean
+  nullColour: string
+  /** Whether the legend needs an entry for nulls. */
+  hasNulls: boolean
+}
+
+export interface Categories extends ByValue {
+  kind: 'categories'
+  categories: Category[]
+  otherColour: string
+  /** The number of other values. */
+  others: number
+}
+
+export interface Graduated extends ByValue {
+  kind: 'graduated'
+  /** Dates are milliseconds here, and strings in tiles. */
+  isDate: boolean
+  method: BreakMethod
+  /** The requested number of classes; equal breaks are merged, so there may be fewer. */
+  classes: number
+  /** Strictly ascending; one fewer than the number of classes. */
+  breaks: number[]
+  min: number
+  max: number
+  /** Custom colours by class index. */
+  own: Record<string, string>
+}
+
+export type Colouring = OneColour | Categories | Graduated
+
+/** The radius of points or the width of lines, in pixels. */
+export interface Sizing {
+  value: number
+  /** Null: a constant size. */
+  attribute: string | null
+  range: [smallest: number, largest: number]
+  domain: [lowest: number, highest: number]
+}
+
+export const operators = ['=', '≠', '<', '≤', '>', '≥', 'contains', 'is empty', 'is not empty'] as const
+export type Operator = (typeof operators)[number]
+
+export interface Condition {
+  attribute: string
+  type: AttributeType
+  operator: Operator
+  value: string
+}
+
+export interface LayerRecipe {
+  id: string
+  /** The dataset, for statistics. */
+  datasetId: string
+  /** The tile source of the dataset, or the dataset itself. */
+  tilesId: string
+  sourceLayer: string
+  name: string
+  geometry: GeometryKind
+  isHidden: boolean
+  colour: Colouring
+  size: Sizing
+  /** From 0 to 1. */
+  opacity: number
+  stroke: { colour: string; width: number }
+  label: { attribute: string; size: number } | null
+  zoom: [from: number, to: number]
+  conditions: Condition[]
+  /** Custom legend texts by item key; `title` is the heading. */
+  texts: Record<string, string>
+}
+
+export interface Recipes {
+  version: 1
+  /** The style that the base map was copied from; null if none was selected. */
+  baseId: string | null
+  isBaseHidden: boolean
+  /** Topmost first. */
+  layers: LayerRecipe[]
+}
+
+export const maxZoom = 24
+export const noRecipes: Recipes = { version: 1, baseId: null, isBaseHidden: false, layers: [] }
+
+/** Whether colours depend on an attribute. */
+export const isByValue = (colouring: Colouring): colouring is Categories | Graduated => colouring.kind !== 'one'

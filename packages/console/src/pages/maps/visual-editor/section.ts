@@ -1,0 +1,8 @@
+/** The props of each section of a layer's panel. */
+import type { Attribute, LayerRecipe } from '../recipe/recipe.ts'
+
+export interface SectionProps {
+  recipe: LayerRecipe
+  attributes: readonly Attribute[]
+  change(change: (recipe: LayerRecipe) => LayerRecipe, of?: string): void
+}

@@ -1,0 +1,89 @@
+/** Searches records by name and turns them into commands that open them. */
+import type { Client } from '@graticule/client'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { IconName } from '../components/icons.ts'
+import type { AclClass } from '../session/permissions.ts'
+import { useClient, useMay } from '../session/session.tsx'
+import type { Command, Navigate } from './palette-commands.ts'
+
+const quietMs = 150
+const shownOfEach = 6
+
+type Found = { id: string; name: string }
+
+interface Kind {
+  title: string
+  aclClass: AclClass
+  icon: IconName
+  to(id: string): string
+  find(client: Client, filter: { name: { $iLike: string } }, signal: AbortSignal): Promise<Found[]>
+}
+
+const fields = ['id', 'name'] as const
+const kinds: readonly Kind[] = [
+  {
+    title: 'Datasets',
+    aclClass: 'datasets',
+    icon: 'data',
+    to: (id) => `/data/${id}/table`,
+    find: (client, filter, signal) => client.datasets.list({ filter, fields: [...fields], limit: shownOfEach, signal }),
+  },
+  {
+    title: 'Maps',
+    aclClass: 'styles',
+    icon: 'maps',
+    to: (id) => `/maps/${id}/look`,
+    find: (client, filter, signal) => client.styles.list({ filter, fields: [...fields], limit: shownOfEach, signal }),
+  },
+  {
+    title: 'Agents',
+    aclClass: 'agents',
+    icon: 'agents',
+    to: (id) => `/agents/${id}`,
+    find: (client, filter, signal) => client.agents.list({ filter, fields: [...fields], limit: shownOfEach, signal }),
+  },
+]
+
+/** Escapes the wildcards `%` and `_`. */
+const pattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+export function useRecords(text: string, navigate: Navigate): { value: string; items: Command[] }[] {
+  const client = useClient()
+  const may = useMay()
+  const asked = useQuiet(text)
+  const { data = [] } = useQuery({
+    queryKey: ['palette', asked],
+    enabled: asked !== '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      Promise.all(
+        kinds
+          .filter(({ aclClass }) => may(aclClass, 'read'))
+          .map(async (kind) => ({
+            kind,
+            found: await kind.find(client, { name: { $iLike: pattern(asked) } }, signal),
+          })),
+      ),
+  })
+  if (text === '') return []
+  return data.map(({ kind, found }) => ({
+    value: kind.title,
+    items: found.map(({ id, name }) => ({
+      id: `${kind.aclClass}/record/${id}`,
+      label: name,
+      icon: kind.icon,
+      run: () => void navigate({ to: kind.to(id) }),
+    })),
+  }))
+}
+
+/** Debounces the text. */
+function useQuiet(text: string): string {
+  const [quiet, setQuiet] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setQuiet(text), quietMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  return quiet
+}

@@ -1,0 +1,56 @@
+/** The list of shortcuts, and a switch that disables single letters. */
+import { type ReactElement, useState } from 'react'
+import { Dialog } from '../components/dialog.tsx'
+import { Checkbox } from '../components/field.tsx'
+import { Kbd } from '../components/note.tsx'
+import classes from './shell.module.css'
+import { areLettersOn, setLettersOn } from './shortcuts.ts'
+
+const shortcuts: [keys: string[], does: string][] = [
+  [['Ctrl', 'K'], 'Search and commands'],
+  [['/'], 'Search on this page'],
+  [['g', 'h'], 'Home'],
+  [['g', 'd'], 'Data'],
+  [['g', 'm'], 'Maps'],
+  [['g', 'a'], 'Access'],
+  [['g', 'g'], 'Agents'],
+  [['u'], 'Upload a file'],
+  [['m'], 'Show or hide the map beside a table'],
+  [['['], 'Narrow or wide rail'],
+  [['Esc'], 'Close, then clear the selection'],
+  [['Ctrl', 'Enter'], 'Run a query, send a question'],
+  [['Ctrl', 'S'], 'Save'],
+  [['Ctrl', 'Z'], 'Undo'],
+  [['?'], 'This list'],
+]
+
+export function ShortcutHelp({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactElement {
+  const [areOn, setOn] = useState(areLettersOn)
+  return (
+    <Dialog title="Keyboard" isOpen={isOpen} onClose={onClose}>
+      <table className={classes.help}>
+        <tbody>
+          {shortcuts.map(([keys, does]) => (
+            <tr key={does}>
+              <td>
+                {keys.map((key) => (
+                  <Kbd key={key}>{key}</Kbd>
+                ))}
+              </td>
+              <td>{does}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <Checkbox
+        role="switch"
+        label="Single letters are shortcuts"
+        isChecked={areOn}
+        onChange={(isOn) => {
+          setOn(isOn)
+          setLettersOn(isOn)
+        }}
+      />
+    </Dialog>
+  )
+}

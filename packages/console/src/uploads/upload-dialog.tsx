@@ -1,0 +1,161 @@
+/** The upload dialog: selects files and their options, or edits the options of a waiting or failed upload. */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { Button, IconButton } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { layout } from '../components/page.tsx'
+import { useToast } from '../components/toast.tsx'
+import { formatBytes } from '../format.ts'
+import { useClient } from '../session/session.tsx'
+import { bundleShapefiles } from './bundle-shapefiles.ts'
+import { sridFault } from './srid.ts'
+import {
+  addToUploadDialog,
+  closeUploadDialog,
+  removeFromUploadDialog,
+  type UploadDialogState,
+} from './upload-dialog-store.ts'
+import { UploadOptionsForm } from './upload-options-form.tsx'
+import { addUploads, holdUpload, sendWithOptions } from './upload-store.ts'
+import classes from './uploads.module.css'
+
+export function UploadDialog({ state }: { state: UploadDialogState }): ReactElement {
+  return state.jobKey === null ? (
+    <NewUploads state={state} />
+  ) : (
+    <OptionsOfUpload key={state.jobKey} jobKey={state.jobKey} state={state} />
+  )
+}
+
+function NewUploads({ state: { files, options: initial } }: { state: UploadDialogState }): ReactElement {
+  const [options, setOptions] = useState(initial)
+  const isOne = files.length < 2
+  const send = () => {
+    const { name: _, datasetId: __, ...shared } = options
+    addUploads(files, isOne ? options : shared)
+    closeUploadDialog()
+  }
+  return (
+    <Dialog
+      title="Upload files"
+      kind="wide"
+      isOpen
+      onClose={closeUploadDialog}
+      actions={
+        <>
+          <Button onClick={closeUploadDialog}>Cancel</Button>
+          <Button
+            variant="primary"
+            icon="upload"
+            onClick={send}
+            disabledReason={files.length === 0 ? 'Choose a file first.' : optionsFault(options)}
+          >
+            {files.length > 1 ? `Upload ${files.length} files` : 'Upload'}
+          </Button>
+        </>
+      }
+    >
+      <div className={layout.section}>
+        <FileZone />
+        <ChosenFiles files={files} />
+        <UploadOptionsForm options={options} isOne={isOne} onChange={setOptions} />
+        <p className={classes.quiet}>
+          Data in PostgreSQL need no upload:{' '}
+          <Link to="/databases/{-$databaseId}" onClick={closeUploadDialog}>
+            connect the database
+          </Link>
+          .
+        </p>
+      </div>
+    </Dialog>
+  )
+}
+
+const optionsFault = ({ sourceSrid, targetSrid }: UploadDialogState['options']): string | undefined =>
+  sridFault(sourceSrid) ?? sridFault(targetSrid)
+
+function FileZone(): ReactElement {
+  const input = useRef<HTMLInputElement>(null)
+  const { fail } = useToast()
+  return (
+    <div className={classes.zone}>
+      <Button icon="file" onClick={() => input.current?.click()}>
+        Choose files
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files"
+        onChange={({ target }) => {
+          bundleShapefiles([...(target.files ?? [])])
+            .then(addToUploadDialog)
+            .catch((error) => fail('The files could not be read', error))
+          // Lets the user select the same file again.
+          target.value = ''
+        }}
+      />
+      <p>
+        or drop them anywhere. GeoJSON, Shapefile (all its files, or zipped), zipped FileGDB, GeoPackage, KML, GPX, CSV,
+        XLSX, FlatGeobuf, GeoParquet, TopoJSON, GML, DXF; MBTiles and PMTiles become tiles as they are.
+      </p>
+    </div>
+  )
+}
+
+function ChosenFiles({ files }: { files: readonly File[] }): ReactElement | null {
+  const client = useClient()
+  const { data: config } = useQuery({
+    queryKey: ['config'],
+    queryFn: ({ signal }) => client.server.config({ signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const limit = config?.limits.uploadBytes ?? Number.POSITIVE_INFINITY
+  if (files.length === 0) return null
+  return (
+    <ul className={classes.files} aria-label="Files to upload">
+      {files.map((file, index) => (
+        <li key={`${index} ${file.name}`}>
+          <span className={classes.fileName} title={file.name}>
+            {file.name}
+          </span>
+          {file.size > limit && <span className={classes.tooLarge}>More than {formatBytes(limit)}, the limit</span>}
+          <span className={classes.quiet}>{formatBytes(file.size)}</span>
+          <IconButton icon="close" label={`Leave out ${file.name}`} onClick={() => removeFromUploadDialog(file)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function OptionsOfUpload({ state, jobKey }: { state: UploadDialogState; jobKey: string }): ReactElement {
+  const [options, setOptions] = useState(state.options)
+  useEffect(() => {
+    holdUpload(jobKey, true)
+    return () => holdUpload(jobKey, false)
+  }, [jobKey])
+  const send = () => {
+    sendWithOptions(jobKey, options)
+    closeUploadDialog()
+  }
+  return (
+    <Dialog
+      title="Options"
+      kind="wide"
+      isOpen
+      onClose={closeUploadDialog}
+      actions={
+        <>
+          <Button onClick={closeUploadDialog}>Cancel</Button>
+          <Button variant="primary" icon="upload" onClick={send} disabledReason={optionsFault(options)}>
+            Upload
+          </Button>
+        </>
+      }
+    >
+      <UploadOptionsForm options={options} isOne onChange={setOptions} />
+    </Dialog>
+  )
+}

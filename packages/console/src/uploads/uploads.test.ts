@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { sql } from '../../../server/src/db/sql.ts'
+import { accessibilityFaults, type ConsolePage, phone, screenshots, setStage } from '../../testing/stage.ts'
+
+const stage = setStage()
+const ask = (method: string, path: string) => stage.app.call(method, `/api/v1/${path}`, { key: stage.tenant.developer })
+
+const points = (count: number) => ({
+  type: 'FeatureCollection',
+  features: Array.from({ length: count }, (_, index) => ({
+    type: 'Feature',
+    properties: { name: `Place ${index}` },
+    geometry: { type: 'Point', coordinates: [7 + index / 100, 46.5] },
+  })),
+})
+
+type Given = { name: string; text: string }
+
+/** As a hand does it: the files come over the window, and are let go. */
+async function drag(page: ConsolePage, types: string[], files: Given[]): Promise<void> {
+  await page.evaluate(
+    ({ events, given }) => {
+      const transfer = new DataTransfer()
+      for (const { name, text } of given) transfer.items.add(new File([text], name))
+      for (const type of events) {
+        const event = new DragEvent(type, { dataTransfer: transfer, bubbles: true, cancelable: true })
+        document.querySelector('main')?.dispatchEvent(event)
+      }
+    },
+    { events: types, given: files },
+  )
+}
+
+const tray = (page: ConsolePage) => page.getByRole('region', { name: 'Uploads' })
+const row = (page: ConsolePage, name: string) => tray(page).getByRole('listitem').filter({ hasText: name })
+
+async function endQuietly(page: ConsolePage): Promise<void> {
+  assert.deepEqual([page.faults, page.foreign], [[], []])
+  await page.close()
+}
+
+test('a file dropped anywhere becomes a dataset, and the tray that shows it survives navigation', async () => {
+  const page = await stage.open('/outbox')
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  const town = { name: 'towns.geojson', text: JSON.stringify(points(20)) }
+  await drag(page, ['dragenter', 'dragover'], [town])
+  await page.getByText('Drop to upload to atlas').waitFor()
+  await screenshots(page, 'upload-drop')
+  await drag(page, ['drop'], [town])
+  await row(page, 'towns.geojson').waitFor()
+  assert.equal(await page.getByText('Drop to upload to atlas').count(), 0)
+  await page.getByRole('link', { name: 'Configuration' }).click()
+  await page.getByRole('heading', { name: 'Configuration' }).waitFor()
+  await row(page, 'towns.geojson').getByText('20 rows').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await row(page, 'towns.geojson').getByRole('link', { name: 'View on map' }).click()
+  await page.waitForURL(/\/console\/data\/[0-9a-f-]{36}\/table/)
+  const id = page.url().split('/').at(-2)
+  assert.equal((await ask('GET', `datasets/${id}`)).body.name, 'towns')
+  await row(page, 'towns.geojson').getByRole('button', { name: 'Dismiss towns.geojson' }).click()
+  await tray(page).waitFor({ state: 'detached' })
+  await endQuietly(page)
+})
+
+test('files chosen by key have options; one that fails says where and hides no other, and is sent again with options', async () => {
+  const page = await stage.open('/outbox')
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  await page.keyboard.press('u')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Choose files' }).waitFor()
+  const metres = `id,x,y\n${Array.from({ length: 30 }, (_, index) => `${index},${2600000 + index},${1200000 + index}`).join('\n')}\n`
+  const skipped = `id,lat,lon\n${Array.from({ length: 200 }, (_, index) => `${index},46.5,7.5`).join('\n')}\n201,600,7\n`
+  const choose = async (given: Given[]) => {
+    const files = given.map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) }))
+    await dialog.locator('input[type=file]').setInputFiles(files)
+  }
+  await choose([
+    { name: 'broken.geojson', text: '{"type":"FeatureCollection","features":[{"type":"Feature", oops' },
+    { name: 'metres.csv', text: metres },
+    { name: 'skipped.csv', text: skipped },
+    { name: 'left-out.csv', text: metres },
+  ])
+  await dialog.getByRole('button', { name: 'Leave out left-out.csv' }).click()
+  await dialog.getByLabel('Attribution').fill('City of Bern')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'upload-dialog')
+  await dialog.getByRole('button', { name: 'Upload 3 files' }).click()
+
+  await row(page, 'broken.geojson')
+    .getByText(/At feature 1: The JSON is not valid/)
+    .waitFor()
+  await row(page, 'skipped.csv').getByRole('button', { name: '1 warning' }).click()
+  await page.getByRole('dialog').getByText('skipped_rows').waitFor()
+  await page.keyboard.press('Escape')
+  const [skippedRecord] = (await ask('GET', 'uploads?filter[fileName]=skipped.csv')).body
+  assert.equal(skippedRecord.options.attribution, 'City of Bern')
+
+  await row(page, 'metres.csv').getByText('srid_required').waitFor()
+  await screenshots(page, 'upload-tray')
+  await row(page, 'metres.csv').getByRole('button', { name: 'Options …' }).click()
+  await dialog.getByText('How the file is read').click()
+  await dialog.getByLabel('Reference system of the file').fill('Swiss')
+  await dialog.getByText(/^Must be the number/).waitFor()
+  await dialog.getByLabel('Reference system of the file').fill('EPSG:2056')
+  await dialog.getByRole('button', { name: 'Upload' }).click()
+  await row(page, 'metres.csv').getByText('30 rows').waitFor()
+  const records = (await ask('GET', 'uploads?filter[fileName]=metres.csv')).body
+  assert.deepEqual(
+    records.map(({ status, options }: { status: string; options: object }) => [status, options]),
+    [['completed', { attribution: 'City of Bern', sourceSrid: 2056 }]],
+  )
+  await endQuietly(page)
+})
+
+test('a dataset is given new data, and keeps its name', async () => {
+  const page = await stage.open('/data?add=file')
+  const dialog = page.getByRole('dialog')
+  const file = { name: 'other.geojson', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(points(3))) }
+  await dialog.locator('input[type=file]').setInputFiles(file)
+  await dialog.getByLabel('Becomes').selectOption({ label: 'New data of “towns”' })
+  await dialog.getByRole('button', { name: 'Upload' }).click()
+  await row(page, 'other.geojson').getByText('3 rows').waitFor()
+  const [{ id }] = (await ask('GET', 'datasets?filter[name]=towns')).body
+  assert.equal((await ask('GET', `datasets/${id}/query?limit=0&count=exact`)).headers['x-total-count'], '3')
+  await endQuietly(page)
+})
+
+test('a file above the limit is refused before a byte is sent', async () => {
+  const page = await stage.open('/outbox')
+  await page.route('**/api/v1/config', async (route) => {
+    const answer = await (await route.fetch()).json()
+    await route.fulfill({ json: { ...answer, limits: { ...answer.limits, uploadBytes: 1000 } } })
+  })
+  const sent: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()))
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  await drag(page, ['drop'], [{ name: 'large.csv', text: 'x'.repeat(1234) }])
+  await row(page, 'large.csv').getByText('The file has 1 kB; this server takes 1 kB at most.').waitFor()
+  assert.deepEqual(sent, [])
+  await endQuietly(page)
+})
+
+test('a file that is being sent can be cancelled, and leaving the page meanwhile is asked about', async () => {
+  const page = await stage.open('/outbox')
+  await page.getByRole('heading', { name: 'Outbox' }).waitFor()
+  let arrived = () => {}
+  const isSending = new Promise<void>((resolve) => {
+    arrived = resolve
+  })
+  // Never answered: it goes on being sent until somebody cancels it.
+  await page.route('**/api/v1/uploads', (route) => (route.request().method() === 'POST' ? arrived() : route.continue()))
+  const wouldLeave = () => page.evaluate(() => dispatchEvent(new Event('beforeunload', { cancelable: true })))
+  assert.equal(await wouldLeave(), true)
+  await drag(page, ['drop'], [{ name: 'slow.csv', text: 'id\n1\n' }])
+  await isSending
+  await row(page, 'slow.csv').getByRole('progressbar', { name: 'Sending slow.csv' }).waitFor()
+  assert.equal(await wouldLeave(), false)
+  await row(page, 'slow.csv').getByRole('button', { name: 'Cancel slow.csv' }).click()
+  await row(page, 'slow.csv').getByText('Cancelled.').waitFor()
+  assert.equal(await wouldLeave(), true)
+  await page.unroute('**/api/v1/uploads')
+  await row(page, 'slow.csv').getByRole('button', { name: 'Try again' }).click()
+  await row(page, 'slow.csv').getByText('1 row').waitFor()
+  await endQuietly(page)
+})
+
+test('an upload that the server works on already is shown with its stages, and can be cancelled', async () => {
+  const id = randomUUID()
+  await stage.app.db.query(sql`
+    INSERT INTO svc.uploads (id, application_id, file_name, path, options, size, status, stage, progress, worker, heard_at)
+    VALUES (${id}::uuid, ${stage.tenant.id}::uuid, 'earlier.gpkg', 'uploads/x', '{}', 5000000, 'processing', 'loading',
+      0.41, ${randomUUID()}::uuid, 'infinity')`)
+  const page = await stage.open('/outbox', { viewport: phone })
+  await row(page, 'earlier.gpkg').getByText('41 %').waitFor()
+  await row(page, 'earlier.gpkg').getByText('Loading').waitFor()
+  await stage.app.db.query(sql`UPDATE svc.uploads SET stage = 'indexing', progress = 0.8 WHERE id = ${id}::uuid`)
+  await row(page, 'earlier.gpkg').getByText('Indexing').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  // On a phone the tray makes room for a page that is opened.
+  await page.getByRole('link', { name: 'Data' }).click()
+  await page.getByRole('button', { name: 'Show uploads' }).click()
+  await row(page, 'earlier.gpkg').getByRole('button', { name: 'Cancel earlier.gpkg' }).click()
+  await row(page, 'earlier.gpkg').getByText('Cancelled.').waitFor()
+  assert.equal((await ask('GET', `uploads/${id}`)).body.status, 'cancelled')
+  await endQuietly(page)
+})

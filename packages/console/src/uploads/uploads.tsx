@@ -1,0 +1,72 @@
+/** Uploads in the application shell: drop target, dialog, tray, and the key `u`. */
+import { useQueryClient } from '@tanstack/react-query'
+import { lazy, type ReactElement, Suspense, useEffect, useSyncExternalStore } from 'react'
+import { useToast } from '../components/toast.tsx'
+import { useClient, useMay } from '../session/session.tsx'
+import { useLetter } from '../shell/shortcuts.ts'
+import { DropFrame } from './drop-frame.tsx'
+import { openUploadDialog, useUploadDialog } from './upload-dialog-store.ts'
+import { isUnsent } from './upload-job.ts'
+import { adoptUploads, getUploads, subscribeUploadEnd, subscribeUploads } from './upload-store.ts'
+import { UploadTray } from './upload-tray.tsx'
+import { useUploadRefusal } from './use-upload-refusal.ts'
+
+const UploadDialog = lazy(() => import('./upload-dialog.tsx').then(({ UploadDialog }) => ({ default: UploadDialog })))
+
+export function Uploads(): ReactElement {
+  const jobs = useSyncExternalStore(subscribeUploads, getUploads)
+  const dialog = useUploadDialog()
+  const refusal = useUploadRefusal()
+  const { fail } = useToast()
+  useLetter('u', () => (refusal ? fail('Files cannot be uploaded', new Error(refusal)) : openUploadDialog()))
+  useUploadsOfServer()
+  useFreshLists()
+  useLeaveQuestion(jobs.some(isUnsent))
+  return (
+    <>
+      <DropFrame />
+      {jobs.length > 0 && <UploadTray jobs={jobs} />}
+      <Suspense>{dialog && <UploadDialog state={dialog} />}</Suspense>
+    </>
+  )
+}
+
+/** Adopts running uploads that were sent earlier or by others. */
+function useUploadsOfServer(): void {
+  const client = useClient()
+  const mayRead = useMay()('uploads', 'read')
+  useEffect(() => {
+    const controller = new AbortController()
+    if (mayRead) {
+      const filter = { status: { $in: ['pending', 'processing'] } }
+      client.uploads
+        .list({ filter, sort: ['createdAt'], limit: 100, signal: controller.signal })
+        .then(adoptUploads)
+        .catch(() => undefined)
+    }
+    return () => controller.abort()
+  }, [client, mayRead])
+}
+
+function useFreshLists(): void {
+  const queryClient = useQueryClient()
+  useEffect(
+    () =>
+      subscribeUploadEnd(() => {
+        for (const resource of ['datasets', 'tilesources', 'uploads']) {
+          void queryClient.invalidateQueries({ queryKey: [resource] })
+        }
+      }),
+    [queryClient],
+  )
+}
+
+/** Warns before the page is closed while files are being sent. Files that the server has are processed anyway. */
+function useLeaveQuestion(isSending: boolean): void {
+  useEffect(() => {
+    if (!isSending) return
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', ask)
+    return () => removeEventListener('beforeunload', ask)
+  }, [isSending])
+}
