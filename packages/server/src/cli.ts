@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
 import { type Command, isCommand, runCommand } from './commands.ts'
 import { type Config, describeConfig, loadConfig } from './config.ts'
-import { askControl } from './control.ts'
+import { serverAddress } from './console-link.ts'
+import { askControlSocket } from './control-socket.ts'
 import { StartError } from './errors.ts'
 import { openDatabase, openPlatform } from './platform.ts'
 import { serve } from './serve.ts'
@@ -18,6 +19,8 @@ Commands
                          --type app|master      how far it reaches (default: app)
                          --permissions ACL      developer, public, or JSON (default: developer)
                          --description TEXT
+  console              Show a link that signs you in to the web console, once, within an hour
+                         [APPLICATION]  whose, by name or id (default: the default application)
   rotate-token-key     Sign access tokens with a new key; those signed before stay valid until they end
 
 Settings (environment variables)
@@ -65,13 +68,13 @@ async function migrateOnly(config: Config): Promise<void> {
 
 /** An embedded database belongs to the server that runs on it, so a running server is asked first. */
 async function perform(config: Config, command: Command): Promise<string> {
-  const answer = config.DATABASE_URL ? undefined : await askControl(config.DATA_DIR, command)
+  const answer = config.DATABASE_URL ? undefined : await askControlSocket(config.DATA_DIR, command)
   if (answer !== undefined) return answer
   const { db, secrets, newMasterKey } = await openPlatform(config)
   // Whichever command comes first sets the database up, and only then is the master key known.
   if (newMasterKey) console.error(`Master key  ${newMasterKey}   (shown only now: keep it)`)
   try {
-    return await runCommand(db, secrets, command)
+    return await runCommand({ db, secrets, address: serverAddress(config, config.PORT) }, command)
   } finally {
     await db.close()
   }

@@ -1,13 +1,14 @@
 import type { Permissions } from './access/acl.ts'
 import type { Secrets } from './access/secrets.ts'
-import { rotateTokenKey } from './access/token-keys.ts'
+import { rotateSigningKey } from './access/signing-keys.ts'
 import { readPermissions } from './apikeys/permissions.ts'
+import { createConsoleLink } from './console-link.ts'
 import type { Db } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
 import { StartError } from './errors.ts'
 import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
 
-const names = ['keys', 'create-key', 'rotate-token-key'] as const
+const names = ['keys', 'create-key', 'console', 'rotate-token-key'] as const
 
 export type Command = {
   command: (typeof names)[number]
@@ -21,11 +22,20 @@ const lostKeyHint = 'Master keys are not listed. A new one: npm start -- create-
 
 export const isCommand = (name: string): name is Command['command'] => (names as readonly string[]).includes(name)
 
+/** What commands work on. */
+export type CommandParts = {
+  readonly db: Db
+  readonly secrets: Secrets
+  /** Of the server, for links. */
+  readonly address: string
+}
+
 /** The text to show. */
-export async function runCommand(db: Db, secrets: Secrets, command: Command): Promise<string> {
+export async function runCommand({ db, secrets, address }: CommandParts, command: Command): Promise<string> {
   if (command.command === 'create-key') return createKey(db, secrets, command)
+  if (command.command === 'console') return showConsoleLink(db, address, command.application)
   if (command.command === 'rotate-token-key')
-    return `Access tokens are signed with ${await rotateTokenKey(db, secrets)} now.`
+    return `Access tokens are signed with ${await rotateSigningKey(db, secrets)} now.`
   const keys = await listKeys(db, secrets, command.application)
   if (keys.length === 0)
     throw new StartError('There is no such application, or it has no keys. Give the name or the id of an application.')
@@ -35,13 +45,31 @@ export async function runCommand(db: Db, secrets: Secrets, command: Command): Pr
 async function createKey(db: Db, secrets: Secrets, command: Command): Promise<string> {
   const { application, type = 'app', permissions = 'developer', description = 'Made on the command line' } = command
   if (type !== 'app' && type !== 'master') throw new StartError('--type must be app or master.')
+  const { id } = await findApplication(db, application)
+  return addKey(db, secrets, id, type, permissionsOf(permissions), description)
+}
+
+async function showConsoleLink(db: Db, address: string, wanted: string | undefined): Promise<string> {
+  const { id, name } = await findApplication(db, wanted)
+  const link = await createConsoleLink(db, address, { applicationId: id, endsAtRestart: false })
+  if (!link) {
+    throw new StartError(
+      `The application "${name}" has no developer key: one of type app that grants everything, without expiresAt and ` +
+        `allowedOrigins. Make one: npm start -- create-key --application "${name}"`,
+    )
+  }
+  return `${link}\n\nIt signs you in, once, within an hour.`
+}
+
+/** The application with this name or id; the default one when none is said. */
+async function findApplication(db: Db, application: string | undefined): Promise<{ id: string; name: string }> {
   const wanted = application ? sql`name = ${application} OR id::text = ${application}` : raw('is_default')
-  const found = await db.query(sql`SELECT id FROM svc.applications WHERE ${wanted}`)
+  const found = await db.query<{ id: string; name: string }>(sql`SELECT id, name FROM svc.applications WHERE ${wanted}`)
   const [only] = found
   if (!only || found.length > 1) {
     throw new StartError(`${found.length} applications are called "${application}". Give the id of one.`)
   }
-  return addKey(db, secrets, String(only.id), type, permissionsOf(permissions), description)
+  return only
 }
 
 function permissionsOf(text: string): Permissions {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { chmod, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { testDatabase } from '../testing/database.ts'
+import { makeDatabaseDirectory } from '../testing/database-directory.ts'
+import { startReplica } from '../testing/replica-process.ts'
 import { closeToOthers } from './data-directory.ts'
-import { testDatabase } from './testing/database.ts'
-import { startReplica } from './testing/replica-process.ts'
 
 let parent: string
 before(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'graticule-modes-'))
+  parent = await makeDatabaseDirectory('modes')
 })
 after(() => rm(parent, { recursive: true, force: true }))
 

@@ -2,16 +2,18 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { launchChromium } from './testing/chromium.ts'
-import { runCommandLine, startServer } from './testing/command-line.ts'
-import { readDocPage } from './testing/doc-page.ts'
+import { launchChromium } from '../testing/chromium.ts'
+import { readDocPage } from '../testing/doc-page.ts'
+import { type TestApp, testApp } from '../testing/harness.ts'
+import { baseStyles } from './maps/base-styles.ts'
+import { installBaseStyles } from './maps/install-base-styles.ts'
+import { loadSample } from './uploads/sample.ts'
 
 // The pages of docs/clients.md in a browser. What they load from unpkg.com comes from the installed packages, by way of
 // the page's own site: requests of workers cannot be intercepted.
@@ -22,9 +24,10 @@ const orange = [232, 89, 12]
 const leastPixels = 300
 const settledMs = 500
 
-let directory = ''
-let server: Awaited<ReturnType<typeof startServer>>
+let app: TestApp
 let browser: Browser
+/** A page that counts the pixels of pictures of others. */
+let counter: Page
 let placeholders: Record<string, string>
 /** Somebody's web site, on another origin than the server's. */
 let shownPage = ''
@@ -35,34 +38,33 @@ const site = createServer(async ({ url = '/' }, response) => {
 })
 
 before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'graticule-docs-'))
-  const env = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' }
-  server = await startServer(env)
-  const { output } = await runCommandLine(['keys'], env)
-  const [developer = '', publicKey = ''] = output.match(/[0-9a-f-]{36}/g) ?? []
-  const list = await fetch(`${server.url}/api/v1/datasets`, { headers: { 'x-api-key': developer } })
-  const [dataset] = (await list.json()) as { id: string }[]
+  ;[app, browser] = await Promise.all([testApp(), launchChromium()])
+  // What a first start makes.
+  await installBaseStyles(app.db, baseStyles())
+  const tenant = await app.tenant('atlas')
+  await loadSample(app.db, tenant.id)
+  const { body: datasets } = await app.call('GET', '/api/v1/datasets', { key: tenant.developer })
+  await app.http.listen({ port: 0, host: '127.0.0.1' })
   placeholders = {
-    PUBLIC_KEY: publicKey,
-    DATASET_ID: dataset?.id ?? '',
-    'http://localhost:8080': server.url,
+    PUBLIC_KEY: tenant.public,
+    DATASET_ID: datasets[0].id,
+    'http://localhost:8080': `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`,
     'https://unpkg.com/': '/unpkg/',
   }
   await once(site.listen(0, 'localhost'), 'listening')
-  browser = await launchChromium()
+  counter = await browser.newPage()
 })
 after(async () => {
   await browser?.close()
   site.close()
-  await server?.stop('SIGTERM')
-  await rm(directory, { recursive: true, force: true })
+  await app?.close()
 })
 
 const { blocks } = await readDocPage(join(root, 'docs/clients.md'))
 for (const { fileName, text } of blocks.filter(({ language }) => language === 'html')) {
   test(`${fileName} of docs/clients.md shows the cities`, async () => {
     const html = Object.entries(placeholders).reduce((page, [name, value]) => page.replaceAll(name, value), text)
-    const page = await browser.newPage({ viewport: { width: 800, height: 600 } })
+    const page = await browser.newPage({ viewport: { width: 600, height: 400 } })
     const faults: string[] = []
     page.on('pageerror', ({ message }) => faults.push(message))
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
@@ -76,13 +78,11 @@ for (const { fileName, text } of blocks.filter(({ language }) => language === 'h
 
 /** Waits until the page has drawn the cities; a fault ends the waiting. */
 async function shown(page: Page, faults: string[]): Promise<void> {
-  const counter = await browser.newPage()
   while (faults.length === 0) {
     const picture = (await page.screenshot()).toString('base64')
     if ((await counter.evaluate<number>(countPixels(picture))) >= leastPixels) break
     await page.waitForTimeout(settledMs)
   }
-  await counter.close()
 }
 
 /** A program for a page: browsers can read pictures. */
@@ -91,9 +91,11 @@ const countPixels = (picture: string): string => `(async () => {
   const context = new OffscreenCanvas(image.width, image.height).getContext('2d')
   context.drawImage(image, 0, 0)
   const { data } = context.getImageData(0, 0, image.width, image.height)
-  const isOrange = (at) => ${JSON.stringify(orange)}.every((value, channel) => Math.abs(data[at + channel] - value) < 6)
+  const [red, green, blue] = ${JSON.stringify(orange)}
+  const isNear = (value, other) => Math.abs(value - other) < 6
   let count = 0
-  for (let at = 0; at < data.length; at += 4) if (isOrange(at)) count++
+  for (let at = 0; at < data.length; at += 4)
+    if (isNear(data[at], red) && isNear(data[at + 1], green) && isNear(data[at + 2], blue)) count++
   return count
 })()`
 

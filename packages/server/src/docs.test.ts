@@ -7,11 +7,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import { type Environment, mainFile, runCommandLine, startServer } from './testing/command-line.ts'
-import { type TestDatabase, testDatabase } from './testing/database.ts'
-import { type Block, readDocPage } from './testing/doc-page.ts'
-import { forwardDatabase } from './testing/forwarded-database.ts'
-import { type HttpSink, httpSink } from './testing/http-sink.ts'
+import { type Environment, mainFile, runCommandLine, startServer } from '../testing/command-line.ts'
+import { type TestDatabase, testDatabase } from '../testing/database.ts'
+import { type Block, readDocPage } from '../testing/doc-page.ts'
+import { forwardDatabase } from '../testing/forwarded-database.ts'
+import { type HttpSink, httpSink } from '../testing/http-sink.ts'
+
+// One database is enough: the commands see only the API, and those that need a server of PostgreSQL find one.
 
 // Every command of the documentation, run as a reader would copy it: one shell for each page, from top to bottom.
 

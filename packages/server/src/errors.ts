@@ -1,4 +1,4 @@
-/** Every failure a client can be told of: its code (never renamed), its status and its title. */
+/** The closed table of error codes, with status and title. Codes are never renamed. */
 const table = {
   invalid_request: [400, 'The request is not valid'],
   invalid_json: [400, 'The body is not valid JSON'],
@@ -54,7 +54,7 @@ export class ApiError extends Error {
   readonly code: ErrorCode
   readonly faults: readonly Fault[]
   readonly headers: Readonly<Record<string, string>>
-  /** Members that the body has besides the usual ones. */
+  /** Extension members of the problem+json. */
   readonly extensions: Readonly<Record<string, unknown>>
 
   constructor(
@@ -84,7 +84,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A 400 with one fault: the commonest error there is. */
+/** A 400 with one fault. */
 export function invalid(path: string, message: string, code: ErrorCode = 'invalid_request'): ApiError {
   return faulty([{ path, code: 'invalid', message }], code)
 }
@@ -101,7 +101,7 @@ export function faulty(all: readonly Fault[], code: ErrorCode = 'invalid_request
   return new ApiError(code, `${detail.replace(/\.$/, '')}. The request has ${number} faults: see "errors".`, { faults })
 }
 
-/** Keeps the faults that checks find one after the other, so that a client hears of all of them at once. */
+/** Collects the faults of several checks, so that a client gets all of them at once. */
 export class FaultCollector {
   readonly #faults: Fault[] = []
   #code: ErrorCode | undefined
@@ -131,7 +131,7 @@ export class FaultCollector {
   }
 }
 
-/** A reason not to start that whoever runs the server can mend: shown without a stack. */
+/** An error at start that the operator can correct, shown without a stack. */
 export class StartError extends Error {
   override name = 'StartError'
 }

@@ -1,6 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 
-/** What happens that is worth counting. */
+/** The events that metrics count (node:diagnostics_channel). */
 export type Events = {
   /** `operation` is its id, or `none` for what is no operation. */
   request: { operation: string; status: number; seconds: number }
@@ -32,13 +32,13 @@ const channels: Readonly<Record<Name, Channel>> = {
   cancelled: channel('graticule:cancelled'),
 }
 
-/** Tells whoever listens; as long as nobody does it costs nothing. */
+/** Publishes an event; free while nobody subscribes. */
 export function report<N extends Name>(name: N, event: Events[N]): void {
   const { [name]: heard } = channels
   if (heard.hasSubscribers) heard.publish(event)
 }
 
-/** Listens until the function that is given back is called. */
+/** Subscribes; returns the function that unsubscribes. */
 export function listen<N extends Name>(name: N, onEvent: (event: Events[N]) => void): () => void {
   const { [name]: heard } = channels
   const hear = (event: unknown): void => onEvent(event as Events[N])

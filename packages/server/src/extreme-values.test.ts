@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { TObject } from 'typebox'
+import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { uploadRecord } from '../testing/upload-record.ts'
 import { sql } from './db/sql.ts'
-import type { Operation } from './http/operation.ts'
-import { allOperations, type Parts } from './operations.ts'
-import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
-import { uploadRecord } from './testing/upload-record.ts'
+import type { DeclaredOperation } from './http/operation.ts'
+import { operations } from './operations.ts'
 
 // Every field of every body gets values at and beyond the limits of PostgreSQL: a new resource needs no line here.
-const operations = allOperations({} as Parts)
 
 let app: TestApp
 let own: Tenant
@@ -33,12 +32,12 @@ const extremes: readonly unknown[] = [
 const bodies = operations.filter(
   ({ body, method }) => body && (method === 'POST' || method === 'PUT' || method === 'PATCH'),
 )
-const isAboutRecord = ({ path }: Operation): boolean => path.endsWith('/{id}') && !path.includes('appconfig')
+const isAboutRecord = ({ path }: DeclaredOperation): boolean => path.endsWith('/{id}') && !path.includes('appconfig')
 
-const exampleOf = ({ body }: Operation): unknown => ((body as { examples?: unknown[] }).examples ?? [])[0] ?? {}
+const exampleOf = ({ body }: DeclaredOperation): unknown => ((body as { examples?: unknown[] }).examples ?? [])[0] ?? {}
 
 /** The id of a record for operations that are about one. */
-async function recordFor(operation: Operation): Promise<string> {
+async function recordFor(operation: DeclaredOperation): Promise<string> {
   const base = operation.path.split('/{id}')[0] ?? ''
   if (base === '/api/v1/applications') return own.id
   if (base === '/api/v1/uploads') return uploadRecord(app.db, own.id, 'a', {})
@@ -53,10 +52,17 @@ const withOwnAddress = (example: unknown): unknown =>
     ? { ...example, email: `${randomUUID()}@example.org` }
     : example
 
+/** On the embedded database, which takes three times as long, each operation gets an eighth of them, and together they get all. */
+function extremesFor(operation: DeclaredOperation): readonly unknown[] {
+  if (process.env.TEST_DATABASE_URL) return extremes
+  const place = bodies.findIndex(({ id }) => id === operation.id)
+  return extremes.filter((_, index) => index % 8 === place % 8)
+}
+
 /** Each body with one field changed, and the whole body where it may be anything. */
-function* changedBodies(operation: Operation): Generator<unknown> {
+function* changedBodies(operation: DeclaredOperation): Generator<unknown> {
   const properties = Object.keys((operation.body as TObject).properties ?? {})
-  for (const extreme of extremes) {
+  for (const extreme of extremesFor(operation)) {
     if (properties.length === 0) yield extreme
     for (const name of properties) yield { ...(withOwnAddress(exampleOf(operation)) as object), [name]: extreme }
   }
@@ -84,8 +90,10 @@ describe('a value that the database cannot hold is refused, not a fault of the s
     test(`${operation.id} with a filter`, async () => {
       const { items } = operation.success.schema as unknown as { items: Partial<TObject> }
       const texts = ['9223372036854775808', '1e300', '-1', 'infinity', '294277-01-01T00:00:00Z', noise(6_000)]
-      for (const name of Object.keys(items.properties ?? {})) {
-        for (const text of texts) {
+      for (const [place, name] of Object.keys(items.properties ?? {}).entries()) {
+        // Neighbouring fields get different ones on the embedded database.
+        const some = texts.filter((_, index) => process.env.TEST_DATABASE_URL || index % 3 === place % 3)
+        for (const text of some) {
           const url = `${operation.path}?filter[${name}]=${encodeURIComponent(text)}`
           assert.ok((await app.call('GET', url)).status < 500, url.slice(0, 200))
         }

@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { type TestDatabase, testDatabase } from '../testing/database.ts'
 import { createSecrets } from './access/secrets.ts'
 import type { Db } from './db/db.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { sql } from './db/sql.ts'
 import { listKeys, loadSecrets, setUp } from './first-start.ts'
-import { type TestDatabase, testDatabase } from './testing/database.ts'
 
 let database: TestDatabase
 let directory: string

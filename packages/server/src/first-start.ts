@@ -41,11 +41,11 @@ async function secretFromFile(dataDirectory: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim()
 }
 
-/** What a new installation begins with, besides an application and its keys. */
+/** The initial content of an installation, besides an application and its keys. */
 export type Beginning = {
-  /** Every time: what each new application begins with. */
+  /** Every time: the initial content of each new application. */
   install?(tx: Queryable): Promise<void>
-  /** Once: something to look at. */
+  /** Once: the sample data. */
   fill?(tx: Queryable, applicationId: string): Promise<void>
 }
 

@@ -2,17 +2,32 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
-import { until } from './testing/until.ts'
+import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { until } from '../testing/until.ts'
+import { defaultLimits } from './db/embedded-limits.ts'
 
 /** Minutes of work that only the end of the database's thread can stop. */
 const few = '(VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10))'
 const endless = `SELECT count(*) AS n FROM ${Array.from({ length: 10 }, (_, index) => `${few} t${index}`).join(', ')}`
 
+const mebibyte = 1024 * 1024
+/** Half of the usual time and a quarter of the usual disk: embedded-limits.test.ts reaches the usual ones. */
+const limits = {
+  ...defaultLimits,
+  timeMs: 5_000,
+  temporaryBytes: 64 * mebibyte,
+  answerBytes: 64 * mebibyte,
+}
+
 /** For starting anew, on a busy machine. */
 const restartMs = 9_000
 
 const onEmbedded = { skip: process.env.TEST_DATABASE_URL ? 'PostgreSQL has a session for each' : false }
+
+test('a query on the embedded database has the limits that the documentation names', () => {
+  const { timeMs, memoryBytes, temporaryBytes, answerBytes } = defaultLimits
+  assert.deepEqual([timeMs, memoryBytes, temporaryBytes, answerBytes], [10_000, ...Array(3).fill(256 * mebibyte)])
+})
 
 describe('while one tenant keeps the embedded database busy', onEmbedded, () => {
   let app: TestApp
@@ -22,7 +37,7 @@ describe('while one tenant keeps the embedded database busy', onEmbedded, () => 
   let small: string
 
   before(async () => {
-    app = await testApp()
+    app = await testApp({}, undefined, limits)
     await app.http.listen({ port: 0, host: '127.0.0.1' })
     base = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}/api/v1`
     greedy = await app.tenant('greedy')
@@ -94,7 +109,7 @@ describe('while one tenant keeps the embedded database busy', onEmbedded, () => 
     assert.ok(stopped <= 1, `${stopped} queries of the other tenant went before`)
     const refused = await first
     assert.equal(refused.status, 504)
-    assert.match(String((await jsonOf(refused)).detail), /longer than 10 s, the limit of the embedded database/)
+    assert.match(String((await jsonOf(refused)).detail), /longer than 5 s, the limit of the embedded database/)
     leaving.abort()
     await Promise.all(attacks)
     const { p99, count } = await health.end()
@@ -114,12 +129,12 @@ describe('while one tenant keeps the embedded database busy', onEmbedded, () => 
     ],
     [
       'temporary files',
-      /256 MB of temporary files/,
+      /64 MB of temporary files/,
       `SELECT md5(t::text) AS m FROM (SELECT repeat('x', 1000) || a.column1 || b.column1 || c.column1 AS t FROM ${few} a, ${few} b, ${few} c, ${few} d, ${few} e, ${few} f ORDER BY 1) s`,
     ],
     [
       'answer',
-      /answer is larger than 256 MB/,
+      /answer is larger than 64 MB/,
       `SELECT repeat('x', 100000) AS t FROM ${few} a, ${few} b, ${few} c, ${few} d`,
     ],
   ]

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { createLogger, masked } from './log.ts'
-import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
 
 const key = randomUUID()
 const oneTimeToken = randomBytes(32).toString('base64url')

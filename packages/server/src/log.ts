@@ -22,7 +22,7 @@ export function createLogger(
   return destination ? pino(options, destination) : pino(options)
 }
 
-/** An error with its stack, unless it is an outcome that was foreseen: then where it arose says nothing. */
+/** Serializes an error with its stack, unless it is an expected outcome. */
 function described(error: Error): object {
   const { stack, ...rest } = pino.stdSerializers.err(error)
   const code = 'code' in error ? error.code : undefined
@@ -38,7 +38,7 @@ const longRun = /"\w{0,64}Id":"[\w.-]*"|[\w-]{32,}/g
 const uuid = /([\da-f]{8})-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gi
 const tenantSchema = /^app_[\da-f]{32}$/
 
-/** The text without what looks like a credential. It takes time in proportion to the text, whatever that is. */
+/** Masks what looks like a credential, in linear time. */
 export const masked = (text: string): string =>
   text
     .replace(userInfo, '$1…@')

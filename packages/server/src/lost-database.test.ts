@@ -4,15 +4,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { after, before, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { pino } from 'pino'
+import { migratedDatabase, type TestDatabase } from '../testing/database.ts'
+import { about } from '../testing/harness.ts'
+import { until } from '../testing/until.ts'
 import { createSecrets } from './access/secrets.ts'
 import { type App, createApp } from './app.ts'
 import { loadConfig } from './config.ts'
-import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { setUp } from './first-start.ts'
-import { type TestDatabase, testDatabase } from './testing/database.ts'
-import { about } from './testing/harness.ts'
-import { until } from './testing/until.ts'
 
 const master = '0b6f0f44-6c3c-4c8e-9d43-1f2f6a5f7a10'
 
@@ -49,7 +48,7 @@ let app: App
 let closeDb: () => Promise<void>
 
 before(async () => {
-  database = await testDatabase()
+  database = await migratedDatabase()
   if (!database.url) return
   const url = new URL(database.url)
   door = createDoor(new URL(database.url))
@@ -57,7 +56,6 @@ before(async () => {
   const db = openPostgres({ url: url.href, poolSize: 5, onError: () => {} })
   closeDb = () => db.close()
   const secrets = createSecrets('a secret for tests, long enough to be one')
-  await migrate(db)
   await setUp(db, secrets, master)
   const config = loadConfig({ DATABASE_URL: url.href })
   app = await createApp({ db, secrets, logger: pino({ level: 'silent' }), config, about })

@@ -2,14 +2,14 @@ import { inspect } from 'node:util'
 import { run } from './cli.ts'
 import { masked } from './log.ts'
 
-// Nothing that this process or a child of it makes is for other users of the machine.
+// Files of this process and its children are not readable by other users of the machine.
 process.umask(0o077)
 
 const stop = new AbortController()
 let askedAt = Number.POSITIVE_INFINITY
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // Ctrl-C under npm arrives twice, from the terminal and from npm. Whoever asks again later does not want to wait.
+    // Ctrl-C under npm arrives twice, from the terminal and from npm. A later second one stops at once.
     if (performance.now() - askedAt > 1_000) process.exit(1)
     askedAt = Math.min(askedAt, performance.now())
     stop.abort()

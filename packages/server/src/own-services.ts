@@ -2,11 +2,10 @@ import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
 import pg from 'pg'
 import type { Config } from './config.ts'
-import { parseAddress } from './egress/address.ts'
+import { parseAddress } from './egress/ip-address.ts'
 import type { OwnServices, ServiceAddress } from './egress/own-addresses.ts'
 
-// What the egress guard is told of this installation: the services that are the platform's own, and whether it is a
-// laptop.
+// The platform's own services, which the SSRF guard keeps tenants from, and whether the server runs on a laptop.
 
 type Settings = Pick<
   Config,
@@ -42,7 +41,7 @@ function serviceAt(text: string): ServiceAddress {
   return { host: hostname, port: Number(port) || (defaultPorts[protocol] ?? 0) }
 }
 
-/** Where the driver connects to, or, of a URL with several hosts, where it may. */
+/** The hosts that the driver may connect to, also of a URL with several. */
 export function databaseHosts(url: string): ServiceAddress[] {
   const authority = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
   if (authority.includes(','))
@@ -56,7 +55,7 @@ export function databaseHosts(url: string): ServiceAddress[] {
 
 const withPort = ({ host, port }: ServiceAddress): ServiceAddress => ({ host, port: port || 5432 })
 
-/** Embedded and reachable from this machine only, not even through a proxy: whoever calls is at home here. */
+/** Embedded database and reachable from this machine only, not even through a proxy: every caller is its user. */
 export async function isLaptop(
   { HOST, BASE_URL, TRUST_PROXY }: Settings,
   database: 'embedded' | 'postgres',

@@ -10,19 +10,19 @@ import { openPostgres } from './db/postgres.ts'
 import { ApiError, StartError } from './errors.ts'
 import { loadSecrets, setUp } from './first-start.ts'
 import { installBaseStyles } from './maps/install-base-styles.ts'
-import { loadSample } from './sample.ts'
+import { loadSample } from './uploads/sample.ts'
 
-/** What every command needs: the database, up to date and set up, and the secrets in it. */
+/** What every command needs: the migrated and initialized database, and the secrets in it. */
 export type Platform = {
   readonly db: Db
   readonly secrets: Secrets
-  /** The migrations that were applied now. */
+  /** The migrations that this start applied. */
   readonly applied: readonly number[]
-  /** The master key, if it was made now. */
+  /** The master key, if this start created it. */
   readonly newMasterKey: string | undefined
 }
 
-/** The database, up to date. */
+/** Opens and migrates the database. */
 export async function openDatabase(
   config: Config,
   onError: (error: unknown) => void = console.error,
@@ -32,7 +32,7 @@ export async function openDatabase(
     ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
     : await openEmbedded({ directory: join(directory, 'database'), onError })
   try {
-    // Not before: a new embedded database is a copy of a template, with the modes that the template has.
+    // After opening, because a new embedded database is a copy of a template with its own file modes.
     await closeToOthers(directory, onError)
     return { db, applied: await migrate(db) }
   } catch (error) {
@@ -57,13 +57,13 @@ export async function openPlatform(
   }
 }
 
-/** Writing the styles takes a library that is needed for nothing else, so it is loaded for this alone. */
+/** Lazy, because the library that writes the styles is needed for nothing else. */
 async function installStyles(tx: Queryable): Promise<void> {
   const { baseStyles } = await import('./maps/base-styles.ts')
   await installBaseStyles(tx, baseStyles())
 }
 
-/** What is wrong with a PostgreSQL server is for its operator to mend, and needs no stack. */
+/** Errors of the PostgreSQL server are for the operator, so they are shown without a stack. */
 function explained(error: unknown): unknown {
   if (error instanceof ApiError) return new StartError(`DATABASE_URL: ${error.message} (${causeOf(error)})`)
   return error instanceof pg.DatabaseError ? new StartError(`DATABASE_URL: the server says: ${error.message}`) : error

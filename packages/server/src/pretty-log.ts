@@ -26,8 +26,8 @@ export function prettyLine(line: string): string {
   const clock = new Date(time).toTimeString().slice(0, 8)
   const name = levels.get(level)
   const label = name === undefined ? [] : [level >= errorLevel ? red(name) : bold(name)]
-  const said = msg === 'request' ? requestText(fields) : [printable(msg ?? ''), fieldsText(fields)]
-  const text = [dim(clock), ...label, ...said].filter((part) => part !== '').join(' ')
+  const message = msg === 'request' ? requestText(fields) : [printable(msg ?? ''), fieldsText(fields)]
+  const text = [dim(clock), ...label, ...message].filter((part) => part !== '').join(' ')
   return `${text}\n${errorText(err as LogError | undefined)}`
 }
 

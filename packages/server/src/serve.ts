@@ -3,24 +3,27 @@ import type { AddressInfo, Server } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { startProgress } from '../bin/progress-line.js'
+import { endLinksOfEarlierStart } from './apikeys/sign-in-link.ts'
 import type { App } from './app.ts'
 import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
-import { serveControl } from './control.ts'
+import { consoleAddress, createConsoleLink, serverAddress } from './console-link.ts'
+import { serveControlSocket } from './control-socket.ts'
 import { StartError } from './errors.ts'
 import { createLogger } from './log.ts'
 import { serveMetrics } from './metrics/metrics-port.ts'
+import { isLaptop } from './own-services.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { trimHeap } from './trim-heap.ts'
 import { readVersion } from './version.ts'
 
-/** How long requests that have begun may take once the server is told to stop. */
+/** How long running requests may take once the server is told to stop. */
 const drainMs = 25_000
 
 type StartOptions = {
-  /** Without the sample that the first start makes. */
+  /** Without the sample data of the first start. */
   isEmpty: boolean
-  /** Somebody is watching. */
+  /** The output is a terminal. */
   isTerminal: boolean
 }
 
@@ -61,24 +64,28 @@ async function serveOn(
   let figures: Server | undefined
   try {
     await listen(app, config, logger).catch(explainListen('PORT'))
+    const address = serverAddress(config, (app.http.server.address() as AddressInfo).port)
     if (db.kind === 'embedded') {
-      control = await serveControl(config.DATA_DIR, (command) => runCommand(db, secrets, command))
+      control = await serveControlSocket(config.DATA_DIR, (command) => runCommand({ db, secrets, address }, command))
     }
     if (config.METRICS_PORT !== undefined) {
-      figures = await serveMetrics(app.metrics, config.METRICS_PORT, config.HOST).catch(explainListen('METRICS_PORT'))
+      figures = await serveMetrics(app.services.metrics, config.METRICS_PORT, config.HOST).catch(
+        explainListen('METRICS_PORT'),
+      )
     }
     const working = app.work().catch((error) => logger.error({ err: error }, 'jobs were not started'))
+    const link = await consoleLink(platform, config, address)
     endProgress()
-    console.log(greeting(config, app.http.server.address() as AddressInfo, platform.newMasterKey))
+    console.log(greeting(address, link, platform.newMasterKey))
     void working.then(trimHeap)
     if (!stop.aborted) await once(stop, 'abort')
     logger.info('stopping')
   } finally {
     control?.close()
     figures?.close()
-    const impatience = setTimeout(() => app.http.server.closeAllConnections(), drainMs)
+    const drainTimer = setTimeout(() => app.http.server.closeAllConnections(), drainMs)
     await app.close()
-    clearTimeout(impatience)
+    clearTimeout(drainTimer)
   }
 }
 
@@ -100,12 +107,18 @@ const explainListen =
     throw error
   }
 
-function greeting(config: Config, { port }: AddressInfo, newMasterKey: string | undefined): string {
-  const shown = ['0.0.0.0', '::'].includes(config.HOST) ? 'localhost' : config.HOST
-  const address = config.BASE_URL ?? `http://${shown}:${port}`
+/** On a laptop whoever sees the greeting may sign in with it; elsewhere it ends up in the logs of a cluster. */
+async function consoleLink({ db }: Platform, config: Config, address: string): Promise<string> {
+  if (db.kind === 'embedded') await endLinksOfEarlierStart(db)
+  const mayShow = await isLaptop(config, db.kind)
+  const link = mayShow ? await createConsoleLink(db, address, { endsAtRestart: true }) : undefined
+  return link ? `${link}   (signs you in, once, within an hour)` : consoleAddress(address)
+}
+
+function greeting(address: string, link: string, newMasterKey: string | undefined): string {
   const lines = [
     ['Graticule', address],
-    ['Map', `${address}/`],
+    ['Console', link],
     ['API', `${address}/api/docs`],
     ['Keys', 'npm start -- keys'],
     ...(newMasterKey ? [['Master key', `${newMasterKey}   (shown only now: keep it)`]] : []),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { startServer } from './testing/command-line.ts'
-import { testDatabase } from './testing/database.ts'
+import { startServer } from '../testing/command-line.ts'
+import { testDatabase } from '../testing/database.ts'
+import { makeDatabaseDirectory } from '../testing/database-directory.ts'
 import { trimHeap } from './trim-heap.ts'
 
 /** The dependencies that every server needs. Whatever else there is must be imported where it is first used. */
@@ -16,18 +16,18 @@ const needed = [
   'csv-parse',
   'fastify',
   'ipaddr.js',
+  'lru-cache',
   'pg',
-  'pg-boss',
   'pg-cursor',
   'pino',
   'typebox',
 ]
 
 test('a start loads the dependencies that every server needs, and no other', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'graticule-modules-'))
+  const directory = await makeDatabaseDirectory('modules')
   const database = process.env.TEST_DATABASE_URL ? await testDatabase() : undefined
   const loaded = join(directory, 'loaded.json')
-  const recorder = new URL('./testing/record-modules.ts', import.meta.url).pathname
+  const recorder = new URL('../testing/record-modules.ts', import.meta.url).pathname
   try {
     const server = await startServer({
       PATH: process.env.PATH ?? '',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type Reply, type Tenant, type TestApp, testApp } from './testing/harness.ts'
+import { type Reply, type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+
+// One database is enough: a mistake is named before the database is asked.
 
 // What a stranger gets wrong on the first day. Each answer names the place, the nearest name and the allowed ones.
 let app: TestApp

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { getCompileCacheDir } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Permissions } from '../access/acl.ts'
-import { createSecrets } from '../access/secrets.ts'
-import { createApp } from '../app.ts'
-import { loadConfig } from '../config.ts'
-import { migrate } from '../db/migrate.ts'
-import { setUp } from '../first-start.ts'
-import type { Operation } from '../http/operation.ts'
-import { createLogger } from '../log.ts'
-import { testDatabase } from './database.ts'
+import { basename, dirname, join } from 'node:path'
+import type { Permissions } from '../src/access/acl.ts'
+import { createSecrets } from '../src/access/secrets.ts'
+import { createApp } from '../src/app.ts'
+import { loadConfig } from '../src/config.ts'
+import type { EmbeddedLimits } from '../src/db/embedded-limits.ts'
+import { setUp } from '../src/first-start.ts'
+import type { DeclaredOperation } from '../src/http/operation.ts'
+import { createLogger } from '../src/log.ts'
+import { migratedDatabase } from './database.ts'
 
 export type Reply = {
   status: number
@@ -26,24 +28,33 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const about = { version: { tag: '0.0.0-test', hash: 'abc', timestamp: 1 } }
 
-/** The whole service on a database of its own, called without a socket. `log` gets every line of its log. */
-export async function testApp(settings: Record<string, string> = {}, log?: (line: string) => void) {
-  const { db, url, close: closeDatabase } = await testDatabase()
+/**
+ * The whole service on a database of its own, called without a socket. `log` gets every line of its log, `limits` are those
+ * of the embedded database.
+ */
+export async function testApp(
+  settings: Record<string, string> = {},
+  log?: (line: string) => void,
+  limits?: EmbeddedLimits,
+) {
+  const { db, url, close: closeDatabase } = await migratedDatabase(limits)
   const master = randomUUID()
   const secrets = createSecrets('a secret for tests, long enough to be one')
-  await migrate(db)
   await setUp(db, secrets, master)
   const logger = log ? createLogger('trace', { write: log }) : createLogger(process.env.TEST_LOG ?? 'silent')
   const directory = join(tmpdir(), `graticule-data-${randomUUID()}`)
   // Services that tests stand up are on loopback.
   const usual = { DATA_DIR: directory, EGRESS_ALLOW: '127.0.0.1:*' }
-  const config = loadConfig({ ...usual, ...settings, ...(url && { DATABASE_URL: url }) })
+  const configOf = (own: Record<string, string>) => loadConfig({ ...usual, ...own, ...(url && { DATABASE_URL: url }) })
+  const config = configOf(settings)
+  shareCompiledCode(settings.DATA_DIR ?? directory)
   const app = await createApp({ db, secrets, logger, config, about })
 
-  /** Another server on the same database, as a second replica is. */
+  /** Another server on the same database, as a second replica is; `changed` are its settings that differ. */
   const replicas: { close(): Promise<void> }[] = []
-  async function replica() {
-    const made = await createApp({ db, secrets, logger, config, about })
+  async function replica(changed?: Record<string, string>) {
+    const own = changed ? configOf({ ...settings, ...changed }) : config
+    const made = await createApp({ db, secrets, logger, config: own, about })
     replicas.push(made)
     return made
   }
@@ -111,8 +122,8 @@ export async function testApp(settings: Record<string, string> = {}, log?: (line
     url,
     secrets,
     http: app.http,
-    metrics: app.metrics,
-    operations: app.operations as readonly Operation[],
+    services: app.services,
+    operations: app.operations as readonly DeclaredOperation[],
     master,
     call,
     key,
@@ -126,4 +137,15 @@ export async function testApp(settings: Record<string, string> = {}, log?: (line
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** Lets the readers of uploads find what those of other test files compiled; in a new data directory they would find nothing. */
+function shareCompiledCode(dataDirectory: string): void {
+  const compiled = getCompileCacheDir()
+  if (!compiled) return
+  const link = join(dataDirectory, 'cache', basename(compiled))
+  // An earlier server on the same directory has made it.
+  if (existsSync(link)) return
+  mkdirSync(dirname(link), { recursive: true })
+  symlinkSync(compiled, link)
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-export const mainFile = new URL('../../bin/graticule.js', import.meta.url).pathname
+export const mainFile = new URL('../bin/graticule.js', import.meta.url).pathname
 
 export type Environment = Record<string, string>
 
@@ -12,6 +12,8 @@ export async function runCommandLine(args: readonly string[], env: Environment) 
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { output, errors, code }
 }
+
+export type Server = Awaited<ReturnType<typeof startServer>>
 
 /** Starts a server and waits for its greeting. */
 export const startServer = (env: Environment) => greeted(spawn(process.execPath, [mainFile, 'serve'], { env }))

@@ -165,7 +165,11 @@ const hints: readonly Hint[] = [
   {
     operations: /^datasets\.query/,
     record: places,
-    parameters: { srid: ['4326', '3857', '999999'], timeout: ['1', '30000', '60000', '300001'] },
+    parameters: {
+      srid: ['4326', '3857', '999999'],
+      timeout: ['1', '30000', '60000', '300001'],
+      cursor: ['', 'WzEsIngiLCJ4IiwieCIsMCxudWxsXQ'],
+    },
     bodies: [
       { ...whole, attributes: ['count(*) as rows'] },
       { ...whole, attributes: ['name', 'max(seen) as last'], group: ['name'], order: ['-last'] },

@@ -9,7 +9,7 @@ export type ReplicaProcess = {
   end(signal: NodeJS.Signals): Promise<void>
 }
 
-const server = fileURLToPath(new URL('../../bin/graticule.js', import.meta.url))
+const server = fileURLToPath(new URL('../bin/graticule.js', import.meta.url))
 const worker = fileURLToPath(new URL('agent-worker-process.ts', import.meta.url))
 
 /** The whole server as a process of its own, listening. */

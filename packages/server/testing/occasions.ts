@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Operation } from '../http/operation.ts'
+import { createConsoleLink } from '../src/console-link.ts'
+import type { DeclaredOperation } from '../src/http/operation.ts'
 import type { Tenant, TestApp, TestUser } from './harness.ts'
 
 /** What an operation needs that its example cannot say: somebody who asks, and tokens that are good. */
@@ -22,6 +23,10 @@ const occasions: Readonly<Record<string, (scene: Scene) => Promise<Occasion> | O
     const { passwordResetToken: token } = (await app.call('GET', `/api/v1/auth/users/${user.id}`)).body
     return { body: { email: user.email, password: newPassword, applicationId, token } }
   },
+  async 'auth.exchange'({ app, applicationId }) {
+    const link = await createConsoleLink(app.db, '', { applicationId, endsAtRestart: false })
+    return { body: { token: link?.split('#token=')[1] } }
+  },
   'auth.signup': async (scene) => ({ body: await signup(scene) }),
   async 'auth.confirmsignup'(scene) {
     return { url: `/api/v1/auth/confirmsignup?token=${await confirmation(scene)}&redirect=${redirect}` }
@@ -34,7 +39,7 @@ const occasions: Readonly<Record<string, (scene: Scene) => Promise<Occasion> | O
 /** Nothing for an operation whose example says it all. */
 export async function occasionFor(
   app: TestApp,
-  operation: Operation,
+  operation: DeclaredOperation,
   { id: applicationId }: Tenant,
 ): Promise<Occasion> {
   const occasion = occasions[operation.id]

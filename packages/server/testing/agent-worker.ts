@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import type { Hello, Invoke, PlatformFrame, WorkerFrame } from '../agents/protocol.ts'
+import type { Hello, Invoke, PlatformFrame, WorkerFrame } from '../src/agents/protocol.ts'
 
 type Cancel = Extract<PlatformFrame, { t: 'cancel' }>
 type Going = Extract<PlatformFrame, { t: 'goaway' }>

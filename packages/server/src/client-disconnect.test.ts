@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { type AddressInfo, connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { until } from '../testing/until.ts'
 import { sql } from './db/sql.ts'
-import { type Tenant, type TestApp, testApp } from './testing/harness.ts'
-import { until } from './testing/until.ts'
 
 /** Clients that close their connection in the first milliseconds of a request: nothing may run on for them. */
 
@@ -74,7 +74,8 @@ async function nothingRuns(): Promise<void> {
 }
 
 /** A place is free a moment after the query has ended, on a busy machine a longer one. */
-const queriesAreFree = () => until(async () => /query_streams 0$/m.test((await app.metrics.read()).text), endedWithinMs)
+const queriesAreFree = () =>
+  until(async () => /query_streams 0$/m.test((await app.services.metrics.read()).text), endedWithinMs)
 
 const forever = 'SELECT count(*) AS n FROM (SELECT generate_series(1, 1000000000000)) g'
 

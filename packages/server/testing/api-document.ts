@@ -45,9 +45,10 @@ export const resourceOf = (path: string): string => path.split('/{', 1)[0]?.spli
 
 /** The operation that the document has at this address; the one with the fewest parameters comes first. */
 export function operationAt({ paths }: Document, method: string, url: string): Entry | undefined {
-  const segments = new URL(`http://localhost${url}`).pathname.replace(/(?<=.)\/$/, '').split('/')
+  const segmentsOf = (path: string) => path.replace(/(?<=.)\/$/, '').split('/')
+  const segments = segmentsOf(new URL(`http://localhost${url}`).pathname)
   const fitting = Object.keys(paths).filter((path) => {
-    const template = path.split('/')
+    const template = segmentsOf(path)
     return (
       template.length === segments.length && template.every((part, at) => part === segments[at] || part.startsWith('{'))
     )

@@ -8,16 +8,34 @@ import { type Tenant, type TestApp, testApp } from './harness.ts'
 // What the tests of uploads share: a service that listens, and files sent to it as browsers send them.
 
 export type UploadApp = Awaited<ReturnType<typeof uploadApp>>
+export type UploadServer = Awaited<ReturnType<typeof openUploads>>
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered
 export type Answer = { status: number; body: any; headers: Headers }
 type File = { readonly name: string; readonly bytes: string | Uint8Array }
 
+/** A service on a database of its own. */
 export async function uploadApp(settings: Record<string, string> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-uploads-'))
   const app: TestApp = await testApp({ DATA_DIR: directory, ...settings })
+  return {
+    ...(await openUploads(app, app.http, directory)),
+    /**
+     * A server with other settings and a tenant of its own on the same database: it opens in a fifth of the time, on the
+     * embedded database in a twentieth. It closes with this one.
+     */
+    beside: async (changed: Record<string, string>): Promise<UploadServer> =>
+      openUploads(app, (await app.replica(changed)).http, directory),
+    async close(): Promise<void> {
+      await app.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function openUploads(app: TestApp, http: TestApp['http'], directory: string) {
   const tenant: Tenant = await app.tenant('uploads')
-  await app.http.listen({ port: 0, host: '127.0.0.1' })
-  const address = `http://127.0.0.1:${(app.http.server.address() as AddressInfo).port}`
+  await http.listen({ port: 0, host: '127.0.0.1' })
+  const address = `http://127.0.0.1:${(http.server.address() as AddressInfo).port}`
 
   async function call(method: string, path: string, init: RequestInit = {}, key = tenant.developer): Promise<Answer> {
     const headers = { 'x-api-key': key, ...(init.headers as Record<string, string>) }
@@ -68,15 +86,11 @@ export async function uploadApp(settings: Record<string, string> = {}) {
         await sleep(50)
       }
     },
-    async close(): Promise<void> {
-      await app.close()
-      await rm(directory, { recursive: true, force: true })
-    },
   }
 }
 
 async function tablesOf({ db }: TestApp, schema: string): Promise<{ rows: string[] }> {
-  const { sql } = await import('../db/sql.ts')
+  const { sql } = await import('../src/db/sql.ts')
   const rows = await db.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relkind = 'r'

@@ -80,6 +80,7 @@ const hostilePair: Arbitrary<Pair> = fc.oneof(
       'join',
       'limit',
       'offset',
+      'cursor',
       'api-key',
       'a[b',
       '[]',

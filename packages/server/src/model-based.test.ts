@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import fc, { type Arbitrary, type AsyncCommand } from 'fast-check'
-import { about, type Reply, type Request, type Tenant, type TestApp, testApp } from './testing/harness.ts'
+import { about, type Reply, type Request, type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
 // A failure names the seed; TEST_SEED=… runs the same commands again.
 const seed = Number(process.env.TEST_SEED ?? randomInt(2 ** 26))
 
 // The embedded database does one thing at a time.
-const share = process.env.TEST_DATABASE_URL ? 1 : 0.5
+const share = process.env.TEST_DATABASE_URL ? 1 : 0.25
 
 let app: TestApp
 before(async () => {

@@ -6,17 +6,20 @@ import type { Command } from './commands.ts'
 import { StartError } from './errors.ts'
 
 /**
- * The embedded database belongs to one process. Commands of the same user reach it through a socket beside the data,
- * so that `keys` works while the server runs.
+ * Control socket: the embedded database belongs to one process, so commands of the same user reach it through a Unix socket
+ * beside the data. That way `keys` works while the server runs.
  */
 const socketPath = (directory: string): string => join(directory, 'control.sock')
 
-/** The system's limit for the path of a socket; beyond it there is none, and commands need the server stopped. */
+/**
+ * The system limits the length of a socket's path. With a longer one there is no socket, and commands need the server
+ * stopped.
+ */
 const fits = (path: string): boolean => Buffer.byteLength(path) < 104
 
 type Reply = { text: string } | { error: string }
 
-export async function serveControl(
+export async function serveControlSocket(
   directory: string,
   perform: (command: Command) => Promise<string>,
 ): Promise<Server | undefined> {
@@ -36,8 +39,8 @@ export async function serveControl(
   return server
 }
 
-/** The answer of the server that runs on this directory; nothing when none does. */
-export async function askControl(directory: string, command: Command): Promise<string | undefined> {
+/** The answer of the server that runs on this directory; undefined when none does. */
+export async function askControlSocket(directory: string, command: Command): Promise<string | undefined> {
   if (!fits(socketPath(directory))) return undefined
   const socket = connect(socketPath(directory))
   try {

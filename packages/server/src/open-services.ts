@@ -1,0 +1,298 @@
+/** Creates the services of a server, and closes them in order. */
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import { createTokens } from './access/access-tokens.ts'
+import type { Caller } from './access/acl.ts'
+import type { Authority } from './access/authenticate.ts'
+import { createBearerCache } from './access/bearer-cache.ts'
+import { createKeyCache } from './access/key-cache.ts'
+import { createPasswords } from './access/passwords.ts'
+import { createRevocation } from './access/revocation.ts'
+import type { Secrets } from './access/secrets.ts'
+import { createSigningKeys } from './access/signing-keys.ts'
+import { createAgentTools } from './agent-tools.ts'
+import type { Agents } from './agents/agents.ts'
+import { createConnectRateLimit } from './agents/connect-rate-limit.ts'
+import { fetchToolsInProcess } from './agents/in-process-tools.ts'
+import { createKnownAgents } from './agents/invoke-operations.ts'
+import { openAgents } from './agents/open-agents.ts'
+import { countAddress, windowSeconds } from './auth/login-attempts.ts'
+import { sweepSessions } from './auth/sessions.ts'
+import { openBus } from './bus/open-bus.ts'
+import type { Config } from './config.ts'
+import { createConsoleFiles } from './console/console-files.ts'
+import { createDeliveries } from './contactpoints/deliveries.ts'
+import { type Connections, createConnections } from './databases/connection.ts'
+import { tenantSchema } from './databases/tenant-schema.ts'
+import { createDatasetCache } from './datasets/dataset-cache.ts'
+import { createMemoryThreads, type MemoryThreads } from './datasets/memory-source-threads.ts'
+import { maxTimeoutMs } from './datasets/query-parameters.ts'
+import { openHeaders } from './datasets/secret-headers.ts'
+import { createSources } from './datasets/sources.ts'
+import { createStreamSlots, type StreamSlots } from './datasets/stream-slots.ts'
+import { lambdaSettings } from './datasets/types/lambda-settings.ts'
+import { createRestCache } from './datasets/types/rest-cache.ts'
+import type { Db } from './db/db.ts'
+import { defaultLimits } from './db/embedded-limits.ts'
+import { createEgress, type Egress } from './egress/guard.ts'
+import { ApiError } from './errors.ts'
+import { addFirstKeys } from './first-start.ts'
+import { baseUrlOf } from './http/base-url.ts'
+import { createOpenApiText, internalCalls } from './internal-calls.ts'
+import { createJobs } from './jobs/jobs.ts'
+import { createMailer } from './mail/mailer.ts'
+import { createBaseStyleReader } from './maps/base-style-file.ts'
+import { createFonts } from './maps/fonts.ts'
+import { createKnownStyles } from './maps/map-operations.ts'
+import { createSprites } from './maps/sprites.ts'
+import { createMetrics, type Gauges } from './metrics/metrics.ts'
+import { resources } from './operations.ts'
+import { isLaptop, ownServicesOf } from './own-services.ts'
+import type { BaseServices } from './resource/resource.ts'
+import { createGenerations, createStores } from './resource/services.ts'
+import { createSending } from './sending/sending.ts'
+import { createHealth } from './server-info/health.ts'
+import { publicLimits } from './server-info/limits.ts'
+import type { ServerConfig } from './server-info/server-info.ts'
+import { watchStorage } from './server-info/storage.ts'
+import type { Services } from './services.ts'
+import { style } from './styles/style.ts'
+import { createStyleCheck } from './styles/style-check.ts'
+import { createEstimates } from './tiles/dataset-estimates.ts'
+import { createTiles } from './tiles/tile-services.ts'
+import { createTiling, type Tiling, type TilingOptions } from './tiles/tiling.ts'
+import { createUploading } from './uploads/uploading.ts'
+
+/** The settings that the service itself reads. */
+type AppConfig = Omit<Config, 'PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
+
+export type ServiceOptions = {
+  db: Db
+  secrets: Secrets
+  logger: FastifyBaseLogger
+  config: AppConfig
+  about: ServerConfig
+}
+
+type OpenOptions = ServiceOptions & {
+  isStopping: () => boolean
+  /** The server that uses them, once there is one. */
+  listener: () => FastifyInstance | undefined
+}
+
+/** Open services, with the functions that start and close them. */
+export type OpenServices = {
+  readonly services: Services
+  readonly authority: Authority
+  /** Starts the background workers. */
+  work(): Promise<void>
+  /** Measures and counts nothing more. */
+  pause(): void
+  /** Closes everything but the database, once no request needs it. */
+  close(): Promise<void>
+}
+
+const usageFlushMs = 60_000
+
+/** The base map, fonts and sprites that come with the service. */
+const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
+
+export async function openServices(options: OpenOptions): Promise<OpenServices> {
+  const { db, secrets, logger, config, about, isStopping, listener } = options
+  const onBusError = (error: unknown) => logger.warn({ err: error }, 'message bus failed')
+  const bus = await openBus({ url: config.NATS_URL, namespace: secrets.fingerprint, onError: onBusError })
+  const egress = await openEgress(config, db, () => listener()?.server.address())
+  const agents = await openAgents({ ...options, stream: egress.stream, bus, fetchTools: fetchToolsInProcess(listener) })
+  const { authority, ...credentials } = createAuthority(options)
+  const styleCheck = createStyleCheck()
+  const memoryThreads = createMemoryThreads()
+  const data = createData({ db, secrets, config, logger, egress, memoryThreads })
+  const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
+  const jobs = createJobs({ db, onError })
+  const { tiling, ...maps } = await createMaps({ db, config, ...data, fetch: egress.fetch, jobs, onError })
+  const uploading = createUploading({ db, ...data, tiling, config, onError })
+  const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress })
+  const metrics = createMetrics(gaugesOf({ agents, slots: data.slots, tiling }), about.version.tag)
+  const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
+  const flushUsage = () =>
+    authority.keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
+  const sweep = () =>
+    sweepSessions(db, windowSeconds).catch((error) => logger.warn({ err: error }, 'ended sessions were not swept'))
+  const usageTimer = setInterval(() => void Promise.all([flushUsage(), sweep()]), usageFlushMs).unref()
+  const baseUrl = baseUrlFor(config)
+  const base: BaseServices = {
+    ...{ db, secrets, generations: createGenerations() },
+    storeOf: (title) => storeOf(services, title),
+  }
+  const services: Services = {
+    ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages, ...rememberedRecords(base) },
+    ...{ about, isStopping, baseUrl, limits: limitsToTell(config, db), health: createHealth(db), storage, metrics },
+    ...{ agents, styleCheck, uploading, dataDirectory: config.DATA_DIR, mayConnectWorker: createConnectRateLimit() },
+    tiles: createTiles(base, tiling, budgetOf(config)),
+    addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
+    countAddress: (address) => countAddress(db, address),
+    estimates: createEstimates(db, data.sources),
+    ...createAgentTools(db, secrets, baseUrl),
+    ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
+    ...internalCalls(() => services),
+    openApiText: createOpenApiText(about.version.tag),
+  }
+  return {
+    services,
+    authority,
+    work: () => jobs.start().then(uploading.start),
+    pause() {
+      clearInterval(usageTimer)
+      metrics.close()
+      storage.close()
+    },
+    async close() {
+      authority.revocation.close()
+      await bus.close()
+      await closeSending()
+      await uploading.close()
+      await jobs.close()
+      messages.mailer.close()
+      await Promise.all([styleCheck.close(), memoryThreads.close(), tiling.close()])
+      await Promise.all([data.connections.close(), egress.close()])
+      await flushUsage()
+    },
+  }
+}
+
+const storeOf = createStores(resources)
+
+const budgetOf = (config: AppConfig) => ({ maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES })
+
+/** Caches of records that requests need on the way, fresh to a second. */
+const rememberedRecords = (base: BaseServices) => ({
+  knownStyles: createKnownStyles({ resource: style, services: base }),
+  datasetCache: createDatasetCache(base),
+  knownAgents: createKnownAgents(base),
+})
+
+/** What `trustProxy` is to the web server. */
+export const trustedProxies = ({ TRUST_PROXY }: AppConfig): boolean | string =>
+  TRUST_PROXY === 'true' || TRUST_PROXY || false
+
+const baseUrlFor = (config: AppConfig) => (request: FastifyRequest) =>
+  baseUrlOf(request, config.BASE_URL, trustedProxies(config) !== false)
+
+/** The embedded database ends queries sooner than a `timeout` may ask. */
+const limitsToTell = (config: AppConfig, { kind }: Db) =>
+  publicLimits(config, kind === 'embedded' ? defaultLimits.timeMs : maxTimeoutMs)
+
+/** `listening` is the server's own address, once it listens. */
+const openEgress = async (config: AppConfig, db: Db, listening: () => AddressInfo | string | null | undefined) =>
+  createEgress({
+    allow: config.EGRESS_ALLOW,
+    mayReachLoopback: await isLaptop(config, db.kind),
+    own: ownServicesOf(config, listening),
+  })
+
+/** Gauges: values that are read when they are scraped. */
+const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlots; tiling: Tiling }): Gauges => ({
+  agent_invocations_in_flight: { help: 'Invocations of agents that are under way', read: () => agents.inFlight() },
+  agent_workers: { help: 'Workers that are connected here', read: () => [...agents.workers.connections()].length },
+  query_streams: { help: 'Queries of datasets that are running or being read', read: () => slots.taken },
+  tile_cache_bytes: { help: 'Memory that tiles take', read: () => tiling.cache.bytes },
+  tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
+})
+
+/** Databases, datasets and queries. */
+function createData({
+  db,
+  secrets,
+  config,
+  egress,
+  memoryThreads,
+  logger,
+}: Pick<ServiceOptions, 'db' | 'secrets' | 'config' | 'logger'> & { egress: Egress; memoryThreads: MemoryThreads }) {
+  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
+  const poolSize = config.STREAMS_PER_APPLICATION + 2
+  const maxConnections = config.TENANT_CONNECTIONS
+  const connections = createConnections({
+    db,
+    secrets,
+    platformUrl,
+    poolSize,
+    maxConnections,
+    dataDirectory: config.DATA_DIR,
+    resolve: egress.resolve,
+    stream: egress.stream,
+    onError: (error) => logger.warn({ err: error }, 'a database driver failed'),
+  })
+  const sources = createSources(placesOf(connections), {
+    egress,
+    cache: createRestCache({}),
+    lambda: lambdaSettings(config),
+    openHeaders: (dataset) => openHeaders(dataset, secrets),
+    threads: memoryThreads,
+  })
+  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
+  return { connections, sources, slots }
+}
+
+/** Access: keys, tokens of users, and revocation. */
+function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, 'about'>) {
+  const revocation = createRevocation({
+    db,
+    onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
+  })
+  const lifetimes = lifetimesOf(config)
+  const tokenKeys = createSigningKeys(db, secrets, lifetimes.accessToken)
+  const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
+  const keys = createKeyCache(db, revocation.recheck)
+  const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
+  const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
+  const authority = { keys, bearers, revocation, noteRequest }
+  return { authority, passwords: createPasswords(), tokenKeys, tokens, lifetimes }
+}
+
+type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
+  Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'onError'>
+
+/** Tiles, and what maps need besides. */
+async function createMaps({ config, ...parts }: MapParts) {
+  const { DATA_DIR: dataDirectory, TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
+  const maxConnections = config.TILE_CONNECTIONS
+  return {
+    tiling: createTiling({ ...parts, dataDirectory, assetsDirectory, cacheMb, overviewMinRows, maxConnections }),
+    fonts: await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')]),
+    sprites: await createSprites(join(assetsDirectory, 'sprites')),
+  }
+}
+
+/** Mail and messages to contact points: outbox rows that are sent in the background. */
+function createMessages({ db, secrets, logger, config, egress }: Omit<ServiceOptions, 'about'> & { egress: Egress }) {
+  const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
+  const sending = createSending({ db, onError })
+  const register = sending.add
+  const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
+  const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register })
+  sending.start()
+  return { mailer, deliveries, close: sending.close }
+}
+
+const lifetimesOf = (config: AppConfig) => ({
+  accessToken: config.ACCESS_TOKEN_TTL,
+  refreshToken: config.REFRESH_TOKEN_TTL,
+  resetToken: config.RESET_TOKEN_TTL,
+  verifyToken: config.VERIFY_TOKEN_TTL,
+})
+
+/** What datasets need of databases, and no more. */
+const placesOf = (connections: Connections) => ({
+  find: connections.lookUp,
+  async connect(applicationId: string, id: string) {
+    const record = await connections.find(applicationId, id)
+    if (!record)
+      throw new ApiError(
+        'not_found',
+        'The database that this dataset names does not exist. Give the dataset another databaseId.',
+      )
+    return connections.open(record)
+  },
+})
