@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
-import { launchChromium } from '../../packages/server/src/testing/chromium.ts'
-import { runCommandLine, startServer } from '../../packages/server/src/testing/command-line.ts'
+import { launchChromium } from '../../packages/server/testing/chromium.ts'
+import { runCommandLine, startServer } from '../../packages/server/testing/command-line.ts'
 import { makeProject, type Project } from './empty-project.ts'
 import { nodeOf, nodeVersions } from './node-versions.ts'
 import { serveFolder } from './serve-folder.ts'
@@ -96,7 +96,7 @@ test('each tarball has its licence, its README and what its package.json promise
     )
     const folder = join(project.folder, 'node_modules/@graticule', name)
     for (const file of ['LICENSE', 'README.md']) assert.ok(existsSync(join(folder, file)), `${name} has no ${file}`)
-    assert.ok(!existsSync(join(folder, 'src/testing')), `${name} has what only tests need`)
+    assert.ok(!existsSync(join(folder, 'testing')), `${name} has what only tests need`)
   }
 })
 
