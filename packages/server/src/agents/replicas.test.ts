@@ -178,7 +178,9 @@ describe('replicas', { skip }, () => {
     let alive = [first, second]
     let isOver = false
     const statuses: Record<number, number> = {}
+    for (const { url } of [second, ...fresh]) await isSeen(url, agentId)
     const long = await stream(second.url, agentId, 'words 100 20')
+    assert.equal(long.status, 200)
     const client = async (n: number) => {
       for (let turn = n; !isOver; turn++) {
         const { url } = alive[turn % alive.length] as ReplicaProcess
@@ -186,7 +188,6 @@ describe('replicas', { skip }, () => {
         statuses[status] = (statuses[status] ?? 0) + 1
       }
     }
-    for (const { url } of [second, ...fresh]) await isSeen(url, agentId)
     const clients = [0, 1, 2].map(client)
     for (const [index, old] of [first, second].entries()) {
       // A balancer takes a replica out before it is stopped.
