@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { patientMs, rowsOf, type TestDriver, testDriver, testFolder } from '../testing/folder.ts'
-import { endless, memoryBombs, stubborn } from '../testing/queries.ts'
+import { endless, longText, memoryBombs, stubborn } from '../testing/queries.ts'
 import type { DuckdbDatabase } from './create-duckdb.ts'
 
 const read = (database: DuckdbDatabase, text: string, options: { timeoutMs: number; signal?: AbortSignal }) =>
@@ -101,18 +101,32 @@ describe('an answer that is left', () => {
   })
 })
 
-test('queries that need more memory than there is fail alone, and the next query is answered', async (t) => {
+test('queries that need more memory than there is fail alone, and the next query is answered by a new process', async (t) => {
   const driver = testDriver(t, { memoryMb: 512 })
   const folder = testFolder(t)
   const database = driver.at(folder)
   for (const text of memoryBombs) {
+    await rowsOf(database, 'SELECT 1')
+    const before = processes(driver)
     await assert.rejects(
       read(database, text, { timeoutMs: patientMs }),
       ({ code }: { code: string }) => code === 'memory' || code === 'ended',
       text,
     )
     assert.deepEqual(await rowsOf(database, 'SELECT 1'), [['1']])
+    assert.ok(processes(driver).some((name) => !before.includes(name)))
   }
+})
+
+test('a query that needs more memory than there is does not end those that run beside it', async (t) => {
+  const driver = testDriver(t)
+  const database = driver.at(testFolder(t))
+  const { batches } = await database.start({ text: 'FROM range(1000000)', values: [] }, { timeoutMs: patientMs })
+  await assert.rejects(read(database, longText(26), { timeoutMs: patientMs }), { code: 'memory' })
+  assert.equal((await Array.fromAsync(batches)).flat().length, 1_000_000)
+  const [before] = processes(driver)
+  assert.deepEqual(await rowsOf(database, 'SELECT 1'), [['1']])
+  assert.ok(processes(driver).some((name) => name !== before))
 })
 
 test('twenty queries at once are answered, each with its own rows', async (t) => {

@@ -44,6 +44,7 @@ export function startProcess(options: ProcessOptions): TenantProcess {
   let lastId = 0
   let wasKilled = false
   let isBroken = false
+  let isExhausted = false
   const { ended, isEnded } = watchEnd(child, options, {
     async onEnd(reason) {
       const message = wasKilled ? stoppedMessage : endedMessage
@@ -55,6 +56,8 @@ export function startProcess(options: ProcessOptions): TenantProcess {
   })
   const ready = whenReady(child, kill)
   child.on('message', (reply: Reply) => {
+    // What a query without enough memory leaves allocated or fragmented may be too much for the next one.
+    if (reply.kind === 'fault' && reply.code === 'memory') isExhausted = true
     if ('id' in reply) exchanges.get(reply.id)?.receive(reply)
     // DuckDB is broken in there, and nothing more is asked of it.
     if (reply.kind === 'fault' && reply.code === 'ended') {
@@ -62,9 +65,6 @@ export function startProcess(options: ProcessOptions): TenantProcess {
       kill()
     }
   })
-  const send = (request: Request): void => {
-    if (child.connected) child.send(request, () => undefined)
-  }
   function kill(): void {
     wasKilled = true
     if (!isEnded()) child.kill('SIGKILL')
@@ -73,7 +73,8 @@ export function startProcess(options: ProcessOptions): TenantProcess {
     exchanges.delete(id)
     if (exchanges.size > 0) return
     keepAlive(child, false)
-    onIdle()
+    if (isExhausted) kill()
+    else onIdle()
   }
   keepAlive(child, false)
 
@@ -84,8 +85,8 @@ export function startProcess(options: ProcessOptions): TenantProcess {
         {
           ready,
           graceMs,
-          more: () => send({ id, kind: 'more' }),
-          cancel: () => send({ id, kind: 'cancel' }),
+          more: () => send(child, { id, kind: 'more' }),
+          cancel: () => send(child, { id, kind: 'cancel' }),
           kill,
           over: () => over(id),
         },
@@ -93,7 +94,7 @@ export function startProcess(options: ProcessOptions): TenantProcess {
       )
       exchanges.set(id, exchange)
       keepAlive(child, true)
-      send({ id, kind: 'begin', database, task })
+      send(child, { id, kind: 'begin', database, task })
       return exchange
     },
     get running() {
@@ -109,6 +110,10 @@ export function startProcess(options: ProcessOptions): TenantProcess {
       return ended
     },
   }
+}
+
+function send(child: ChildProcess, request: Request): void {
+  if (child.connected) child.send(request, () => undefined)
 }
 
 /** Until the process reads what it is sent. */

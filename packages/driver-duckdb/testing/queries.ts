@@ -1,7 +1,7 @@
 /** Queries that only an end by force stops, or that need more memory than there is; all of them pass the check. */
 
 /** A text of 2 ^ `doublings` letters. */
-const longText = (doublings: number): string =>
+export const longText = (doublings: number): string =>
   `SELECT s FROM (WITH RECURSIVE d(n, s) AS (
      SELECT 0, 'a' UNION ALL SELECT n + 1, s || s FROM d WHERE n < ${doublings}
    ) SELECT s FROM d WHERE n = ${doublings})`

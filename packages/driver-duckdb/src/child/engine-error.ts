@@ -9,7 +9,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const codes: readonly (readonly [RegExp, FaultCode])[] = [
   [/^(FATAL|INTERNAL) Error/, 'ended'],
-  [/^Out of Memory Error/, 'memory'],
+  [/^(Out of Memory Error|Failed to allocate memory|std::bad_alloc)/, 'memory'],
   [/^(Parser|Binder|Catalog|Syntax|Not implemented|Permission|Parameter Not Resolved) Error/i, 'refused'],
 ]
 
