@@ -57,8 +57,8 @@ export function openConnection(settings: LinkSettings, on: Events): Connection {
   }
   function welcomed(pingIntervalMs: number): void {
     clearTimeout(silence)
-    const patienceMs = (pingIntervalMs > 0 ? pingIntervalMs : usualPingIntervalMs) * silentIntervals
-    silence = setTimeout(() => cut('the platform stopped sending'), patienceMs)
+    const silenceTimeoutMs = (pingIntervalMs > 0 ? pingIntervalMs : usualPingIntervalMs) * silentIntervals
+    silence = setTimeout(() => cut('the platform stopped sending'), silenceTimeoutMs)
     on.welcomed()
   }
 

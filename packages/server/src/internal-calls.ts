@@ -10,9 +10,9 @@ const callerFor = createCaller([...operations, ...columnsOperation(operations)])
 
 /** `services` is a function, because the calls are themselves one of the services. */
 export const internalCalls = (services: () => Services): Pick<Services, 'createDataset' | 'callAs'> => ({
-  async createDataset(asked, body) {
+  async createDataset(context, body) {
     if (!createDataset) throw new Error('There is no operation datasets.create')
-    return createDataset.handle({ ...asked, tree: {}, services: services() }, { params: {}, query: {}, body })
+    return createDataset.handle({ ...context, tree: {}, services: services() }, { params: {}, query: {}, body })
   },
   callAs: (from, caller) => callerFor({ ...from, services: services() }, caller),
 })

@@ -92,10 +92,10 @@ export const invokeOperations: readonly Operation<AgentServices>[] = [
   }),
 ]
 
-type Asked = { request: FastifyRequest; caller: Caller; scope: Scope; services: AgentServices }
+type InvokeContext = { request: FastifyRequest; caller: Caller; scope: Scope; services: AgentServices }
 
 async function questionOf(
-  { request, caller, scope, services }: Asked,
+  { request, caller, scope, services }: InvokeContext,
   id: string,
   body: Parameters<typeof readCall>[0],
   mode: 'invoke' | 'stream',

@@ -30,7 +30,7 @@ const callerName = ({ agent, userId, keyHash }: Question): string =>
 /** The first history entry of an invocation. */
 export function entryOf(id: string, question: Question): Entry {
   const { agent, call, mode, keyHash, userId, trace } = question
-  const isKept = agent.storeContent || isRemembered(question)
+  const isContentStored = agent.storeContent || isRemembered(question)
   return {
     id,
     agentId: agent.id,
@@ -53,7 +53,7 @@ export function entryOf(id: string, question: Question): Entry {
     finishReason: null,
     traceId: trace.traceId,
     metadata: call.metadata ?? null,
-    input: isKept ? call.input : null,
+    input: isContentStored ? call.input : null,
     output: null,
   }
 }

@@ -44,10 +44,10 @@ export const application = defineResource<ApplicationServices>({
   },
   fields: {
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), {
       default: '',
-      isKept: true,
+      isKeptOnReplace: true,
     }),
   },
 })

@@ -23,13 +23,13 @@ export const database = defineResource({
   fields: {
     type: field('string', Type.Enum([...driverNames], { description: 'The driver' }), { required: true }),
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     host: field('string', Type.String({ maxLength: 255, description: 'A host name or address' }), {
       default: '',
-      isKept: true,
+      isKeptOnReplace: true,
     }),
-    port: field('integer', Type.Integer({ minimum: 0, maximum: 65_535 }), { default: 5432, isKept: true }),
-    user: field('string', Type.String({ maxLength: 255 }), { default: '', isKept: true }),
+    port: field('integer', Type.Integer({ minimum: 0, maximum: 65_535 }), { default: 5432, isKeptOnReplace: true }),
+    user: field('string', Type.String({ maxLength: 255 }), { default: '', isKeptOnReplace: true }),
     password: field('string', Type.Union([Type.String({ maxLength: 1_000 }), Type.Null()]), { mode: 'writeOnly' }),
     passwordSet: field('boolean', Type.Boolean(), { mode: 'readOnly' }),
     connectionString: field(
@@ -44,11 +44,11 @@ export const database = defineResource({
     ),
     db: field('string', Type.String({ maxLength: 255, description: 'The name of the database' }), {
       default: '',
-      isKept: true,
+      isKeptOnReplace: true,
     }),
     default: field('boolean', Type.Boolean({ description: 'Used where no database is named; one in an application' }), {
       default: false,
-      isKept: true,
+      isKeptOnReplace: true,
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },

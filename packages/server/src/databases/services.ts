@@ -5,7 +5,7 @@ import { type Answer, operationUsing } from '../http/operation.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import type { Connections } from './connection.ts'
 
-type Asked = {
+type RequestContext = {
   readonly request: FastifyRequest
   readonly signal: AbortSignal
   readonly caller: Caller
@@ -15,7 +15,7 @@ type Asked = {
 export type DatabaseServices = BaseServices & {
   readonly connections: Connections
   /** Carries out the operation `datasets.create` for whoever asks. */
-  createDataset(asked: Asked, body: object): Promise<Answer>
+  createDataset(context: RequestContext, body: object): Promise<Answer>
 }
 
 export const operation = operationUsing<DatabaseServices>()

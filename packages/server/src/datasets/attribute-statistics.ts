@@ -37,7 +37,7 @@ export type AttributeStatistics = {
   sampleSize: number
 }
 
-export type Asked = {
+export type StatisticsRequest = {
   readonly source: Source
   readonly attribute: Attribute
   /** Selects the rows; its columns are ignored. */
@@ -63,46 +63,53 @@ const opaque: readonly AttributeType[] = ['json', 'array', 'binary', 'geometry']
  * Statistics of small datasets are exact. For larger ones the database counts rows and finds extremes, and a sample
  * gives the rest. For very large ones everything comes from the sample.
  */
-export async function attributeStatistics(asked: Asked): Promise<AttributeStatistics> {
-  const expected = await estimateRows(asked)
+export async function attributeStatistics(request: StatisticsRequest): Promise<AttributeStatistics> {
+  const expected = await estimateRows(request)
   if (expected !== undefined && expected > countedRows) {
-    const found = await statisticsOf(asked, { expected })
+    const found = await statisticsOf(request, { expected })
     if (found.sampleSize >= fewestDrawn) return found
   }
-  return statisticsOf(asked, {})
+  return statisticsOf(request, {})
 }
 
 /** The planner's row estimate, only without a filter: estimates of filters are guesses. */
-async function estimateRows({ source, plan, attribute, limits }: Asked): Promise<number | undefined> {
+async function estimateRows({ source, plan, attribute, limits }: StatisticsRequest): Promise<number | undefined> {
   const isFiltered = !(plan.where.kind === 'and' && plan.where.filters.length === 0)
   if (!source.isCountable || isFiltered) return undefined
   return expectedRows(await source.explain({ ...plan, columns: [plain(attribute)] }, limits()))
 }
 
-function statisticsOf(asked: Asked, known: { expected?: number }): Promise<AttributeStatistics> {
-  return opaque.includes(asked.attribute.type) ? countOpaque(asked, known) : describeValues(asked, known)
+function statisticsOf(request: StatisticsRequest, known: { expected?: number }): Promise<AttributeStatistics> {
+  return opaque.includes(request.attribute.type) ? countOpaque(request, known) : describeValues(request, known)
 }
 
-async function countOpaque(asked: Asked, { expected }: { expected?: number }): Promise<AttributeStatistics> {
+async function countOpaque(
+  request: StatisticsRequest,
+  { expected }: { expected?: number },
+): Promise<AttributeStatistics> {
   const sample = expected === undefined ? undefined : drawing(expected)
-  const { rows, count } = await countColumns(asked, sample)
+  const { rows, count } = await countColumns(request, sample)
   return {
-    ...headOf(asked, { rows, nulls: rows - count }, expected),
+    ...headOf(request, { rows, nulls: rows - count }, expected),
     ...{ distinct: null, min: null, max: null, mean: null, quantiles: [], histogram: [], frequent: [] },
     ...{ sampled: sample !== undefined, sampleSize: rows },
   }
 }
 
-async function describeValues(asked: Asked, { expected }: { expected?: number }): Promise<AttributeStatistics> {
-  const { type } = asked.attribute
-  const counted = asked.source.isCountable && expected === undefined ? await countColumns(asked, undefined) : undefined
+async function describeValues(
+  request: StatisticsRequest,
+  { expected }: { expected?: number },
+): Promise<AttributeStatistics> {
+  const { type } = request.attribute
+  const counted =
+    request.source.isCountable && expected === undefined ? await countColumns(request, undefined) : undefined
   const total = expected ?? counted?.rows ?? 0
-  const sample = await readSample(asked, total > sampleCapacity ? drawing(total) : undefined)
+  const sample = await readSample(request, total > sampleCapacity ? drawing(total) : undefined)
   const whole = counted ? { ...counted, nulls: counted.rows - counted.count } : sample
-  const head = headOf(asked, whole, expected)
+  const head = headOf(request, whole, expected)
   return {
     ...head,
-    ...(await figuresOf(asked, sample, { ...whole, count: head.count })),
+    ...(await figuresOf(request, sample, { ...whole, count: head.count })),
     min: whole.min === null ? null : jsonValue(type, whole.min),
     max: whole.max === null ? null : jsonValue(type, whole.max),
     mean: sample.mean,
@@ -114,7 +121,11 @@ async function describeValues(asked: Asked, { expected }: { expected?: number })
 type Whole = { readonly count: number; readonly min: Cell; readonly max: Cell }
 
 /** Yields to the event loop between parts, because each takes some milliseconds. */
-async function figuresOf({ attribute: { type }, parts, bins }: Asked, { values }: ColumnSample, whole: Whole) {
+async function figuresOf(
+  { attribute: { type }, parts, bins }: StatisticsRequest,
+  { values }: ColumnSample,
+  whole: Whole,
+) {
   const counts = countValues(values)
   await setImmediate()
   const frequent = frequentValues(counts)
@@ -132,7 +143,7 @@ async function figuresOf({ attribute: { type }, parts, bins }: Asked, { values }
 
 /** Scales the sample's share of nulls to the estimated row count. */
 function headOf(
-  { attribute: { name, type } }: Asked,
+  { attribute: { name, type } }: StatisticsRequest,
   seen: { readonly rows: number; readonly nulls: number },
   expected: number | undefined,
 ) {
@@ -160,7 +171,7 @@ const drawing = (total: number): Sample => ({
 const plain = (attribute: Attribute): Column => ({ name: attribute.name, attribute, type: attribute.type })
 const shape = { geometry: 'geojson', srid: 4326 } as const
 
-async function readSample({ source, plan, attribute, limits }: Asked, sample: Sample | undefined) {
+async function readSample({ source, plan, attribute, limits }: StatisticsRequest, sample: Sample | undefined) {
   const { batches } = await source.rows({ ...plan, columns: [plain(attribute)], sample }, shape, limits())
   return sampleColumn(batches, attribute.type)
 }
@@ -168,7 +179,7 @@ async function readSample({ source, plan, attribute, limits }: Asked, sample: Sa
 const withExtremes: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
 
 /** Row count, value count and, for ordered types, extremes: one aggregate query. */
-async function countColumns({ source, plan, attribute, limits }: Asked, sample: Sample | undefined) {
+async function countColumns({ source, plan, attribute, limits }: StatisticsRequest, sample: Sample | undefined) {
   const { type } = attribute
   const columns: Column[] = [countColumn, { name: 'values', attribute, aggregate: 'count', type: 'integer' }]
   if (withExtremes.includes(type)) {

@@ -38,7 +38,7 @@ export const dataset = defineResource<DatasetServices>({
     type: field('string', Type.Enum(datasetTypeNames), { required: true }),
     source: field('string', Type.String({ minLength: 1, maxLength: 100_000 }), { required: true }),
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     attributes: field('json', Type.Array(attributeSchema), { mode: 'readOnly', queryable: false }),
     bytes: field('integer', Type.Union([Type.Integer(), Type.Null()]), { mode: 'readOnly' }),
     rowEstimate: field(
@@ -52,7 +52,7 @@ export const dataset = defineResource<DatasetServices>({
     databaseId: field('uuid', Type.String({ format: 'uuid', description: 'The default database unless it is given' }), {
       required: false,
       default: undefined,
-      isKept: true,
+      isKeptOnReplace: true,
     }),
     secrets: field('string', secretsSchema, { mode: 'writeOnly' }),
   },

@@ -39,7 +39,7 @@ export type LeaseOptions = {
   onError(error: unknown): void
 }
 
-const patienceMs = 5_000
+const stopGraceMs = 5_000
 
 /** The workers of a lease source. Fair: an application without running rows comes before one that has some. */
 export function createLeaseWorkers<L extends Lease>(
@@ -100,9 +100,9 @@ export function createLeaseWorkers<L extends Lease>(
       running.size < concurrency ? await source.secondsToNext(withAtLeast(perApplication)) : Number.POSITIVE_INFINITY,
     async close() {
       const over = () => Promise.all(running.values())
-      await Promise.race([over(), sleep(patienceMs, undefined, { ref: false })])
+      await Promise.race([over(), sleep(stopGraceMs, undefined, { ref: false })])
       stopping.abort(new Error('The server is stopping.'))
-      await Promise.race([over(), sleep(patienceMs / 5, undefined, { ref: false })])
+      await Promise.race([over(), sleep(stopGraceMs / 5, undefined, { ref: false })])
     },
   }
 }

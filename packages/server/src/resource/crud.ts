@@ -243,7 +243,7 @@ function replacement(resource: Resource, given: Entity): Entity {
 }
 
 const staysOnReplace = (name: string, field: Field): boolean =>
-  field.required || field.isKept === true || field.mode === 'writeOnly' || name === 'metadata'
+  field.required || field.isKeptOnReplace === true || field.mode === 'writeOnly' || name === 'metadata'
 
 function keepingNote({ fields }: Resource): string {
   const reset = Object.entries(fields).flatMap(([name, field]) =>
@@ -267,12 +267,12 @@ function patched(resource: Resource, current: Entity, patch: Entity): Entity {
 
 type Values = { values: Entity; previous?: Entity; applicationId?: string; given: Entity }
 
-type Asked<S> = { readonly scope: Scope; readonly signal: AbortSignal; readonly services: S }
+type PrepareContext<S> = { readonly scope: Scope; readonly signal: AbortSignal; readonly services: S }
 
 async function prepared<S extends BaseServices>(
   resource: Resource<S>,
   given: Values,
-  context: Asked<S>,
+  context: PrepareContext<S>,
 ): Promise<Entity> {
   const { scope, services } = context
   const applicationId = given.applicationId ?? String(given.previous?.applicationId ?? given.previous?.id)

@@ -47,7 +47,7 @@ export type Field = {
    * SPEC.md marks it Required, so every record has it, though it need not be given when the record is made: PUT without it
    * keeps its value.
    */
-  readonly isKept?: boolean
+  readonly isKeptOnReplace?: boolean
   /** The schema in request bodies, if it differs from the response; `prepare` converts. */
   readonly input?: TSchema
   /** Computes the value from the row, if the column does not hold it directly. */

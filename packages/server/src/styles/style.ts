@@ -24,8 +24,8 @@ export const style = defineResource<StyleServices>({
   example,
   fields: {
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
-    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKept: true }),
-    type: field('string', Type.Enum(['plain']), { default: 'plain', isKept: true }),
+    description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
+    type: field('string', Type.Enum(['plain']), { default: 'plain', isKeptOnReplace: true }),
     style: field('json', Type.Object({}, { description: 'A MapLibre style, version 8', additionalProperties: true }), {
       required: true,
       queryable: false,

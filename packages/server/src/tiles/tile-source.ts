@@ -17,7 +17,7 @@ const zoom = (description: string) =>
     Type.Integer({ minimum: 0, maximum: maxZoom, description: `${description}; found out when absent` }),
     {
       default: undefined,
-      isKept: true,
+      isKeptOnReplace: true,
     },
   )
 
@@ -43,7 +43,7 @@ export const tileSource = defineResource<TileSourceServices>({
     name: field('string', Type.String({ maxLength: 255, description: 'What maps call it; else as its data' }), {
       default: '',
     }),
-    attribution: field('string', Type.String({ maxLength: 2_000 }), { default: undefined, isKept: true }),
+    attribution: field('string', Type.String({ maxLength: 2_000 }), { default: undefined, isKeptOnReplace: true }),
     minZoom: zoom('The lowest zoom that has tiles'),
     maxZoom: zoom('The highest zoom that has tiles'),
     extentLngLat: field(
@@ -53,13 +53,13 @@ export const tileSource = defineResource<TileSourceServices>({
         maxItems: 4,
         description: 'West, south, east, north; found out when absent',
       }),
-      { default: undefined, isKept: true, queryable: false },
+      { default: undefined, isKeptOnReplace: true, queryable: false },
     ),
     /** The extent was detected, so it follows the data. */
     isExtentFound: field('boolean', Type.Boolean(), { mode: 'hidden' }),
     headers: field('json', Type.Record(Type.String(), Type.String(), { description: 'Sent with each tile' }), {
       default: {},
-      isKept: true,
+      isKeptOnReplace: true,
       queryable: false,
     }),
   },

@@ -59,16 +59,16 @@ export const user = defineResource<RecordServices>({
   },
   fields: {
     email: field('string', emailSchema, { required: true, foldedColumn: 'email_key' }),
-    firstName: field('string', nameSchema, { default: '', isKept: true }),
-    lastName: field('string', nameSchema, { default: '', isKept: true }),
+    firstName: field('string', nameSchema, { default: '', isKeptOnReplace: true }),
+    lastName: field('string', nameSchema, { default: '', isKeptOnReplace: true }),
     password: field('string', Type.Union([Type.String({ maxLength: 1_024 }), Type.Null()]), { mode: 'writeOnly' }),
     roles: field('array', Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1_000 }), {
       default: [],
-      isKept: true,
+      isKeptOnReplace: true,
     }),
     // Users who sign up must still confirm their address, and are not created by this resource.
-    emailVerified: field('boolean', Type.Boolean(), { default: true, isKept: true }),
-    enabled: field('boolean', Type.Boolean(), { default: true, isKept: true }),
+    emailVerified: field('boolean', Type.Boolean(), { default: true, isKeptOnReplace: true }),
+    enabled: field('boolean', Type.Boolean(), { default: true, isKeptOnReplace: true }),
     verificationToken: tokenField('verification_token'),
     passwordResetToken: tokenField('password_reset_token'),
   },
