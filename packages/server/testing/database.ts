@@ -157,7 +157,7 @@ async function copyDatabaseRights(client: pg.Client, from: string, to: string): 
 }
 
 async function onCluster<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 60_000 })
   await client.connect()
   try {
     return await work(client)

@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import type { Db } from '../db/db.ts'
 import { compileSql, type Sql } from '../db/sql.ts'
 import { createHistory, type Entry } from './history.ts'
+
+/** Longer than a history waits before it writes. */
+const aWhileMs = 200
+
+/** Time of a mocked clock, which a busy machine does not change. What is due is written meanwhile. */
+async function pass(t: TestContext, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 10) {
+    t.mock.timers.tick(10)
+    await setImmediate()
+  }
+}
 
 /** A history on a database that only notes what it is told to write, fails as often as it is told to, and may not answer yet. */
 function historyOf(failures = 0, isBack: Promise<void> = Promise.resolve()) {
@@ -23,24 +34,26 @@ function historyOf(failures = 0, isBack: Promise<void> = Promise.resolve()) {
 const running = (id: string) => ({ id, status: 'running' }) as Entry
 const end = (entry: Entry) => Object.assign(entry, { status: 'succeeded' } as const)
 
-test('an invocation that is soon over is written once', async () => {
+test('an invocation that is soon over is written once', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { history, written } = historyOf()
   const entries = ['a', 'b'].map(running)
   entries.forEach(history.note)
-  await wait(60)
+  await pass(t, 60)
   for (const entry of entries) history.note(end(entry))
-  await wait(200)
+  await pass(t, aWhileMs)
   assert.deepEqual(written, [['a succeeded', 'b succeeded']])
 })
 
-test('one that goes on is written while it runs, and again at its end', async () => {
+test('one that goes on is written while it runs, and again at its end', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { history, written } = historyOf()
   const entry = running('a')
   history.note(entry)
-  await wait(200)
+  await pass(t, aWhileMs)
   assert.deepEqual(written, [['a running']])
   history.note(end(entry))
-  await wait(200)
+  await pass(t, aWhileMs)
   assert.deepEqual(written, [['a running'], ['a succeeded']])
 })
 
@@ -54,7 +67,8 @@ test('what is asked for at once is written at once, also what has only begun', a
   assert.equal(written.length, 1)
 })
 
-test('what could not be written is written later', async () => {
+test('what could not be written is written later', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const { history, written } = historyOf(1)
   const entry = running('b')
   history.note(end(running('a')))
@@ -62,18 +76,19 @@ test('what could not be written is written later', async () => {
   await history.flush()
   assert.deepEqual(written, [])
   history.note(end(entry))
-  await wait(200)
+  await pass(t, aWhileMs)
   assert.deepEqual(written, [['a succeeded', 'b succeeded']])
 })
 
-test('while the database hangs, only so much waits for it', async () => {
+test('while the database hangs, only so much waits for it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const gate = Promise.withResolvers<void>()
   const { history, written } = historyOf(0, gate.promise)
   history.note(end(running('first')))
-  await wait(100)
+  await pass(t, aWhileMs)
   for (let batch = 0; batch < 3; batch++) {
     for (let n = 0; n < 15_000; n++) history.note(end(running(`${batch} ${n}`)))
-    await wait(100)
+    await pass(t, aWhileMs)
   }
   gate.resolve()
   await history.flush()

@@ -77,7 +77,7 @@ test('through nginx with Debian’s defaults each delta arrives before the next 
   const asked = openStream(`${nginx.url}${world.path(agentId, '/stream')}`, world.tenant.public, { input: 'x' })
   seen = async (count) => {
     const reply = await asked
-    await until(() => reply.text().length === count, `delta ${count} is held back`, 5_000)
+    await until(() => reply.text().length === count, `delta ${count} is held back`)
   }
   const reply = await asked
   await reply.over

@@ -370,7 +370,7 @@ describe('a query that takes too long', () => {
     const took = performance.now() - start
     assert.equal(answer.statusCode, 504, text)
     assert.equal(JSON.parse(text).code, 'query_timeout')
-    assert.ok(took < 2_500, `after ${Math.round(took)} ms`)
+    assert.ok(took < 15_000, `after ${Math.round(took)} ms`)
     if (isPostgres) await soon(async () => (await running()) === 0, 'the query goes on')
     const deadline = performance.now() + 15_000
     for (;;) {

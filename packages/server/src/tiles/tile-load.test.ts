@@ -81,7 +81,7 @@ describe('a hundred clients that want the same tile', { skip }, () => {
     await watch
     assert.ok(replies.every(({ statusCode }) => statusCode === 200))
     assert.equal(most, 1)
-    assert.ok(took < 2000, `one after the other they would take longer than ${took} ms`)
+    assert.ok(took < 20_000, `one after the other they would take 100 s, and these took ${took} ms`)
   })
 
   test('end the query when the last of them leaves, and not before', async () => {
@@ -94,7 +94,7 @@ describe('a hundred clients that want the same tile', { skip }, () => {
     clients[2]?.leave()
     const left = performance.now()
     await until(async () => (await running()) === 0, 'the query ends')
-    assert.ok(performance.now() - left < 3000)
+    assert.ok(performance.now() - left < 15_000)
   })
 
   test('end an explanation too when they leave', async () => {

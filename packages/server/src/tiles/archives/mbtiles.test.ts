@@ -29,9 +29,12 @@ async function openFile(t: TestContext, directory: string, name: string) {
 }
 
 /** With little patience. */
+/** Long enough for a good archive on a busy machine. */
+const impatientMs = 1_500
+
 async function openImpatiently(t: TestContext, directory: string, names: string[]) {
   const process = createMbtilesProcess({
-    patience: { start: 20_000, tile: 300, summary: 300, close: 300, idle: 60_000 },
+    patience: { start: 60_000, tile: impatientMs, summary: impatientMs, close: impatientMs, idle: 60_000 },
   })
   t.after(() => process.close())
   return await Promise.all(names.map((name) => openMbtiles(directory, name, { process, ownsProcess: false })))
@@ -231,7 +234,7 @@ test('an archive that takes too long is left alone, and the others of its proces
   const begun = Date.now()
   await assert.rejects(slow.tile(0, 0, 0), { code: 'query_timeout' })
   await assert.rejects(slow.info(), { code: 'query_timeout' })
-  assert.ok(Date.now() - begun < 500)
+  assert.ok(Date.now() - begun < impatientMs, 'it is not asked again')
 })
 
 test('new requests do not lengthen the time of one that hangs', async (t) => {
@@ -248,7 +251,7 @@ test('new requests do not lengthen the time of one that hangs', async (t) => {
   const timer = setInterval(() => others.push(good.tile(0, 0, 0)), 20)
   await assert.rejects(slow.tile(0, 0, 0), { code: 'query_timeout' })
   clearInterval(timer)
-  assert.ok(Date.now() - begun < 2_000)
+  assert.ok(Date.now() - begun < 20_000)
   await Promise.all(others)
 })
 
