@@ -47,7 +47,8 @@ export async function testApp(
   const usual = { DATA_DIR: directory, EGRESS_ALLOW: '127.0.0.1:*' }
   const configOf = (own: Record<string, string>) => loadConfig({ ...usual, ...own, ...(url && { DATABASE_URL: url }) })
   const config = configOf(settings)
-  shareCompiledCode(settings.DATA_DIR ?? directory)
+  const dataDirectory = settings.DATA_DIR ?? directory
+  shareCompiledCode(dataDirectory)
   const app = await createApp({ db, secrets, logger, config, about })
 
   /** Another server on the same database, as a second replica is; `changed` are its settings that differ. */
@@ -120,6 +121,7 @@ export async function testApp(
     db,
     /** Only on PostgreSQL: the address of the database. */
     url,
+    dataDirectory,
     secrets,
     http: app.http,
     services: app.services,

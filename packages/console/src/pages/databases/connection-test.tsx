@@ -19,7 +19,7 @@ export function ConnectionTest({ database }: { database: Database }): ReactEleme
         {isPending ? 'Testing …' : 'Test the connection'}
       </Button>
       <div role="status" className={classes.testResult}>
-        {!isPending && data && <Result result={data} isEncrypted={isEncrypted(database)} />}
+        {!isPending && data && <Result result={data} database={database} />}
       </div>
       {!isPending && error && <ErrorNote error={error} />}
     </div>
@@ -27,13 +27,23 @@ export function ConnectionTest({ database }: { database: Database }): ReactEleme
 }
 
 /** Where the record does not say it, the address decides, which only the server resolves. */
-function isEncrypted({ type, metadata: { ssl } }: Database): boolean | undefined {
+function tlsFact({ type, metadata: { ssl } }: Database): string | undefined {
   if (type === 'internal' || ssl === undefined) return undefined
-  return ssl !== 'disable'
+  return ssl === 'disable' ? 'without TLS' : 'with TLS'
 }
 
-function Result({ result, isEncrypted }: { result: DatabaseTest; isEncrypted: boolean | undefined }): ReactElement {
-  const { ok, latencyMs, serverVersion, postgisVersion, error } = result
+function engineFacts({ serverVersion, postgisVersion }: DatabaseTest, database: Database): (string | undefined)[] {
+  // DuckDB's version has its name.
+  if (database.type === 'duckdb') return [serverVersion]
+  return [
+    serverVersion && `PostgreSQL ${serverVersion}`,
+    postgisVersion ? `PostGIS ${postgisVersion}` : 'no PostGIS',
+    tlsFact(database),
+  ]
+}
+
+function Result({ result, database }: { result: DatabaseTest; database: Database }): ReactElement {
+  const { ok, latencyMs, error } = result
   if (!ok) {
     return (
       <Note kind="danger">
@@ -44,11 +54,6 @@ function Result({ result, isEncrypted }: { result: DatabaseTest; isEncrypted: bo
       </Note>
     )
   }
-  const facts = [
-    `Connected in ${formatMs(latencyMs)}`,
-    serverVersion && `PostgreSQL ${serverVersion}`,
-    postgisVersion ? `PostGIS ${postgisVersion}` : 'no PostGIS',
-    isEncrypted === undefined ? undefined : isEncrypted ? 'with TLS' : 'without TLS',
-  ]
+  const facts = [`Connected in ${formatMs(latencyMs)}`, ...engineFacts(result, database)]
   return <StatusDot kind="ok">{facts.filter(Boolean).join(' · ')}</StatusDot>
 }

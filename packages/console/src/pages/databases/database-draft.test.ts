@@ -36,10 +36,43 @@ test('what is missing is said before anything is sent', () => {
   assert.equal(missingOf(draftOf(stored)), undefined)
 })
 
-test('a database of files is a folder and nothing else', () => {
-  const draft = { ...newDraft, type: 'duckdb' as const, name: 'Files', host: 'left over' }
+const files = { ...newDraft, type: 'duckdb' as const, name: 'Files' }
+const storedFiles = (rest: object) => ({ ...stored, type: 'duckdb', host: '', user: '', ...rest }) as Database
+
+test('a folder of files is sent as a folder and nothing else, whatever was typed for another place', () => {
+  const draft = { ...files, host: 'left over', files: 'left.over', region: 'left-over' }
   assert.equal(missingOf(draft), 'Name the folder.')
   assert.deepEqual(createOf({ ...draft, db: ' data ' }), { type: 'duckdb', name: 'Files', db: 'data' })
-  const files = { ...stored, type: 'duckdb', db: 'data' } as Database
-  assert.deepEqual(patchOf({ ...draftOf(files), db: 'more' }, files), { db: 'more' })
+  const folder = storedFiles({ db: 'data' })
+  assert.deepEqual(patchOf({ ...draftOf(folder), db: 'more' }, folder), { db: 'more' })
+})
+
+test('files behind a web address are named one per line', () => {
+  const draft = { ...files, place: 'web' as const, db: 'https://data.example.org/' }
+  assert.equal(missingOf({ ...draft, db: '' }), 'Give the address of the files.')
+  assert.equal(missingOf(draft), 'Name the files.')
+  assert.deepEqual(createOf({ ...draft, files: 'a.parquet\n\n b c.csv ' }), {
+    ...{ type: 'duckdb', name: 'Files', db: 'https://data.example.org/' },
+    metadata: { files: ['a.parquet', 'b c.csv'] },
+  })
+  const web = storedFiles({ db: draft.db, metadata: { files: ['a.parquet', 'b.csv'] } })
+  assert.deepEqual([draftOf(web).place, draftOf(web).files], ['web', 'a.parquet\nb.csv'])
+  assert.deepEqual(patchOf(draftOf(web), web), {})
+  assert.deepEqual(patchOf({ ...draftOf(web), files: 'b.csv' }, web), { metadata: { files: ['b.csv'] } })
+})
+
+test('a bucket has a server, a region and a key, and its secret is sent only when it is typed', () => {
+  const draft = { ...files, place: 's3' as const, db: 's3://maps/' }
+  assert.equal(missingOf({ ...draft, db: ' ' }), 'Name the bucket.')
+  assert.deepEqual(createOf(draft), { type: 'duckdb', name: 'Files', db: 's3://maps/' })
+  const key = { host: 'https://minio.example.org', user: 'AKIA', password: 'secret', region: 'eu-central-1' }
+  assert.deepEqual(createOf({ ...draft, ...key, files: 'a.csv' }), {
+    ...{ type: 'duckdb', name: 'Files', db: 's3://maps/', host: key.host, user: key.user, password: key.password },
+    metadata: { region: 'eu-central-1', files: ['a.csv'] },
+  })
+  const bucket = storedFiles({ db: draft.db, user: 'AKIA', metadata: { region: 'eu-central-1', pathStyle: true } })
+  assert.equal(draftOf(bucket).place, 's3')
+  assert.deepEqual(patchOf({ ...draftOf(bucket), password: 'other', region: '' }, bucket), {
+    ...{ password: 'other', metadata: { region: null } },
+  })
 })

@@ -11,6 +11,7 @@ import { useToast } from '../../components/toast.tsx'
 import { useClient } from '../../session/session.tsx'
 import { ConnectionFields } from './connection-fields.tsx'
 import { createOf, type DatabaseDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
+import { FileFields } from './file-fields.tsx'
 
 export interface DatabaseFormProps {
   /** Null: a new one. */
@@ -65,16 +66,7 @@ export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): R
         {draft.type === 'postgres' && (
           <ConnectionFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />
         )}
-        {draft.type === 'duckdb' && (
-          <TextField
-            label="Folder"
-            placeholder="data"
-            hint="On the server, below the files of this application. Each file in it is a table, and is only read."
-            value={draft.db}
-            error={faultAt('db')}
-            onChange={(db) => change({ db })}
-          />
-        )}
+        {draft.type === 'duckdb' && <FileFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />}
         <TextField
           label="Description"
           value={draft.description}
@@ -83,7 +75,11 @@ export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): R
           onChange={(description) => change({ description })}
         />
         <Checkbox
-          label="Default: used where no database is named, and for uploads"
+          label={
+            draft.type === 'duckdb'
+              ? 'Default: used where no database is named. Uploads that name none then fail, because files are only read'
+              : 'Default: used where no database is named, and for uploads'
+          }
           isChecked={draft.isDefault}
           disabled={stored?.default ?? false}
           onChange={(isDefault) => change({ isDefault })}

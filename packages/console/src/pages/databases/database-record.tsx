@@ -9,9 +9,11 @@ import { Tag } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useRefusal } from '../../session/session.tsx'
 import { ConnectionTest } from './connection-test.tsx'
+import { draftOf } from './database-draft.ts'
 import { DatabaseTables } from './database-tables.tsx'
 import classes from './databases.module.css'
 import { useDeleteDatabase } from './delete-database.tsx'
+import { filePlaces } from './file-places.ts'
 import { tlsNames } from './tls-names.ts'
 
 const DatabaseForm = lazy(() => import('./database-form.tsx').then(({ DatabaseForm }) => ({ default: DatabaseForm })))
@@ -67,16 +69,26 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
   )
 }
 
-function Place({ database }: { database: Database }): ReactElement | null {
-  const { type, host, port, user, db, passwordSet, metadata } = database
-  if (type === 'internal') return null
-  const server: [string, string][] = [
+type Fact = readonly [term: string, value: string]
+
+const factsOf: Readonly<Record<Database['type'], (database: Database) => readonly Fact[]>> = {
+  internal: () => [],
+  postgres: ({ host, port, user, db, passwordSet, metadata }) => [
     ['Host', `${host}:${port}`],
     ['Database', db],
     ['User', passwordSet ? user : `${user}, without a password`],
     ['TLS', tlsNames[String(metadata.ssl ?? '')] ?? String(metadata.ssl)],
-  ]
-  const facts = type === 'duckdb' ? [['Folder', db] as const] : server
+  ],
+  duckdb(database) {
+    const draft = draftOf(database)
+    const facts = filePlaces[draft.place].fields.map(({ name, label }): Fact => [label, draft[name]])
+    return facts.filter(([, value]) => value !== '').map(([term, value]) => [term, value.replaceAll('\n', ', ')])
+  },
+}
+
+function Place({ database }: { database: Database }): ReactElement | null {
+  const facts = factsOf[database.type](database)
+  if (facts.length === 0) return null
   return (
     <dl className={classes.facts}>
       {facts.map(([term, value]) => (

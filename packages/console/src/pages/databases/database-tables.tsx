@@ -28,7 +28,7 @@ async function fetchTables(client: Client, id: string, signal: AbortSignal): Pro
   return tables
 }
 
-export function DatabaseTables({ database: { id } }: { database: Database }): ReactElement {
+export function DatabaseTables({ database: { id, type } }: { database: Database }): ReactElement {
   const client = useClient()
   const mayList = useMay()('databases', 'execute', id)
   const { data, error, refetch, isFetching } = useQuery({
@@ -42,7 +42,11 @@ export function DatabaseTables({ database: { id } }: { database: Database }): Re
   if (data.length === 0) {
     return (
       <Empty title="No tables" action={<Button onClick={() => void refetch()}>Look again</Button>}>
-        <p>Tables and views that the user of this connection may read would be here.</p>
+        <p>
+          {type === 'duckdb'
+            ? 'GeoParquet, Parquet, CSV, JSON and DuckDB files would be here, each as a table.'
+            : 'Tables and views that the user of this connection may read would be here.'}
+        </p>
       </Empty>
     )
   }

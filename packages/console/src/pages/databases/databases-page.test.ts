@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { registerHooks } from 'node:module'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { tenantSchema } from '../../../../server/src/databases/tenant-schema.ts'
 import { ident, sql } from '../../../../server/src/db/sql.ts'
 import { forwardDatabase } from '../../../../server/testing/forwarded-database.ts'
+import { s3Server } from '../../../../server/testing/s3-server.ts'
 import { accessibilityFaults, type ConsolePage, screenshots, setStage } from '../../../testing/stage.ts'
 
 const stage = setStage()
@@ -53,22 +57,143 @@ test('tables of a database are listed, searched, ticked and published as dataset
   await page.close()
 })
 
-test('a folder of files is connected as a database, and a folder that is not there is told in words', async () => {
+/** As in an installation without the optional package: nothing finds it. */
+function hideDuckdb(): { deregister(): void } {
+  return registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier.startsWith('@duckdb/')) throw Object.assign(new Error('absent'), { code: 'MODULE_NOT_FOUND' })
+      return next(specifier, context)
+    },
+  })
+}
+
+test('a folder of files is connected, tried and published, and what is wrong with it is told in the server’s words', async () => {
+  const folder = join(stage.app.dataDirectory, 'files', stage.tenant.id, 'data')
   const page = await stage.open('/databases/new')
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name', { exact: true }).fill('Files')
   await dialog.getByLabel('Kind').selectOption('duckdb')
   assert.equal(await dialog.getByLabel('Host', { exact: true }).count(), 0)
-  await dialog.getByLabel('Folder').fill('../elsewhere')
+  await dialog.getByRole('textbox', { name: 'Folder' }).fill('../elsewhere')
   await dialog.getByRole('button', { name: 'Connect' }).click()
   await dialog.getByText('must be a folder of the application’s files').waitFor()
-  await dialog.getByLabel('Folder').fill('data')
+  await dialog.getByRole('textbox', { name: 'Folder' }).fill('data')
   assert.deepEqual(await accessibilityFaults(page), [])
   await dialog.getByRole('button', { name: 'Connect' }).click()
   await page.getByText('Files in data').waitFor()
-  await page.getByRole('article').getByText('There is no folder "data" among the files').first().waitFor()
-  const [files] = (await ask('GET', 'databases?filter[name]=Files')).body
-  assert.equal((await ask('DELETE', `databases/${files.id}`)).status, 200)
+  const record = page.getByRole('article')
+  await record.getByRole('alert').getByText('There is no folder "data" among the files').waitFor()
+  await record.getByRole('button', { name: 'Test the connection' }).click()
+  await record.getByRole('status').getByText('There is no folder "data" among the files').waitFor()
+
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'harbours.csv'), 'id,name\n1,Kiel\n2,Bergen\n')
+  await record.getByRole('button', { name: 'Try again' }).click()
+  await record.getByText('1 table', { exact: true }).waitFor()
+  await record.getByRole('button', { name: 'Test the connection' }).click()
+  await record.getByText(/Connected in [\d.,]+ m?s · DuckDB v?[\d.]+$/).waitFor()
+  await screenshots(page, 'databases-files')
+  await record.getByRole('checkbox', { name: 'Publish harbours' }).check()
+  await record.getByRole('button', { name: 'Publish 1' }).click()
+  await record.getByRole('link', { name: 'Open the dataset of harbours' }).waitFor()
+  const [harbours] = (await ask('GET', 'datasets?filter[name]=harbours')).body
+  const { body: rows } = await ask('GET', `datasets/${harbours.id}/query?sort=id`)
+  assert.deepEqual(
+    rows.map(({ name }: { name: string }) => name),
+    ['Kiel', 'Bergen'],
+  )
+
+  assert.equal((await ask('DELETE', `datasets/${harbours.id}`)).status, 200)
+  assert.equal((await ask('DELETE', `databases/${harbours.databaseId}`)).status, 200)
+  assertQuiet(page)
+  await page.close()
+})
+
+test('a database whose driver is not installed says so, and what to install', async () => {
+  const body = { type: 'duckdb', name: 'Files', db: 'data' }
+  const { body: made } = await stage.app.call('POST', '/api/v1/databases', { key: stage.tenant.developer, body })
+  const hidden = hideDuckdb()
+  try {
+    const page = await stage.open(`/databases/${made.id}`)
+    const record = page.getByRole('article')
+    await record.getByRole('alert').getByText('Its operator can install @graticule/driver-duckdb').waitFor()
+    await record.getByRole('button', { name: 'Test the connection' }).click()
+    await record.getByRole('status').getByText('Its operator can install @graticule/driver-duckdb').waitFor()
+    await record.getByRole('status').getByText('not_installed').waitFor()
+    assertQuiet(page)
+    await page.close()
+  } finally {
+    hidden.deregister()
+  }
+  assert.equal((await ask('DELETE', `databases/${made.id}`)).status, 200)
+})
+
+test('files behind a web address are named, and a refusal to fetch them is shown', async () => {
+  const page = await stage.open('/databases/new')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Open data')
+  await dialog.getByLabel('Kind').selectOption('duckdb')
+  await dialog.getByLabel('Web address').check()
+  await dialog.getByLabel('Address', { exact: true }).fill('https://10.0.0.1/open/')
+  await dialog.getByLabel('Files', { exact: true }).fill('below/roads.parquet')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.getByText('must be a list of 1 to 100 names of files behind the address').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await dialog.getByLabel('Files', { exact: true }).fill('roads.parquet\nplaces.csv')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  const record = page.getByRole('article')
+  await record.getByText('roads.parquet, places.csv').waitFor()
+  await record.getByRole('button', { name: 'Test the connection' }).click()
+  await record
+    .getByRole('status')
+    .getByText(/EGRESS_ALLOW/)
+    .waitFor()
+  const [made] = (await ask('GET', `databases?filter[name]=${encodeURIComponent('Open data')}`)).body
+  assert.equal((await ask('DELETE', `databases/${made.id}`)).status, 200)
+  assertQuiet(page)
+  await page.close()
+})
+
+test('a bucket is connected with a key whose secret is never shown and stays when the record is edited', async (t) => {
+  const key = { id: 'AKIATEST', secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCY' }
+  const server = await s3Server()
+  t.after(() => server.close())
+  server.key = key
+  server.objects.set('open/a.csv', Buffer.from('id\n1\n')).set('open/b.csv', Buffer.from('id\n2\n'))
+  const page = await stage.open('/databases/new')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Bucket')
+  await dialog.getByLabel('Kind').selectOption('duckdb')
+  await dialog.getByLabel('S3 bucket').check()
+  await dialog.getByLabel('Bucket and prefix').fill('s3://maps/open/')
+  await dialog.getByLabel('Server', { exact: true }).fill(server.origin)
+  await dialog.getByLabel('Access key id').fill(key.id)
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.getByText('is required with user: the secret of the access key').waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'databases-bucket')
+  await dialog.getByLabel('Secret access key').fill(key.secret)
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  const record = page.getByRole('article')
+  await record.getByRole('button', { name: 'Test the connection' }).click()
+  await record
+    .getByRole('status')
+    .getByText(/the bucket is in the region eu-central-1/)
+    .waitFor()
+
+  await record.getByRole('button', { name: 'Edit' }).click()
+  assert.equal(await dialog.getByLabel('Secret access key').inputValue(), '')
+  await dialog.getByText('Leave empty to keep the one that is stored.').waitFor()
+  await dialog.getByLabel('Region').fill('eu-central-1')
+  await dialog.getByLabel('Files', { exact: true }).fill('b.csv')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await record.getByText('eu-central-1', { exact: true }).waitFor()
+  await record.getByRole('button', { name: 'Test the connection' }).click()
+  await record.getByText(/Connected in .* · DuckDB/).waitFor()
+  await record.getByRole('checkbox', { name: 'Publish b', exact: true }).waitFor()
+  assert.equal(await record.getByRole('checkbox', { name: 'Publish a', exact: true }).count(), 0)
+  const [made] = (await ask('GET', 'databases?filter[name]=Bucket')).body
+  assert.equal((await ask('DELETE', `databases/${made.id}`)).status, 200)
   assertQuiet(page)
   await page.close()
 })
