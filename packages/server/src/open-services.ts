@@ -127,7 +127,8 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     storeOf: (title) => storeOf(services, title),
   }
   const services: Services = {
-    ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages, ...rememberedRecords(base) },
+    ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
+    ...rememberedRecords(base, data.connections),
     ...{ about, isStopping, baseUrl, limits: limitsToTell(config, db), health: createHealth(db), storage, metrics },
     ...{ agents, styleCheck, uploading, dataDirectory: config.DATA_DIR, mayConnectWorker: createConnectRateLimit() },
     tiles: createTiles(base, tiling, budgetOf(config)),
@@ -167,9 +168,9 @@ const storeOf = createStores(resources)
 const budgetOf = (config: AppConfig) => ({ maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES })
 
 /** Caches of records that requests need on the way, fresh to a second. */
-const rememberedRecords = (base: BaseServices) => ({
+const rememberedRecords = (base: BaseServices, connections: Connections) => ({
   knownStyles: createKnownStyles({ resource: style, services: base }),
-  datasetCache: createDatasetCache(base),
+  datasetCache: createDatasetCache(base, connections.find),
   knownAgents: createKnownAgents(base),
 })
 

@@ -1,6 +1,7 @@
 // What a database driver is. drivers.ts lists them; CONTRIBUTING.md says how to add one.
 import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
+import type { ColumnTraits, ColumnType } from '../query/attribute.ts'
 import type { Connection } from '../query/connection.ts'
 import type { Entity } from '../resource/resource.ts'
 
@@ -70,5 +71,7 @@ export type Driver = {
   checkRecord(record: Entity): void
   /** Takes a connection string apart into fields of a record, and says what goes into metadata; absent: there is none. */
   readConnectionString?(text: string): { readonly fields: Entity; readonly metadata: Entity }
+  /** What queries must know of a column by its type, in the names of this kind of database. */
+  columnTraits(column: ColumnType): ColumnTraits
   start(services: DriverServices): StartedDriver
 }

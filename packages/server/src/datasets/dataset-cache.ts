@@ -5,7 +5,7 @@ import type { BaseServices } from '../resource/resource.ts'
 import { attributesOf } from './attribute-dto.ts'
 import { dataset as datasetResource } from './dataset.ts'
 import type { Dataset } from './dataset-record.ts'
-import { datasetOf } from './find-dataset.ts'
+import { datasetOf, type FindDatabase } from './find-dataset.ts'
 import { ownParameters } from './sources.ts'
 
 /** A dataset with everything that operations on its rows need. */
@@ -16,9 +16,9 @@ export type CachedDataset = {
   readonly parameters: ReadonlySet<string>
 }
 
-export function createDatasetCache(services: BaseServices): RecordCache<CachedDataset> {
+export function createDatasetCache(services: BaseServices, findDatabase: FindDatabase): RecordCache<CachedDataset> {
   return createRecordCache({ resource: datasetResource, services }, async (stored): Promise<CachedDataset> => {
-    const dataset = await datasetOf(services.db, stored)
+    const dataset = await datasetOf(services.db, findDatabase, stored)
     return { dataset, attributes: attributesOf(dataset), parameters: ownParameters(dataset) }
   })
 }

@@ -6,6 +6,8 @@ export type Dataset = {
   readonly id: string
   readonly applicationId: string
   readonly databaseId: string
+  /** The driver of the database. */
+  readonly databaseType: string
   readonly name: string
   /** A key of dataset-types.ts. A newer version of the service may have stored an unknown one. */
   readonly type: string
@@ -18,5 +20,5 @@ export type Dataset = {
   readonly revision: string
 }
 
-/** The part of a dataset that a source reads; a dataset that is not stored yet has only this. */
-export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision'>
+/** The part of a dataset that is inspected; a dataset that is not stored yet has only this. */
+export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType'>

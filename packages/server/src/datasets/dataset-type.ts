@@ -20,9 +20,9 @@ export type DatasetType = {
    * Finds the attributes of the rows. Throws a 400 for a wrong source: every dataset is inspected before it is stored.
    */
   inspect(dataset: DatasetDraft, means: Means, options: InspectOptions): Promise<Inspection>
-  open(dataset: DatasetDraft, means: Means, given: Given): Promise<Source>
+  open(dataset: Dataset, means: Means, given: Given): Promise<Source>
   /** Estimated row count and extent, without reading rows; absent if there are no statistics. */
-  estimate?(dataset: DatasetDraft, means: Means, options: SelectOptions): Promise<Estimate>
+  estimate?(dataset: Dataset, means: Means, options: SelectOptions): Promise<Estimate>
   /** The origin that receives the dataset's secret headers; absent if the type has no secrets. */
   secretsOrigin?(source: string): string | undefined
   /** Whether the source reads a table of the dataset's database; absent if the rows are elsewhere. */

@@ -18,16 +18,22 @@ export const findDatasets = (db: Db, ids: readonly string[]): Promise<Dataset[]>
 async function datasetsWhere(db: Db, condition: Sql): Promise<Dataset[]> {
   const rows = await db.query<Row & Dataset>(sql`
     SELECT id, application_id AS "applicationId", database_id AS "databaseId", name, type, source, attributes, metadata,
-           secrets, revision
+           secrets, revision, (SELECT type FROM svc.databases d WHERE d.id = database_id) AS "databaseType"
     FROM svc.datasets WHERE ${condition}`)
   return rows.map((row) => ({ ...row, revision: String(row.revision) }))
 }
 
+export type FindDatabase = (applicationId: string, id: string) => Promise<{ readonly type: string } | undefined>
+
 /** The dataset of a record that was read for a caller. Secrets are write-only, so they are read separately. */
-export async function datasetOf(db: Db, { entity, revision }: Stored): Promise<Dataset> {
-  const record = entity as Omit<Dataset, 'secrets' | 'revision'>
+export async function datasetOf(db: Db, findDatabase: FindDatabase, { entity, revision }: Stored): Promise<Dataset> {
+  const record = entity as Omit<Dataset, 'secrets' | 'revision' | 'databaseType'>
   const hasSecrets = datasetTypeOf(record).secretsOrigin !== undefined
-  return { ...record, revision, secrets: hasSecrets ? await sealedSecrets(db, record.id) : null }
+  const [database, secrets] = await Promise.all([
+    findDatabase(record.applicationId, record.databaseId),
+    hasSecrets ? sealedSecrets(db, record.id) : null,
+  ])
+  return { ...record, revision, databaseType: database?.type ?? '', secrets }
 }
 
 /** The encrypted secret headers of a dataset. */

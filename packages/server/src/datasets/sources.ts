@@ -18,9 +18,9 @@ export type Places = {
 export type Sources = {
   findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
   inspect(dataset: DatasetDraft, options?: Pick<InspectOptions, 'signal' | 'mayListTables'>): Promise<Inspection>
-  open(dataset: DatasetDraft, given: Given): Promise<Source>
+  open(dataset: Dataset, given: Given): Promise<Source>
   /** Estimated row count and extent, without reading rows; undefined if there are no statistics. */
-  estimate(dataset: DatasetDraft, options: SelectOptions): Promise<Estimate | undefined>
+  estimate(dataset: Dataset, options: SelectOptions): Promise<Estimate | undefined>
 }
 
 const inspectionMs = 10_000

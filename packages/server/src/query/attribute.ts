@@ -44,5 +44,11 @@ export type Attribute = {
   readonly decimal?: string
 }
 
+/** A column's type as its database names it. */
+export type ColumnType = { readonly type: AttributeType; readonly dbType: string; readonly srid?: number }
+
+/** What the name of a column's type says beyond the attribute type. */
+export type ColumnTraits = Omit<Attribute, 'name' | 'type'>
+
 /** The attributes a caller may name. A hidden field is absent, exactly like one that does not exist. */
 export type Attributes = ReadonlyMap<string, Attribute>

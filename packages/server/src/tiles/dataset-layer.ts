@@ -14,7 +14,7 @@ export type DatasetLayer = {
 }
 
 /** Throws a 400 for a dataset without a geometry. */
-export function layerOf<T extends Pick<Dataset, 'attributes' | 'metadata'>>(
+export function layerOf<T extends Pick<Dataset, 'attributes' | 'metadata' | 'databaseType'>>(
   dataset: T,
 ): Omit<DatasetLayer, 'dataset'> & { dataset: T } {
   const attributes = attributesOf(dataset)

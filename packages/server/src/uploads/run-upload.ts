@@ -220,7 +220,7 @@ async function describe(
   const installOverview =
     map && target.isOwn
       ? await parts.stageOverview(
-          { id, applicationId, attributes, metadata: {} },
+          { id, applicationId, attributes, metadata: {}, databaseType: 'internal' },
           plan.layer.featureCount,
           { schema: target.schema, name: staged.name },
           signal,

@@ -6,6 +6,7 @@ import { ApiError, invalid } from '../../errors.ts'
 import type { Entity } from '../../resource/resource.ts'
 import { passwordPlace } from '../destination.ts'
 import type { DatabaseRecord, Driver, DriverServices } from '../driver.ts'
+import { columnTraits } from './column-type.ts'
 import { type Duckdb, hasDuckdb, loadDuckdb } from './package.ts'
 import { createRemoteFiles } from './remote-files.ts'
 import { httpsSource, maxFiles, type RemoteSource } from './remote-source.ts'
@@ -23,6 +24,7 @@ const fileForm = /^(?!\.)[\p{L}\p{N}_. -]{1,200}$/u
 export const duckdb: Driver = {
   isInstalled: hasDuckdb,
   checkRecord,
+  columnTraits,
   start(services) {
     let engine: Promise<Duckdb> | undefined
     const projection = createProjections(services)

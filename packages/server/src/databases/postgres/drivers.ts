@@ -2,6 +2,7 @@ import { createSharedConnections } from '../../db/postgres-pool.ts'
 import { invalid } from '../../errors.ts'
 import type { Entity } from '../../resource/resource.ts'
 import type { Driver } from '../driver.ts'
+import { columnTraits } from './column-type.ts'
 import { connectInternal, connectServer } from './connect.ts'
 import { readConnectionString } from './connection-string.ts'
 import { readTls } from './tls.ts'
@@ -12,6 +13,7 @@ const maxForeign = 200
 /** The application's own schema in the platform's database. */
 export const internal: Driver = {
   checkRecord() {},
+  columnTraits,
   start(services) {
     const shared = createSharedConnections(services.maxConnections, { leavesRoom: true })
     return {
@@ -25,6 +27,7 @@ export const internal: Driver = {
 /** Any server that the application can reach. */
 export const postgres: Driver = {
   checkRecord: checkServer,
+  columnTraits,
   readConnectionString(text) {
     const { ssl, ...fields } = readConnectionString(text)
     return { fields, metadata: ssl === undefined ? {} : { ssl } }

@@ -1,10 +1,10 @@
 import { ident, raw, type Sql, sql } from '../../db/sql.ts'
 import { type ApiError, invalid } from '../../errors.ts'
 import { didYouMean, shortList } from '../../nearest-name.ts'
-import { typeOfColumn } from '../../query/column-type.ts'
 import type { PostgresConnection } from '../../query/connection.ts'
 import type { ColumnFact, InspectOptions, TableFact } from '../../query/introspection.ts'
 import type { SelectOptions } from '../../query/select-options.ts'
+import { typeOfColumn } from './column-type.ts'
 import { isClosedSchema } from './sql-names.ts'
 import type { NamedRelation } from './tenant-sql.ts'
 

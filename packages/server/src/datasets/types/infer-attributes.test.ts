@@ -44,7 +44,7 @@ test('no value of the rows that were looked at is lost', () => {
   fc.assert(
     fc.property(anyValues, (values) => {
       const rows = values.map((value) => ({ value }))
-      const attributes = attributesOf({ attributes: inferAttributes(rows), metadata: {} })
+      const attributes = attributesOf({ attributes: inferAttributes(rows), metadata: {}, databaseType: 'internal' })
       const cells = [...planBatches(parsePlan({}, attributes), rows, { geometry: 'geojson' })].flat()
       cells.forEach(([cell], index) => {
         assert.equal(cell === null, values[index] === null, JSON.stringify(values))

@@ -6,7 +6,7 @@ import { blame, type Connection } from '../../query/connection.ts'
 import type { Relation } from '../../query/plan-sql.ts'
 import { splitMarkers } from '../../query/sql-markers.ts'
 import { attributesOf } from '../attribute-dto.ts'
-import type { DatasetDraft } from '../dataset-record.ts'
+import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Given, Means, Source } from '../dataset-type.ts'
 import { declarationHint, parameterisedSql, readParameters } from '../parameters.ts'
 import { answerInSql, explainInSql, sqlAbilities } from '../sql-answer.ts'
@@ -44,7 +44,7 @@ function explainedFault({ queryHint }: Connection, error: unknown, typeHint: str
 }
 
 /** Checked when it was stored, and again here, because the guard may have become stricter. */
-async function openSql(dataset: DatasetDraft, { connect, runRest }: Means, given: Given): Promise<Source> {
+async function openSql(dataset: Dataset, { connect, runRest }: Means, given: Given): Promise<Source> {
   const connection = await connect()
   await connection.checkQuery(dataset.source)
   const { names } = splitMarkers(dataset.source)

@@ -8,7 +8,7 @@ import type { Plan } from '../../query/plan.ts'
 import type { Relation } from '../../query/plan-sql.ts'
 import type { SelectOptions } from '../../query/select-options.ts'
 import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
-import type { DatasetDraft } from '../dataset-record.ts'
+import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Means, Source } from '../dataset-type.ts'
 import { answerInSql, explainInSql, sqlAbilities } from '../sql-answer.ts'
 
@@ -29,7 +29,7 @@ export const tableType: DatasetType = {
   readsTable: async (source, table) => isDeepStrictEqual(tableName(source, table.schema), table),
 }
 
-async function openTable(dataset: DatasetDraft, { connect, runRest }: Means): Promise<Source> {
+async function openTable(dataset: Dataset, { connect, runRest }: Means): Promise<Source> {
   const connection = await connect()
   const from = connection.tableSql(dataset.source)
   const attributes = attributesOf(dataset)

@@ -18,7 +18,7 @@ export type Overview = {
 }
 
 /** The part of a dataset that an overview needs. An upload builds it before the dataset is stored. */
-export type OverviewDataset = Pick<Dataset, 'id' | 'applicationId' | 'attributes' | 'metadata'>
+export type OverviewDataset = Pick<Dataset, 'id' | 'applicationId' | 'attributes' | 'metadata' | 'databaseType'>
 
 /** A table in the application's own schema. */
 export type OwnTable = { readonly schema: string; readonly name: string }
