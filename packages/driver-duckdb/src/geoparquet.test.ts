@@ -57,7 +57,7 @@ describe('GeoParquet', () => {
       ),
       {
         v1: ['GEOMETRY(OGC:CRS84)', { type: 'Point', dimension: 2, srid: 4326, extent }],
-        native: ['GEOMETRY(OGC:CRS84)', { type: 'Point', dimension: 2, srid: 4326, extent }],
+        native: ['GEOMETRY(OGC:CRS84)', { type: 'Point', dimension: 2, srid: 4326, extent, hasGroupBoxes: true }],
         covered: ['GEOMETRY(EPSG:25832)', { type: 'Geometry', dimension: 2, srid: 25832, extent, covering: paths }],
         unlocated: ['GEOMETRY', { type: 'Point', dimension: 2, srid: 0 }],
         odd: ['GEOMETRY(ESRI:54009)', { type: 'Geometry', dimension: 2, srid: 0, system: 'ESRI:54009' }],

@@ -33,6 +33,8 @@ export type GeometryFact = {
   readonly edges?: 'spherical'
   /** Where each row has its box: comparisons of these fields skip row groups, which `&&` does not. */
   readonly covering?: Covering
+  /** Of Parquet's own geometry type, whose row groups have boxes: `&&` skips them. */
+  readonly hasGroupBoxes?: boolean
 }
 
 export type Covering = {

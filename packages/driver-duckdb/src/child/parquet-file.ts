@@ -102,6 +102,7 @@ async function located(
     ...told?.fact,
     ...system,
     ...(/^Geography/i.test(native) && { edges: 'spherical' }),
+    ...(/^Geo(metry|graphy)/i.test(native) && { hasGroupBoxes: true }),
   }
   const name =
     geometry.system ?? (geometry.srid === 0 ? '' : geometry.srid === 4326 ? 'OGC:CRS84' : `EPSG:${geometry.srid}`)

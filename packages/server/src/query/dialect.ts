@@ -20,6 +20,8 @@ export type SqlDialect = {
   /** An attribute's value in a relation with the alias `q`. */
   column(attribute: Attribute): Sql
   where(filter: Filter): PushedFilter
+  /** The relation's rows that the filter can keep, for an engine that finds them faster so. The filter is tested on them. */
+  scan?(from: Sql, filter: Filter): Sql
   /** The cast of a value that is compared with the sorted column. */
   castOf(column: Column): string
   /** A sort expression that gives the same order in every engine. */

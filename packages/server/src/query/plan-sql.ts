@@ -28,10 +28,11 @@ export function planSql(
   const order = completeOrder(plan, relation.key)
   const terms = order.map((term) => termOf(term, relation, dialect))
   const shown = columns.map((item) => sql`${render(item, expressionOf(item, dialect))} AS ${ident(item.name)}`)
+  const from = (plan.sample ? undefined : dialect.scan?.(relation.from, plan.where)) ?? relation.from
   const sample = plan.sample && dialect.sample(plan.sample, relation.isTable)
   const clauses: Sql[] = [
     sql`SELECT ${distinct.length > 0 ? sql`DISTINCT ON (${list(distinct.map((attribute) => dialect.sortKey(dialect.column(attribute), attribute.type)))}) ` : raw('')}${list(shown)}`,
-    sql`FROM ${relation.from} AS q${sample?.from ?? raw('')}`,
+    sql`FROM ${from} AS q${sample?.from ?? raw('')}`,
     sql`WHERE ${condition}${sample?.where ?? raw('')}`,
     ...(plan.after ? [sql`AND ${afterSql(terms, plan.after)}`] : []),
   ]

@@ -15,6 +15,7 @@ import { coordinatesOf } from './tile-sql.ts'
 /** The query of one tile; the columns follow the geometry. */
 export type BlockQuery = {
   readonly source: BlockSource
+  readonly from: Sql
   readonly attributes: readonly [geometry: Attribute, ...Attribute[]]
   readonly columns: readonly SelectedColumn[]
   readonly values: readonly Sql[]
@@ -41,13 +42,16 @@ export async function blockQuery(
   const projection = projectionOf(geometry, definitions)
   if (!thinning || !projection || dialect.where(plan.where).rest) return undefined
   const shown = [geometry, ...columns.flatMap(({ name }) => attributes.get(name) ?? [])] as const
+  const { where } = inTile()
+  const { from } = source.relation
   return {
     source,
+    from: dialect.scan?.(from, where) ?? from,
     attributes: shown,
     columns,
     values: shown.map(dialect.column),
     // The engine tests bounding boxes only; the worker tests the shapes.
-    condition: dialect.where(inTile().where).condition,
+    condition: dialect.where(where).condition,
     thinning,
     projection,
   }
@@ -118,8 +122,8 @@ async function tileOf(
   ending: Sql,
   { make, signal }: Work,
 ): Promise<{ made: MadeTile; isWhole: boolean }> {
-  const { source, values, condition, columns, projection } = query
-  const statement = sql`SELECT ${joinSql(values, ', ')} FROM ${source.relation.from} AS q WHERE ${condition} ${ending}`
+  const { source, from, values, condition, columns, projection } = query
+  const statement = sql`SELECT ${joinSql(values, ', ')} FROM ${from} AS q WHERE ${condition} ${ending}`
   const blocks: Uint8Array[] = []
   let bytes = 0
   for await (const block of await source.connection.selectBlocks(statement, { timeoutMs, signal })) {
@@ -130,8 +134,8 @@ async function tileOf(
   return { made: await make({ blocks }, columns, projection), isWhole: bytes <= maxBytes }
 }
 
-async function countOf({ source, values, condition }: BlockQuery, { signal }: Work): Promise<number> {
-  const statement = sql`SELECT count(${values[0] ?? raw('*')}) AS n FROM ${source.relation.from} AS q WHERE ${condition}`
+async function countOf({ source, from, values, condition }: BlockQuery, { signal }: Work): Promise<number> {
+  const statement = sql`SELECT count(${values[0] ?? raw('*')}) AS n FROM ${from} AS q WHERE ${condition}`
   const { batches } = await source.connection.select(statement, { timeoutMs, signal, atMost: 1 })
   return Number((await Array.fromAsync(batches)).flat(2)[0])
 }

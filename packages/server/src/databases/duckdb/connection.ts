@@ -75,7 +75,7 @@ export function duckdbConnection(opened: DuckdbDatabase, projection: Projections
       if (srid !== 4326 && !definitions[srid]) throw unknownSystem(srid)
       const known =
         table === undefined ? [] : (await recentTables(signal)).filter(({ name }) => name === tableName(table))
-      return duckdbDialect(definitions, new Map(known.flatMap(({ columns }) => columns.map(coveringOf))))
+      return duckdbDialect(definitions, new Map(known.flatMap(({ columns }) => columns.flatMap(geometryFact))))
     },
   }
 }
@@ -103,7 +103,7 @@ function afterReady(database: DuckdbDatabase, ready: Ready): Omit<DuckdbDatabase
 const unknownSystem = (srid: number): ApiError =>
   invalid('query/srid', `must be a reference system that the server knows, such as 3857, not ${srid}`)
 
-const coveringOf = ({ name, geometry }: DuckdbColumn) => [name, geometry?.covering] as const
+const geometryFact = ({ name, geometry }: DuckdbColumn) => (geometry ? [[name, geometry] as const] : [])
 
 /** Values go as text with a cast, but for numbers of ours, such as limits, which stand in the statement. */
 function compile({ parts }: Sql): DuckdbQuery {

@@ -8,7 +8,8 @@ import type { Definitions } from '../../query/projection.ts'
 import { type PushedTest, pushDown, type Test } from '../../query/push-down.ts'
 import { isScalarType } from '../../query/value.ts'
 import { geometryWriter } from '../../query/wkb-cells.ts'
-import { type Coverings, pushSpatial, sizeSql } from './spatial.ts'
+import { scansSql } from './scans.ts'
+import { boxConditions, type GeometryFacts, pushSpatial, type SpatialTest, sizeSql } from './spatial.ts'
 
 /** A number is a double: NUMERIC alone would be DECIMAL(18,3) here, and round. */
 export const castTypes: Readonly<Record<ScalarType, string>> = {
@@ -22,11 +23,12 @@ export const castTypes: Readonly<Record<ScalarType, string>> = {
   uuid: 'UUID',
 }
 
-export function duckdbDialect(definitions: Definitions, coverings: Coverings): Dialect {
+export function duckdbDialect(definitions: Definitions, facts: GeometryFacts): Dialect {
   return {
     definitions,
     column,
-    where: (filter) => pushDown(filter, (test) => push(test, definitions, coverings)),
+    where: (filter) => pushDown(filter, (test) => push(test, definitions, facts)),
+    scan: (from, filter) => scansSql(from, filter, (test) => skippingBoxes(test, definitions, facts)),
     castOf: ({ attribute, type }) =>
       attribute && isScalarType(type) ? castOf({ ...attribute, type }) : castTypes.number,
     sortKey: (value, type) => (type === 'string' ? sql`${value}::VARCHAR` : value),
@@ -35,7 +37,7 @@ export function duckdbDialect(definitions: Definitions, coverings: Coverings): D
     aggregate,
     distance: () => undefined,
     sample: sampleSql,
-    thinning: { draw, size: (geometry) => sizeSql(column(geometry), coverings.get(geometry.name)) },
+    thinning: { draw, size: (geometry) => sizeSql(column(geometry), facts.get(geometry.name)?.covering) },
     transferSql: (_, value) => value,
     reading: ({ type, attribute, aggregate: name }, shape) =>
       type === 'geometry' && attribute && !name ? geometryWriter(attribute, shape, definitions) : undefined,
@@ -74,7 +76,7 @@ const itemRelations = { eq: raw('='), contains: raw('@>'), overlap: raw('&&') }
 
 const exactly = (condition: Sql): PushedTest => ({ condition, isExact: true })
 
-function push(test: Test, definitions: Definitions, coverings: Coverings): PushedTest | undefined {
+function push(test: Test, definitions: Definitions, facts: GeometryFacts): PushedTest | undefined {
   switch (test.kind) {
     case 'is':
       return exactly(sql`(${column(test.attribute)}) IS ${raw(test.value === null ? 'NULL' : String(test.value))}`)
@@ -95,9 +97,18 @@ function push(test: Test, definitions: Definitions, coverings: Coverings): Pushe
     case 'json':
       return undefined
     default:
-      return pushSpatial(test, column(test.attribute), definitions, coverings.get(test.attribute.name))
+      return pushSpatial(test, column(test.attribute), definitions, facts.get(test.attribute.name)?.covering)
   }
 }
+
+/** None where they would skip no row group: then a second scan would only be a second reading of all rows. */
+function skippingBoxes(test: Test, definitions: Definitions, facts: GeometryFacts): readonly Sql[] {
+  const fact = facts.get(test.attribute.name)
+  if (!isSpatial(test) || !(fact?.covering || fact?.hasGroupBoxes)) return []
+  return boxConditions(test, column(test.attribute), definitions, fact.covering)
+}
+
+const isSpatial = (test: Test): test is SpatialTest => ['intersects', 'within', 'dwithin'].includes(test.kind)
 
 function compareSql(attribute: ScalarAttribute, operator: Sql, value: string): Sql {
   const { side, cast } = comparedAs(attribute, [value])

@@ -9,11 +9,12 @@ import type { PushedTest, Test } from '../../query/push-down.ts'
 import { definitionOf } from '../../query/wkb-cells.ts'
 import type { DuckdbColumn } from './package.ts'
 
-type Covering = NonNullable<DuckdbColumn['geometry']>['covering']
+type GeometryFact = NonNullable<DuckdbColumn['geometry']>
+type Covering = GeometryFact['covering']
 /** By the name of the geometry. */
-export type Coverings = ReadonlyMap<string, Covering>
+export type GeometryFacts = ReadonlyMap<string, GeometryFact>
 
-type SpatialTest = Extract<Test, { kind: 'intersects' | 'within' | 'dwithin' }>
+export type SpatialTest = Extract<Test, { kind: 'intersects' | 'within' | 'dwithin' }>
 
 /** Exact only where a box meets points in degrees; nothing where a box cannot be brought into the column's system. */
 export function pushSpatial(
@@ -22,14 +23,25 @@ export function pushSpatial(
   definitions: Definitions,
   covering: Covering,
 ): PushedTest | undefined {
-  const extent = extentOf(positionsOf(test.geometry))
-  const wanted = test.kind === 'dwithin' ? boxesAround(extent, test.distanceMetres) : [extent]
-  const boxes = wanted.map((box) => boxIn(test.attribute, box, definitions))
-  if (!boxes.every((box) => box !== undefined)) return undefined
-  const conditions = boxes.map((box) => meets(column, box, covering))
+  const conditions = boxConditions(test, column, definitions, covering)
+  if (conditions.length === 0) return undefined
   const isExact =
     test.kind === 'intersects' && isBox(test.geometry) && Boolean(test.attribute.isPoint) && isDegrees(test.attribute)
   return { condition: joinSql(conditions, ' OR '), isExact }
+}
+
+/** One of them is true for each row that the test keeps: two where its boxes are on both sides of the date line. */
+export function boxConditions(
+  test: SpatialTest,
+  column: Sql,
+  definitions: Definitions,
+  covering: Covering,
+): readonly Sql[] {
+  const extent = extentOf(positionsOf(test.geometry))
+  const wanted = test.kind === 'dwithin' ? boxesAround(extent, test.distanceMetres) : [extent]
+  const boxes = wanted.map((box) => boxIn(test.attribute, box, definitions))
+  if (!boxes.every((box) => box !== undefined)) return []
+  return boxes.map((box) => meets(column, box, covering))
 }
 
 const isDegrees = ({ srid }: Attribute): boolean => !srid || srid === 4326
