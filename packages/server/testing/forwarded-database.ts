@@ -3,9 +3,12 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /**
  * The same PostgreSQL server at another port of loopback. Tests register it as a tenant's own: the address in
- * DATABASE_URL is closed to tenants, whatever EGRESS_ALLOW says.
+ * DATABASE_URL is closed to tenants, whatever EGRESS_ALLOW says. `onData` is told who spoke.
  */
-export async function forwardDatabase(url: string): Promise<{ url: string; close(): void }> {
+export async function forwardDatabase(
+  url: string,
+  onData: (isAnswer: boolean) => void = () => {},
+): Promise<{ url: string; close(): void }> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
@@ -20,6 +23,7 @@ export async function forwardDatabase(url: string): Promise<{ url: string; close
         sockets.delete(socket)
         other.destroy()
       })
+      socket.on('data', () => onData(socket === far))
       socket.pipe(other)
     }
   }).listen(0, '127.0.0.1')

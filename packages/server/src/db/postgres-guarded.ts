@@ -10,19 +10,13 @@ import {
 } from './guarded.ts'
 import { cancelStatement } from './postgres-client.ts'
 import type { Lease, LeasePool } from './postgres-pool.ts'
-import { columnsOf } from './postgres-statements.ts'
-import { type StreamedBatch, streamRows } from './postgres-stream.ts'
+import { type RowStream, type StreamedBatch, type StreamedStatement, streamRows } from './postgres-stream.ts'
 import { quoted, type Sql } from './sql.ts'
 import type { StatementNames } from './statement-names.ts'
-import { type Cell, type Column, encodeStatement } from './values.ts'
-
-type Batch = { rows: Cell[][]; columns: Column[] }
+import { type Cell, encodeStatement } from './values.ts'
 
 /** Upper limit for any answer. */
 const longestStreamMs = 3_600_000
-
-/** A healthy server rolls back at once. */
-const rollBackMs = 5_000
 
 /** Guarded queries on PostgreSQL: on a separate connection, in a read-only transaction that is always rolled back. */
 export async function guardedOnPostgres(
@@ -31,75 +25,100 @@ export async function guardedOnPostgres(
   statement: Sql,
   options: GuardedOptions,
 ): Promise<GuardedRows> {
-  const { text, values } = encodeStatement(statement)
-  const batchSize = options.batchSize ?? guardedBatchSize
+  const encoded = encodeStatement(statement)
   options.signal?.throwIfAborted()
-  const isShort = options.atMost !== undefined && options.atMost <= batchSize
-  if (isShort && options.isOurs) return answerAtOnce(pool, names, { text, values }, options)
-  const begin = prologue(options, isShort)
-  const { lease } = await pool.lease(
-    true,
-    (leased) => {
-      // A client that disconnected while waiting has started nothing; a cancel request could overtake its statement.
-      options.signal?.throwIfAborted()
-      return inTime(leased.client.query(begin), options, () => leased.giveBack(true))
-    },
-    options.signal,
-  )
-  let isStopped = false
-  const stop = (): void => {
-    if (isStopped) return
-    isStopped = true
-    cancelStatement(lease.client)
-    lease.giveBack(true)
-  }
+  const isShort = options.atMost !== undefined && options.atMost <= (options.batchSize ?? guardedBatchSize)
   try {
-    options.signal?.throwIfAborted()
-    if (isShort) {
-      const batch = await inTime(readAll(lease, text, values), withGrace(options), stop)
-      rollBack(lease)
-      return { columns: batch.columns, batches: inOneBatch(batch.rows), isWhole: true }
-    }
-    const stream = streamRows(lease.client, text, values, batchSize)
-    const next = (): Promise<StreamedBatch> => inTime(stream.next(), options, stop)
-    const first = await next()
-    // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
-    const release = whenAborted(options.signal, stop)
-    return { columns: first.columns, batches: readOn(lease, first, next, stop, release), isWhole: first.isLast }
+    if (isShort && options.isOurs) return await lookUp(pool, names, encoded, options)
+    const inTransaction = { ...encoded, before: prologue(options, isShort), after: ['ROLLBACK'] }
+    return await (isShort ? answerShort(pool, inTransaction, options) : answerStream(pool, inTransaction, options))
   } catch (error) {
-    lease.giveBack(true)
     throw publicError(error)
   }
 }
 
 /** Without a transaction: the roles of applications are read-only by default, and the text has no way to change that. */
-async function answerAtOnce(
+async function lookUp(
   pool: LeasePool,
   names: StatementNames,
-  { text, values }: { text: string; values: Cell[] },
+  statement: StreamedStatement,
   options: GuardedOptions,
 ): Promise<GuardedRows> {
-  const attempt = async (): Promise<GuardedRows> => {
-    const read = async (leased: Lease): Promise<Batch> => {
-      options.signal?.throwIfAborted()
-      const stop = (): void => {
-        cancelStatement(leased.client)
-        leased.giveBack(true)
-      }
-      return inTime(readAll(leased, text, values, names.nameOf(text)), withGrace(options), stop)
+  const attempt = () => answerShort(pool, { ...statement, name: names.nameOf(statement.text) }, options)
+  return attempt().catch((error) => {
+    if (!isStaleStatement(error)) throw error
+    names.forget(statement.text)
+    return attempt()
+  })
+}
+
+/** Collects the rows, so that the connection is free before anybody reads them. */
+async function answerShort(
+  pool: LeasePool,
+  statement: StreamedStatement,
+  options: GuardedOptions,
+): Promise<GuardedRows> {
+  const limits = withGrace(options)
+  const { lease, value } = await begin(pool, { ...statement, isShort: true }, options, (stream, stop) =>
+    inTime(collect(stream), limits, stop),
+  )
+  lease.giveBack(false)
+  return { columns: value.columns, batches: inOneBatch(value.rows), isWhole: true }
+}
+
+async function answerStream(
+  pool: LeasePool,
+  statement: StreamedStatement,
+  options: GuardedOptions,
+): Promise<GuardedRows> {
+  const { lease, value } = await begin(pool, statement, options, async (stream, stop) => {
+    const next = (): Promise<StreamedBatch> => inTime(stream.next(), options, stop)
+    return { first: await next(), next, stop }
+  })
+  const { first, next, stop } = value
+  // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
+  const release = whenAborted(options.signal, stop)
+  return { columns: first.columns, batches: readOn(lease, first, next, stop, release), isWhole: first.isLast }
+}
+
+/**
+ * Sends the statement on a leased connection. If it fails in a transaction, the connection is closed, and the transaction
+ * with it.
+ */
+function begin<T>(
+  pool: LeasePool,
+  statement: StreamedStatement,
+  { signal, batchSize = guardedBatchSize }: GuardedOptions,
+  read: (stream: RowStream, stop: () => void) => Promise<T>,
+): Promise<{ lease: Lease; value: T }> {
+  const first = async (lease: Lease): Promise<T> => {
+    // A client that disconnected while waiting has started nothing; a cancel request could overtake its statement.
+    signal?.throwIfAborted()
+    let isStopped = false
+    const stop = (): void => {
+      if (isStopped) return
+      isStopped = true
+      cancelStatement(lease.client)
+      lease.giveBack(true)
     }
-    const { lease, value } = await pool.lease(true, read, options.signal)
-    lease.giveBack(false)
-    return { columns: value.columns, batches: inOneBatch(value.rows), isWhole: true }
+    try {
+      return await read(streamRows(lease.client, statement, batchSize), stop)
+    } catch (error) {
+      if (statement.before) lease.giveBack(true)
+      throw error
+    }
   }
-  try {
-    return await attempt().catch((error) => {
-      if (!isStaleStatement(error)) throw error
-      names.forget(text)
-      return attempt()
-    })
-  } catch (error) {
-    throw publicError(error)
+  return pool.lease(true, first, signal)
+}
+
+async function collect(stream: RowStream): Promise<StreamedBatch> {
+  const first = await stream.next()
+  if (first.isLast) return first
+  const rows = first.rows
+  for (;;) {
+    const batch = await stream.next()
+    for (const cells of batch.rows) rows.push(cells)
+    if (batch.isLast) return { ...batch, rows }
   }
 }
 
@@ -107,10 +126,14 @@ async function answerAtOnce(
 const withGrace = (options: GuardedOptions): GuardedOptions => ({ ...options, timeoutMs: options.timeoutMs + graceMs })
 
 /** The server cannot tell a stream's own time from its reader's, so that one is watched from here. */
-function prologue({ timeoutMs, schema }: GuardedOptions, isShort: boolean): string {
+function prologue({ timeoutMs, schema }: GuardedOptions, isShort: boolean): string[] {
   const limitMs = isShort ? Math.ceil(timeoutMs) : longestStreamMs
-  return `BEGIN READ ONLY; SET LOCAL statement_timeout = ${limitMs}; SET LOCAL lock_timeout = 2000;
-    SET LOCAL search_path = ${quoted(schema)}, public`
+  return [
+    'BEGIN READ ONLY',
+    `SET LOCAL statement_timeout = ${limitMs}`,
+    'SET LOCAL lock_timeout = 2000',
+    `SET LOCAL search_path = ${quoted(schema)}, public`,
+  ]
 }
 
 async function* readOn(
@@ -128,7 +151,7 @@ async function* readOn(
     }
     // From here on another caller may use the connection.
     release()
-    rollBack(lease)
+    lease.giveBack(false)
     isOver = true
   } catch (error) {
     throw publicError(error)
@@ -137,22 +160,4 @@ async function* readOn(
     // A client that disconnects in the middle ends the query with the connection.
     if (!isOver) stop()
   }
-}
-
-/** Not awaited: the connection goes back to the pool once the rollback is done, if that is soon. */
-function rollBack(lease: Lease): void {
-  const timer = setTimeout(() => lease.giveBack(true), rollBackMs)
-  lease.client
-    .query('ROLLBACK')
-    .then(
-      () => lease.giveBack(false),
-      () => lease.giveBack(true),
-    )
-    .finally(() => clearTimeout(timer))
-}
-
-async function readAll({ client }: Lease, text: string, values: Cell[], name?: string): Promise<Batch> {
-  const query = { text, values, name, rowMode: 'array' as const, queryMode: 'extended' }
-  const { rows, fields } = await client.query<Cell[], Cell[]>(query)
-  return { rows, columns: columnsOf(fields) }
 }

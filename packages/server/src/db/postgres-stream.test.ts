@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { forwardDatabase } from '../../testing/forwarded-database.ts'
 import { until } from '../../testing/until.ts'
 import { ApiError } from '../errors.ts'
 import type { Db } from './db.ts'
 import { openPostgres } from './postgres.ts'
+import { connectClient } from './postgres-client.ts'
+import { streamRows } from './postgres-stream.ts'
 import { createMessageReader } from './raw-reader.ts'
 import { raw, type Sql, sql } from './sql.ts'
 import type { Cell } from './values.ts'
@@ -91,6 +94,53 @@ describe('rows that flow as fast as they are read', { skip }, () => {
     assert.equal((await all(sql`SELECT 1`)).length, 1)
   })
 
+  test('a statement and its transaction take one round trip', async () => {
+    const { url, turns, close } = await countTurns(database.url ?? '')
+    const far = openPostgres({ url, poolSize: 1, onError: () => {} })
+    const ask = async (atMost?: number) => {
+      const { batches } = await far.guarded(sql`SELECT ${'x'}::text`, { ...options, ...(atMost && { atMost }) })
+      return (await Array.fromAsync(batches)).flat()
+    }
+    try {
+      await ask()
+      for (const atMost of [undefined, 1]) {
+        const before = turns()
+        assert.deepEqual(await ask(atMost), [['x']])
+        assert.equal(turns() - before, 1)
+      }
+    } finally {
+      await far.close()
+      close()
+    }
+  })
+
+  test('a statement is not run when a command that goes before it fails', async () => {
+    await database.db.script('CREATE SEQUENCE tries')
+    const client = await connectClient({ url: database.url ?? '' }, 'test', async () => {})
+    const statement = { text: `SELECT nextval('tries')`, values: [], after: ['ROLLBACK'] }
+    try {
+      const failing = streamRows(client, { ...statement, before: ['BEGIN', 'SET LOCAL lock_timeout = -5'] }, 10)
+      await assert.rejects(failing.next(), { code: '22023' })
+      await client.query('ROLLBACK')
+      const { rows, isLast } = await streamRows(client, { ...statement, before: ['BEGIN'] }, 10).next()
+      assert.deepEqual({ rows, isLast }, { rows: [['1']], isLast: true })
+    } finally {
+      await client.end()
+    }
+  })
+
+  test('after a short answer, whole or failed, no transaction is left open and the next one writes nothing', async () => {
+    const short = { ...options, atMost: 1 }
+    await db.guarded(sql`SELECT 1`, short)
+    await assert.rejects(db.guarded(sql`SELECT 1 / 0`, short), { code: '22012' })
+    await assert.rejects(db.guarded(sql`CREATE TABLE written (n int)`, short), { code: '25006' })
+    const open = () =>
+      database.db.query(sql`
+        SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`)
+    // A connection that is closed ends a moment later on the server.
+    await until(async () => (await open()).length === 0)
+  })
+
   test('leaving ends the statement, also while the server waits for the socket', async () => {
     const mark = 'left in the middle'
     const statement = raw(
@@ -105,6 +155,17 @@ describe('rows that flow as fast as they are read', { skip }, () => {
     assert.equal((await all(sql`SELECT 1`)).length, 1)
   })
 })
+
+/** A way to the server that counts how often the client spoke after the server did. */
+async function countTurns(url: string): Promise<{ url: string; turns(): number; close(): void }> {
+  let count = 0
+  let hasAnswered = true
+  const forwarded = await forwardDatabase(url, (isAnswer) => {
+    if (!isAnswer && hasAnswered) count++
+    hasAnswered = isAnswer
+  })
+  return { ...forwarded, turns: () => count }
+}
 
 test('messages are put together whatever the pieces they come in, and a length that cannot be is refused', () => {
   const message = (text: string): Buffer => {

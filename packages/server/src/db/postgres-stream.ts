@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import { columnsOf } from './postgres-statements.ts'
+import { bindMessage, describeMessage, executeMessage, parseMessage, syncMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readRow } from './raw-reader.ts'
 import type { Cell, Column } from './values.ts'
 import type { DriverSocket } from './wire/driver-socket.ts'
@@ -13,7 +14,24 @@ export type RowStream = {
   next(): Promise<StreamedBatch>
 }
 
-type DriverConnection = pg.Connection & { readonly stream: Duplex }
+/** One statement, and what goes with it in the same write. */
+export type StreamedStatement = {
+  readonly text: string
+  readonly values: Cell[]
+  /** The server keeps the statement under this name; none together with `before`. */
+  readonly name?: string | undefined
+  /** Commands without rows. The server skips what follows one that fails: the statement runs only if all of these did. */
+  readonly before?: readonly string[]
+  readonly after?: readonly string[]
+  /** The rows are collected, so a foreign server may not send any number of them. */
+  readonly isShort?: boolean
+}
+
+type DriverConnection = pg.Connection & {
+  readonly stream: Duplex & Partial<Pick<DriverSocket, 'allowLongAnswer'>>
+  /** The texts that the server has under a name. */
+  readonly parsedStatements: Readonly<Record<string, string>>
+}
 type Waiting = { resolve(batch: StreamedBatch): void; reject(error: Error): void }
 
 /** Rows are handed on when there are this many bytes of them, however few they are. */
@@ -24,22 +42,20 @@ const batchBytes = 512 * 1024
  * and who reads quickly never waits for an answer to "go on". The driver does the talking, only the rows are taken off
  * the socket before it sees them: it would make a text of each value by itself.
  */
-export function streamRows(client: pg.Client, text: string, values: Cell[], batchSize: number): RowStream {
+export function streamRows(client: pg.Client, statement: StreamedStatement, batchSize: number): RowStream {
+  const { text, name } = statement
   const kept = keepRows(batchSize)
   let socket: Duplex | undefined
-  const statement = {
+  const submittable = {
+    // The driver notes under which name the server has which text.
+    text,
+    name,
     submit(connection: DriverConnection): void {
       socket = connection.stream
       // The rows are taken off as they are read, so there may be any number of them.
-      ;(socket as Duplex & Partial<Pick<DriverSocket, 'allowLongAnswer'>>).allowLongAnswer?.()
+      if (!statement.isShort) connection.stream.allowLongAnswer?.()
       takeRowsOff(socket, kept)
-      socket.cork()
-      connection.parse({ name: '', text, types: [] }, true)
-      connection.bind({ values }, true)
-      connection.describe({ type: 'P', name: '' }, true)
-      connection.execute({ portal: '', rows: '' }, true)
-      connection.sync()
-      socket.uncork()
+      socket.write(messagesOf(statement, name !== undefined && connection.parsedStatements[name] !== undefined))
     },
     handleRowDescription: ({ fields }: { fields: pg.FieldDef[] }): void => kept.begin(columnsOf(fields)),
     handleCommandComplete(): void {},
@@ -50,7 +66,7 @@ export function streamRows(client: pg.Client, text: string, values: Cell[], batc
     handlePortalSuspended(): void {},
     handleError: kept.fail,
   }
-  client.query(statement as unknown as pg.Submittable)
+  client.query(submittable as unknown as pg.Submittable)
   return {
     next() {
       const batch = kept.next()
@@ -60,6 +76,24 @@ export function streamRows(client: pg.Client, text: string, values: Cell[], batc
     },
   }
 }
+
+/** All of it in one buffer, and one Sync: it is where the server goes on after a failure. */
+function messagesOf(
+  { text, values, name = '', before = [], after = [] }: StreamedStatement,
+  isParsed: boolean,
+): Buffer {
+  return Buffer.concat([
+    ...before.flatMap(commandMessages),
+    ...(isParsed ? [] : [parseMessage(name, text)]),
+    bindMessage(name, values, []),
+    describeMessage,
+    executeMessage,
+    ...after.flatMap(commandMessages),
+    syncMessage,
+  ])
+}
+
+const commandMessages = (text: string): Buffer[] => [parseMessage('', text), bindMessage('', [], []), executeMessage]
 
 type RowCache = ReturnType<typeof keepRows>
 
@@ -105,19 +139,39 @@ function keepRows(batchSize: number) {
   }
 }
 
-/** Until the statement is over; then the driver listens again. */
+type Taker = (kept: RowCache) => void
+
+const takers = new WeakMap<Duplex, Taker>()
+
+/** Hands the rows of the next answer to `kept`, until the server is ready again. */
 function takeRowsOff(stream: Duplex, kept: RowCache): void {
+  const taker = takers.get(stream) ?? createTaker(stream)
+  takers.set(stream, taker)
+  taker(kept)
+}
+
+/** Listens in the driver's place, once for each connection: listeners that come and go cost a stream several ticks. */
+function createTaker(stream: Duplex): Taker {
   const driver = stream.listeners('data') as ((bytes: Buffer) => void)[]
+  const toDriver = (bytes: Buffer): void => {
+    for (const listener of driver) listener(bytes)
+  }
+  let kept: RowCache | undefined
   const read = createMessageReader((code, bytes, start, end) => {
-    if (code === messageCode.dataRow) return kept.add(bytes, start, end)
-    if (code === messageCode.ready) {
-      kept.end()
-      stream.removeListener('data', onData)
-      for (const listener of driver) stream.on('data', listener)
-    }
-    for (const listener of driver) listener(bytes.subarray(start - 5, end))
+    if (kept && code === messageCode.dataRow) return kept.add(bytes, start, end)
+    if (kept && code === messageCode.ready) endAnswer(kept)
+    toDriver(bytes.subarray(start - 5, end))
   })
+  const endAnswer = (ended: RowCache): void => {
+    ended.end()
+    kept = undefined
+  }
   const onData = (chunk: Buffer): void => {
+    const taking = kept
+    if (!taking) {
+      toDriver(chunk)
+      return
+    }
     try {
       read(chunk)
     } catch (error) {
@@ -125,11 +179,14 @@ function takeRowsOff(stream: Duplex, kept: RowCache): void {
       stream.destroy(error as Error)
       return
     }
-    kept.handOver()
-    if (kept.isFull()) stream.pause()
+    taking.handOver()
+    if (taking.isFull()) stream.pause()
   }
   stream.removeAllListeners('data')
   stream.on('data', onData)
+  return (next) => {
+    kept = next
+  }
 }
 
 /** Longer ones are quicker read by themselves. */

@@ -43,7 +43,14 @@ export function queryMessage(text: string): Buffer {
   return Buffer.concat([message(queryCode, body.length).subarray(0, 5), body])
 }
 
-/** Execute the unnamed portal, all rows; then Sync. */
-export const executeAndSync = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x53, 0, 0, 0, 4])
+/** Describe the unnamed portal. */
+export const describeMessage = Buffer.from([0x44, 0, 0, 0, 6, 0x50, 0])
+
+/** Execute the unnamed portal, all rows. */
+export const executeMessage = Buffer.from([0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0])
+
+export const syncMessage = Buffer.from([0x53, 0, 0, 0, 4])
+
+export const executeAndSync = Buffer.concat([executeMessage, syncMessage])
 
 export const terminateMessage = Buffer.from([0x58, 0, 0, 0, 4])
