@@ -13,8 +13,12 @@ export type GuardedOptions = {
   readonly batchSize?: number
   /** An upper bound of the number of rows: few rows need no cursor, which costs three round trips. */
   readonly atMost?: number
-  /** The platform wrote the statement, so it may run without a transaction and be prepared: one round trip. */
+  /** The platform wrote the statement, so it needs no transaction where the role only reads. */
   readonly isOurs?: boolean
+  /** The role may write: everything runs in a read-only transaction. */
+  readonly inTransaction?: boolean
+  /** One row by its key, or a page in the order of the key. Absent: the statement may read many rows. */
+  readonly reads?: 'row' | 'page'
 }
 
 /** A started result: columns and first rows are there. Ending the iteration or aborting ends the query. */

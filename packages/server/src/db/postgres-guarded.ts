@@ -18,6 +18,14 @@ import { type Cell, encodeStatement } from './values.ts'
 /** Upper limit for any answer. */
 const longestStreamMs = 3_600_000
 
+/**
+ * For the sessions of tenants. Parallel workers take milliseconds to start, and PostGIS says that its functions cost tens of
+ * times what they do, so PostgreSQL would start them for a page of a box that one process finds in a millisecond. Statements
+ * that may read many rows get back the server's own setting.
+ */
+export const withoutWorkers = 'SET max_parallel_workers_per_gather = 0'
+const withWorkers = 'SET LOCAL max_parallel_workers_per_gather TO DEFAULT'
+
 /** Guarded queries on PostgreSQL: on a separate connection, in a read-only transaction that is always rolled back. */
 export async function guardedOnPostgres(
   pool: LeasePool,
@@ -28,8 +36,9 @@ export async function guardedOnPostgres(
   const encoded = encodeStatement(statement)
   options.signal?.throwIfAborted()
   const isShort = options.atMost !== undefined && options.atMost <= (options.batchSize ?? guardedBatchSize)
+  const isLookUp = isShort && options.isOurs && options.reads !== undefined
   try {
-    if (isShort && options.isOurs) return await lookUp(pool, names, encoded, options)
+    if (isLookUp && !options.inTransaction) return await lookUp(pool, names, encoded, options)
     const inTransaction = { ...encoded, before: prologue(options, isShort), after: ['ROLLBACK'] }
     return await (isShort ? answerShort(pool, inTransaction, options) : answerStream(pool, inTransaction, options))
   } catch (error) {
@@ -37,13 +46,18 @@ export async function guardedOnPostgres(
   }
 }
 
-/** Without a transaction: the roles of applications are read-only by default, and the text has no way to change that. */
+/**
+ * Without a transaction: the roles of applications are read-only by default, and the text has no way to change that.
+ * PostgreSQL plans a prepared statement anew for each execution, but only until the plan for unknown values looks cheaper,
+ * and it takes any unknown box for a tiny one: that plan sorts all rows of a box that holds half the table.
+ */
 async function lookUp(
   pool: LeasePool,
   names: StatementNames,
   statement: StreamedStatement,
   options: GuardedOptions,
 ): Promise<GuardedRows> {
+  if (options.reads === 'page') return answerShort(pool, statement, options)
   const attempt = () => answerShort(pool, { ...statement, name: names.nameOf(statement.text) }, options)
   return attempt().catch((error) => {
     if (!isStaleStatement(error)) throw error
@@ -126,13 +140,14 @@ async function collect(stream: RowStream): Promise<StreamedBatch> {
 const withGrace = (options: GuardedOptions): GuardedOptions => ({ ...options, timeoutMs: options.timeoutMs + graceMs })
 
 /** The server cannot tell a stream's own time from its reader's, so that one is watched from here. */
-function prologue({ timeoutMs, schema }: GuardedOptions, isShort: boolean): string[] {
+function prologue({ timeoutMs, schema, isOurs, reads }: GuardedOptions, isShort: boolean): string[] {
   const limitMs = isShort ? Math.ceil(timeoutMs) : longestStreamMs
   return [
     'BEGIN READ ONLY',
     `SET LOCAL statement_timeout = ${limitMs}`,
     'SET LOCAL lock_timeout = 2000',
     `SET LOCAL search_path = ${quoted(schema)}, public`,
+    ...(isOurs && reads ? [] : [withWorkers]),
   ]
 }
 

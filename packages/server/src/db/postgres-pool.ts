@@ -27,6 +27,8 @@ export type PoolOptions = Server & {
   onError(error: unknown): void
   /** Without it the pool has `poolSize` connections to itself. */
   shared?: SharedConnections
+  /** Statements that each session begins with, besides the usual ones. */
+  settings?: string
   /** The error when all are in use; by default that the database cannot be reached. */
   whenFull?(full: PoolFull): Error
 }
@@ -48,15 +50,15 @@ const waitMs = 3_000
 /** How long a closing pool waits for running statements. */
 const closeMs = 10_000
 
-async function prepareSession(client: pg.ClientBase): Promise<void> {
-  await client.query(sessionSettings)
+async function prepareSession(client: pg.ClientBase, settings: string | undefined): Promise<void> {
+  await client.query(settings === undefined ? sessionSettings : `${sessionSettings}; ${settings}`)
   // Ends the query of a client that was killed. Not every platform PostgreSQL runs on has it.
   await client.query(`SET client_connection_check_interval = '1s'`).catch((error) => {
     if (isConnectionFailure(error) || isForeignServerFault(error)) throw error
   })
 }
 
-export function createLeasePool({ poolSize, onError, shared, whenFull, ...server }: PoolOptions): LeasePool {
+export function createLeasePool({ poolSize, onError, shared, settings, whenFull, ...server }: PoolOptions): LeasePool {
   const connections = shared ?? createSharedConnections(poolSize, { leavesRoom: false })
   const place = placeOf(server)
   const busy = new Set<Lease>()
@@ -97,7 +99,7 @@ export function createLeasePool({ poolSize, onError, shared, whenFull, ...server
     if (idle && idle.madeAt >= suspectBefore) return leaseOf(idle)
     if (idle) hangUp(idle.client, true)
     try {
-      return leaseOf(await openClient(server, onError))
+      return leaseOf(await openClient(server, settings, onError))
     } catch (error) {
       connections.giveBack(place, undefined)
       throw publicOf(isRoleFull(error) ? new PoolFull(busy.size) : error)
@@ -133,8 +135,12 @@ export function createLeasePool({ poolSize, onError, shared, whenFull, ...server
   }
 }
 
-async function openClient(server: Server, onError: (error: unknown) => void): Promise<PooledClient> {
-  const client = await connectClient(server, 'graticule', prepareSession)
+async function openClient(
+  server: Server,
+  settings: string | undefined,
+  onError: (error: unknown) => void,
+): Promise<PooledClient> {
+  const client = await connectClient(server, 'graticule', (connected) => prepareSession(connected, settings))
   const pooled = { client, madeAt: performance.now(), isOpen: true, isLeased: true }
   client.on('end', () => {
     pooled.isOpen = false

@@ -1,6 +1,7 @@
 // Connections to PostgreSQL: the application's own schema in the platform's database, and any server that it can reach.
 import type { Db } from '../../db/db.ts'
 import { openPostgres } from '../../db/postgres.ts'
+import { withoutWorkers } from '../../db/postgres-guarded.ts'
 import type { SharedConnections } from '../../db/postgres-pool.ts'
 import { ident, quoted, type Sql, sql } from '../../db/sql.ts'
 import type { Cell } from '../../db/values.ts'
@@ -43,7 +44,7 @@ export async function connectInternal(
   url.username = role
   url.password = password
   const server = { url: url.href }
-  const own = openPostgres({ ...server, poolSize, shared, whenFull, onError: () => {} })
+  const own = openPostgres({ ...server, poolSize, shared, settings: withoutWorkers, whenFull, onError: () => {} })
   const connection = connectionOf({ ...selectOn(own, role), catalog, server, settings: settingsOf(role) })
   return { connection, writable, close: () => own.close() }
 }
@@ -59,7 +60,7 @@ export async function connectServer(
   const ssl = tlsOf(record, address)
   const definition = `${record.id} ${record.revision}`
   const server = { host: address, port, user, password, database: record.db, ssl, owner: applicationId, definition }
-  const db = openPostgres({ ...server, poolSize, shared, whenFull, onError: () => {} })
+  const db = openPostgres({ ...server, poolSize, shared, settings: withoutWorkers, whenFull, onError: () => {} })
   const { schema, select } = selectOn(db, 'public')
   // Its user may write, so everything runs in a read-only transaction.
   const connection = connectionOf({
@@ -68,7 +69,7 @@ export async function connectServer(
     server,
     settings: settingsOf(schema),
     async select(statement, { atMost, ...options }) {
-      const { batches, ...rest } = await select(statement, { ...options, isOurs: false }).catch(notOurs)
+      const { batches, ...rest } = await select(statement, { ...options, inTransaction: true }).catch(notOurs)
       const mostRows = atMost ?? Number.POSITIVE_INFINITY
       const mostBytes = options.isStream ? Number.POSITIVE_INFINITY : maxCollectedBytes
       return { ...rest, batches: bounded(batches, mostRows, mostBytes) }

@@ -1,6 +1,7 @@
 // Datasets of type table: a table or view of a database, named by `source`.
 import { isDeepStrictEqual } from 'node:util'
 import { tableName } from '../../databases/postgres/introspect.ts'
+import { guardedBatchSize } from '../../db/guarded.ts'
 import type { Attribute } from '../../query/attribute.ts'
 import { blame } from '../../query/connection.ts'
 import type { ColumnFact } from '../../query/introspection.ts'
@@ -48,17 +49,26 @@ async function openTable(dataset: Dataset, { connect, runRest }: Means): Promise
         ...boundOf(plan, key),
         isOurs: true,
       }).catch(blame(connection)),
-    explain: async (plan, options) => explainInSql(there, await relation(plan, options), plan, options),
+    explain: async (plan, options) =>
+      explainInSql(there, await relation(plan, options), plan, { ...options, ...explainedAs(boundOf(plan, key)) }),
   }
 }
 
+type Bound = Pick<SelectOptions, 'atMost' | 'reads'>
+
 /** An upper bound of the rows: the limit, or one if the whole key is given. */
-function boundOf({ where, limit }: Plan, key: readonly Attribute[]): { atMost?: number } {
+function boundOf({ where, limit, order, group, distinct, sample }: Plan, key: readonly Attribute[]): Bound {
   const isOneRow =
     where.kind === 'compare' && where.comparison === 'eq' && key.length === 1 && key[0]?.name === where.attribute.name
-  if (isOneRow) return { atMost: 1 }
-  return limit === undefined ? {} : { atMost: limit }
+  if (isOneRow) return { atMost: 1, reads: 'row' }
+  if (limit === undefined) return {}
+  const isInKeyOrder = key.length > 0 && order.length === 0 && !group && distinct.length === 0 && !sample
+  return { atMost: limit, ...(isInKeyOrder && { reads: 'page' }) }
 }
+
+/** EXPLAIN answers one row, and takes the way of its statement, so that it shows the same plan. */
+const explainedAs = ({ atMost, reads }: Bound): Bound & Pick<SelectOptions, 'isOurs'> =>
+  reads && Number(atMost) <= guardedBatchSize ? { atMost: 1, reads: 'page', isOurs: true } : {}
 
 export function toDto({ geometry, ...fact }: ColumnFact): AttributeDto {
   if (!geometry) return fact
