@@ -7,53 +7,67 @@ type Bound = { readonly value: SqlValue }
 
 const brand: unique symbol = Symbol('sql')
 
-const make = (parts: readonly (string | Bound)[]): Sql => ({ [brand]: true, parts: merged(parts) })
-
 /** Neighbouring texts become one, so that a fragment that is used again is cheap to put in. */
-function merged(parts: readonly (string | Bound)[]): (string | Bound)[] {
-  const result: (string | Bound)[] = []
-  let text = ''
-  for (const part of parts) {
-    if (typeof part === 'string') text += part
-    else {
-      result.push(text, part)
-      text = ''
+class PartsBuilder {
+  readonly #parts: (string | Bound)[] = []
+  #text = ''
+
+  add(part: string | Bound): void {
+    if (typeof part === 'string') {
+      this.#text += part
+      return
     }
+    this.#parts.push(this.#text, part)
+    this.#text = ''
   }
-  result.push(text)
-  return result
+
+  /** Not by spreading: a large fragment would overflow the stack. */
+  addAll({ parts }: Sql): void {
+    for (const part of parts) this.add(part)
+  }
+
+  finish(): Sql {
+    this.#parts.push(this.#text)
+    return { [brand]: true, parts: this.#parts }
+  }
 }
 
 const isSql = (value: unknown): value is Sql => typeof value === 'object' && value !== null && brand in value
 
 /** sql`SELECT … WHERE id = ${id} AND ${condition}`: fragments are inlined, every other value becomes a parameter. */
 export function sql(strings: TemplateStringsArray, ...values: (Sql | SqlValue)[]): Sql {
-  const parts: (string | Bound)[] = [strings[0] ?? '']
-  values.forEach((value, index) => {
-    // Not by spreading: a large fragment would overflow the stack.
-    if (isSql(value)) for (const part of value.parts) parts.push(part)
-    else parts.push({ value })
-    parts.push(strings[index + 1] ?? '')
-  })
-  return make(parts)
+  const builder = new PartsBuilder()
+  for (let index = 0; index < strings.length; index++) {
+    builder.add(strings[index] ?? '')
+    if (index === values.length) break
+    const value = values[index] as Sql | SqlValue
+    if (isSql(value)) builder.addAll(value)
+    else builder.add({ value })
+  }
+  return builder.finish()
 }
 
 /** A quoted identifier; a dotted name is quoted part by part when given as several arguments. */
 export function ident(...names: string[]): Sql {
-  return make([names.map(quoted).join('.')])
+  return raw(names.map(quoted).join('.'))
 }
 
 /** The same as text, for commands that are no Sql. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** Text that the program itself wrote (a keyword, an operator, a migration). Never pass input. */
-export const raw = (text: string): Sql => make([text])
+export const raw = (text: string): Sql => ({ [brand]: true, parts: [text] })
 
 /** A JSON value as a jsonb parameter. */
 export const json = (value: unknown): Sql => sql`${JSON.stringify(value) ?? null}::jsonb`
 
 export function joinSql(pieces: readonly Sql[], separator: string): Sql {
-  return make(pieces.flatMap((piece, index) => (index === 0 ? piece.parts : [separator, ...piece.parts])))
+  const builder = new PartsBuilder()
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) builder.add(separator)
+    builder.addAll(piece)
+  }
+  return builder.finish()
 }
 
 /** All conditions hold; none at all is true. */
@@ -66,8 +80,9 @@ export function and(conditions: readonly Sql[]): Sql {
 }
 
 /** The text with $n markers and the values, as the wire wants them. */
-export function compileSql(query: Sql): { text: string; values: SqlValue[] } {
+export function compileSql({ parts }: Sql): { text: string; values: SqlValue[] } {
   const values: SqlValue[] = []
-  const text = query.parts.map((part) => (typeof part === 'string' ? part : `$${values.push(part.value)}`)).join('')
+  let text = ''
+  for (const part of parts) text += typeof part === 'string' ? part : `$${values.push(part.value)}`
   return { text, values }
 }
