@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { get as httpGet, type IncomingMessage } from 'node:http'
@@ -7,16 +7,25 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
-import { eventLoopLag, median, residentMb, startServer, stopServer, watchLag } from './server.ts'
+import { eventLoopLag, inTurns, median, residentMb, startServer, stopServer, watchLag } from './server.ts'
 
 const rowCount = 1_000_000
+const areaCount = 100_000
 const port = 18_182
 const barePort = 18_183
+const peerPort = 18_184
 const base = `http://127.0.0.1:${port}/api/v1`
 const slowReaders = 10
 const slowSeconds = 30
 
-type Setting = { key: string; schema: string; dataset: string; postgresUrl: string; directory: string }
+type Setting = {
+  key: string
+  schema: string
+  dataset: string
+  areas: string
+  postgresUrl: string
+  directory: string
+}
 
 /** A million points: one row by its key against pgbench, all of them against COPY, and slow readers. */
 export async function queryDatasets(): Promise<string> {
@@ -46,6 +55,7 @@ export async function queryDatasets(): Promise<string> {
       '| | Graticule | limit | ratio |',
       '|---|---|---|---|',
       await oneRow(setting),
+      ...(await smallAnswers(setting)),
       await everyRow(setting, 'geojson', featureSql(setting)),
       await everyRow(setting, 'csv', `SELECT id, name, pop, ST_AsText(geom, 9) FROM ${setting.schema}.points`),
       slow,
@@ -68,12 +78,22 @@ async function prepare(key: string, postgresUrl: string, directory: string): Pro
     `CREATE TABLE ${schema}.points AS SELECT g::int8 AS id, 'place ' || g AS name, (random() * 1000)::int AS pop,
        ST_Point(random() * 360 - 180, random() * 170 - 85, 4326)::geometry(Point, 4326) AS geom
      FROM generate_series(1, ${rowCount}) g;
-     ALTER TABLE ${schema}.points ADD PRIMARY KEY (id); ANALYZE ${schema}.points;`,
+     CREATE TABLE ${schema}.areas AS SELECT g::int8 AS id, 'area ' || g AS name, (random() * 1000)::int AS pop,
+       ST_Multi(ST_Buffer(ST_Point(random() * 350 - 175, random() * 160 - 80, 4326), 0.1 + random() * 0.4))
+         ::geometry(MultiPolygon, 4326) AS geom
+     FROM generate_series(1, ${areaCount}) g;
+     ${['points', 'areas'].map((table) => finishSql(`${schema}.${table}`)).join('')}`,
   )
-  const body = JSON.stringify({ type: 'table', name: 'points', source: 'points' })
-  const made = (await (await fetch(`${base}/datasets`, { method: 'POST', headers, body })).json()) as { id: string }
-  return { key, schema, dataset: made.id, postgresUrl, directory }
+  const create = async (table: string): Promise<string> => {
+    const body = JSON.stringify({ type: 'table', name: table, source: table })
+    const made = await fetch(`${base}/datasets`, { method: 'POST', headers, body })
+    return ((await made.json()) as { id: string }).id
+  }
+  return { key, schema, dataset: await create('points'), areas: await create('areas'), postgresUrl, directory }
 }
+
+const finishSql = (table: string): string =>
+  `ALTER TABLE ${table} ADD PRIMARY KEY (id); CREATE INDEX ON ${table} USING gist (geom); ANALYZE ${table};`
 
 const psql = (url: string, text: string): string =>
   execFileSync('psql', [url, '-qAt', '-v', 'ON_ERROR_STOP=1', '-c', text], { encoding: 'utf8', maxBuffer: 1 << 20 })
@@ -118,6 +138,52 @@ async function requestRate(url: string, headers: Record<string, string>): Promis
   const { requests, non2xx } = await autocannon({ url, headers, connections: 8, duration: 4 })
   if (non2xx > 0) throw new Error(`${non2xx} answers were not 2xx`)
   return requests.average
+}
+
+/** One feature, and 100 of a box of 1 600 points or 180 areas, and of one of 16 %. pg_featureserv promises no order. */
+async function smallAnswers({ key, schema, dataset, areas, postgresUrl }: Setting): Promise<string[]> {
+  if (!isOnPath('wrk') || !isOnPath('pg_featureserv')) return []
+  const peer = await startPeer(postgresUrl)
+  const box = (bounds: string) => `query?limit=100&format=geojson&filter[geom][$bbox]=${bounds}`
+  const peerBox = (table: string, bounds: string) => `${schema}.${table}/items.json?limit=100&bbox=${bounds}`
+  const cases = [
+    ['one feature by its key', `${dataset}/query?format=geojson&filter[id]=4711`, `${schema}.points/items/4711.json`],
+    ['100 points in a small box', `${dataset}/${box(smallBox)}`, peerBox('points', smallBox)],
+    ['100 areas in a small box', `${areas}/${box(smallBox)}`, peerBox('areas', smallBox)],
+    ['100 points in a large box', `${dataset}/${box(largeBox)}`, peerBox('points', largeBox)],
+    ['100 areas in a large box', `${areas}/${box(largeBox)}`, peerBox('areas', largeBox)],
+  ] as const
+  const lines: string[] = []
+  try {
+    for (const [what, ours, theirs] of cases) {
+      const rate = async () => wrkRate(`${base}/datasets/${ours}`, key)
+      const peerRate = async () => wrkRate(`http://127.0.0.1:${peerPort}/collections/${theirs}`)
+      const { ours: shown, limit, ratio } = await inTurns(rate, peerRate)
+      lines.push(`| ${what}, requests a second, against pg_featureserv | ${shown} | ${limit} | ${ratio} |`)
+    }
+  } finally {
+    peer.kill()
+  }
+  return lines
+}
+
+const smallBox = '0,40,10,50'
+const largeBox = '-60,-40,60,40'
+
+const isOnPath = (command: string): boolean => spawnSync('which', [command]).status === 0
+
+async function startPeer(url: string): Promise<ChildProcess> {
+  const env = { PATH: process.env.PATH, DATABASE_URL: url, PGFS_SERVER_HTTPPORT: String(peerPort) }
+  const child = spawn('pg_featureserv', [], { env, stdio: 'ignore' })
+  while (!(await fetch(`http://127.0.0.1:${peerPort}/collections.json`).catch(() => undefined))?.ok)
+    await setTimeout(100)
+  return child
+}
+
+function wrkRate(url: string, key = ''): number {
+  const output = execFileSync('wrk', ['-t1', '-c4', '-d4s', '-H', `x-api-key: ${key}`, url], { encoding: 'utf8' })
+  if (/Non-2xx|Socket errors/.test(output)) throw new Error(output)
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1])
 }
 
 const featureSql = ({ schema }: Setting): string =>
