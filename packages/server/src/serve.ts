@@ -14,6 +14,7 @@ import { createLogger } from './log.ts'
 import { serveMetrics } from './metrics/metrics-port.ts'
 import { isLaptop } from './own-services.ts'
 import { openPlatform, type Platform } from './platform.ts'
+import { keepTickShape } from './tick-shape.ts'
 import { trimHeap } from './trim-heap.ts'
 import { readVersion } from './version.ts'
 
@@ -29,6 +30,7 @@ type StartOptions = {
 
 /** Runs the server until `stop`. */
 export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerminal }: StartOptions): Promise<void> {
+  keepTickShape()
   const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal)
   const endProgress = startProgress('Starting', { isBrief: true })
   const onError = (error: unknown) => logger.error({ err: error }, 'database failed')
