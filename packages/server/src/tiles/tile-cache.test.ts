@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createTileCache } from './tile-cache.ts'
+import { type CachedTile, createTileCache } from './tile-cache.ts'
 
-const tile = (bytes: number) => ({ forms: new Map([['identity', new Uint8Array(bytes)]]), etag: 'a' })
+const tile = (bytes: number): CachedTile => ({ forms: new Map([['identity', new Uint8Array(bytes)]]), etag: 'a' })
 
 describe('tiles that were made are kept', () => {
   test('up to a number of bytes, the ones used last', () => {

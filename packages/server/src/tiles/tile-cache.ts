@@ -5,7 +5,7 @@ import { createFairLruCache } from './fair-lru-cache.ts'
 /** A cached tile: its bytes in each requested form. */
 export type CachedTile = {
   /** Grows as more forms are made. */
-  readonly forms: Map<string, Uint8Array>
+  readonly forms: Map<Compression, Uint8Array>
   /** The ETag of the uncompressed tile; those of the other forms are derived from it. */
   readonly etag: string
   /** `shown/total`; absent if nothing was counted. */
@@ -24,7 +24,7 @@ export type TileCache = {
 export function formsOf(
   { bytes, compressed }: { bytes: Uint8Array; compressed?: Uint8Array },
   compression: Compression,
-): Map<string, Uint8Array> {
+): Map<Compression, Uint8Array> {
   // Keeps only the compressed form to save memory; the plain one can be decompressed from it.
   return compressed ? new Map([[compression, compressed]]) : new Map([['identity', bytes]])
 }

@@ -89,7 +89,7 @@ export function createTiling(options: TilingOptions): Tiling {
     },
   }
   const archiveInfo: TileArchives = {
-    info: async (applicationId, uri) => (await archives.open(applicationId, uri)).info(),
+    info: (applicationId, uri) => archives.of(applicationId, uri).info(),
   }
   const workers = createTileWorkers({
     count: Math.max(1, availableParallelism()),

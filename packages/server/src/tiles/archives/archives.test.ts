@@ -41,7 +41,7 @@ test('each application reads its own files', async (t) => {
   }
   for (const id of ['a', 'b']) {
     for (const uri of ['pmtiles://x.pmtiles', 'mbtiles://x.mbtiles']) {
-      const archive = await archives.open(id, uri)
+      const archive = archives.of(id, uri)
       assert.deepEqual((await archive.tile(0, 0, 0))?.bytes, content(id)[0]?.bytes)
     }
   }
@@ -59,7 +59,7 @@ test('an archive is opened once, however many ask at the same time', async (t) =
   })
   const archives = createArchives({ directoryOf: () => '/nowhere', fetch })
   t.after(() => archives.close())
-  await Promise.all(Array.from({ length: 50 }, () => archives.open('a', `pmtiles://${url}/x.pmtiles`)))
+  await Promise.all(Array.from({ length: 50 }, () => archives.of('a', `pmtiles://${url}/x.pmtiles`).tile(0, 0, 0)))
   assert.equal(opened, 1)
 })
 
@@ -67,7 +67,8 @@ test('those used least recently are closed, and opened again when they are asked
   const { directory, archives } = await setUp(t, { max: 2 })
   const names = ['1', '2', '3', '4']
   for (const name of names) await writeFile(join(directory, 'a', `${name}.pmtiles`), pmtilesOf(content(name)))
-  const opened = await Promise.all(names.map((name) => archives.open('a', `pmtiles://${name}.pmtiles`)))
+  const opened = names.map((name) => archives.of('a', `pmtiles://${name}.pmtiles`))
+  await Promise.all(opened.map((archive) => archive.info()))
   await until(async () => (await openFiles(directory)).length === 2)
   for (let round = 0; round < 5; round++) {
     const found = await Promise.all(opened.flatMap((archive) => [archive.tile(1, 1, 1), archive.tile(0, 0, 0)]))
@@ -91,7 +92,7 @@ test('a file that was replaced, rewritten or removed is noticed', async (t) => {
       await rename(`${path}.new`, path)
     }
     await write('old')
-    const archive = await archives.open('a', `${kind}://x.${kind}`)
+    const archive = archives.of('a', `${kind}://x.${kind}`)
     const first = (await archive.tile(0, 0, 0))?.bytes
     assert.deepEqual(first, content('old')[0]?.bytes)
     const { version } = await archive.info()

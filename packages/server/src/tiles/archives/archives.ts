@@ -5,8 +5,8 @@ import { openArchive } from './open-archive.ts'
 
 /** The open archives, each opened once. */
 export type Archives = {
-  /** The result stays valid: if the archive was closed or replaced meanwhile, it is reopened. */
-  open(applicationId: string, uri: string): Promise<Archive>
+  /** An archive that is opened when it is asked, and again if it was closed or replaced meanwhile. */
+  of(applicationId: string, uri: string): Archive
   close(): Promise<void>
 }
 
@@ -47,16 +47,12 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
     return entry
   }
 
-  async function isCurrent(entry: Kept): Promise<boolean> {
-    if (Date.now() - entry.checkedAt < checkEveryMs) return true
+  async function isReplaced(entry: Kept): Promise<boolean> {
     entry.checkedAt = Date.now()
-    return !(await (await entry.opening).isStale())
+    return (await entry.opening).isStale()
   }
 
-  async function taken(applicationId: string, uri: string): Promise<Kept> {
-    const key = `${applicationId} ${uri}`
-    const known = kept.get(key)
-    if (known && !(await isCurrent(known))) drop(key, known)
+  function take(key: string, applicationId: string, uri: string): Kept {
     const entry = kept.get(key) ?? start(key, applicationId, uri)
     // Reinsert, because the map's order is the LRU order.
     kept.delete(key)
@@ -66,7 +62,10 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
   }
 
   async function use<Result>(applicationId: string, uri: string, work: (archive: Archive) => Promise<Result>) {
-    const entry = await taken(applicationId, uri)
+    const key = `${applicationId} ${uri}`
+    const known = kept.get(key)
+    if (known && Date.now() - known.checkedAt >= checkEveryMs && (await isReplaced(known))) drop(key, known)
+    const entry = take(key, applicationId, uri)
     try {
       return await work(await entry.opening)
     } finally {
@@ -76,14 +75,11 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
   }
 
   return {
-    async open(applicationId, uri) {
-      await use(applicationId, uri, async () => {})
-      return {
-        info: () => use(applicationId, uri, (archive) => archive.info()),
-        tile: (z, x, y, signal) => use(applicationId, uri, (archive) => archive.tile(z, x, y, signal)),
-        close: async () => {},
-      }
-    },
+    of: (applicationId, uri) => ({
+      info: () => use(applicationId, uri, (archive) => archive.info()),
+      tile: (z, x, y, signal) => use(applicationId, uri, (archive) => archive.tile(z, x, y, signal)),
+      close: async () => {},
+    }),
     async close() {
       for (const [key, entry] of kept) drop(key, entry)
       await processes.close()

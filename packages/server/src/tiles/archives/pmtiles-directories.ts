@@ -3,7 +3,7 @@ import type { Compression } from 'pmtiles'
 import { bytesOfEntry, type Directory, maxDirectoryBytes, parseDirectory, unpack } from './pmtiles-directory.ts'
 import { broken } from './tile-content.ts'
 
-export type Directories = { read(offset: number, length: number): Promise<Directory> }
+export type Directories = { read(offset: number, length: number): Directory | Promise<Directory> }
 
 const keptBytes = 4 * 1024 * 1024
 
@@ -36,7 +36,7 @@ export function createDirectories(
   }
 
   return {
-    async read(offset, length) {
+    read(offset, length) {
       const key = `${offset}:${length}`
       const known = kept.get(key)
       if (known) {
@@ -46,7 +46,7 @@ export function createDirectories(
       }
       const running = reading.get(key) ?? load(key, offset, length).finally(() => reading.delete(key))
       reading.set(key, running)
-      return await running
+      return running
     },
   }
 }

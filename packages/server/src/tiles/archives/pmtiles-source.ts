@@ -1,4 +1,5 @@
 // Byte ranges of a PMTiles archive, from a file or by HTTP range requests.
+import { read } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { ApiError } from '../../errors.ts'
 import { type Fetch, fetchTimeoutMs } from './archive.ts'
@@ -19,14 +20,20 @@ export async function openFileSource(directory: string, name: string): Promise<B
   const file = await open(found.path)
   return {
     trustMs: Number.POSITIVE_INFINITY,
-    async read(offset, length) {
-      const bytes = Buffer.allocUnsafeSlow(length)
-      const { bytesRead } = await file.read(bytes, 0, length, offset)
-      return { bytes: bytes.subarray(0, bytesRead), version: found.version }
-    },
+    read: async (offset, length) => ({ bytes: await readAt(file.fd, offset, length), version: found.version }),
     isStale: () => isReplaced(directory, name, found),
     close: () => file.close(),
   }
+}
+
+/** By the file descriptor, because a read by `FileHandle` takes half as long again. */
+function readAt(fd: number, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  return new Promise((resolve, reject) => {
+    read(fd, bytes, 0, length, offset, (error, bytesRead) =>
+      error ? reject(error) : resolve(bytesRead === length ? bytes : bytes.subarray(0, bytesRead)),
+    )
+  })
 }
 
 const webTrustMs = 60_000

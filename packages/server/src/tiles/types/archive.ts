@@ -1,7 +1,7 @@
 // Tile sources of type tilelive: ready-made tiles in an archive (MBTiles, PMTiles) or behind a URL with {z}/{x}/{y}.
 import { hash } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
-import { unpack } from '../../http/compression.ts'
+import { type Compression, unpack } from '../../http/compression.ts'
 import { checkArchiveUri, parseArchiveUri } from '../archives/archive-uri.ts'
 import { findLocalFile } from '../archives/local-file.ts'
 import { formsOf } from '../tile-cache.ts'
@@ -33,12 +33,11 @@ export const archiveType: TileSourceType = {
     return { source, archive, name, version: digestVersion(revision, archive.version, `${era}`) }
   },
   async makeTile({ archives, workers }, { source }, { tile, extension }, compression, signal) {
-    const archive = await archives.open(source.applicationId, source.source)
-    const stored = await archive.tile(tile.z, tile.x, tile.y, signal)
+    const stored = await archives.of(source.applicationId, source.source).tile(tile.z, tile.x, tile.y, signal)
     if (!stored) return undefined
     if (extension !== 'geojson') {
       const etag = hash('sha1', stored.bytes, 'base64url').slice(0, 16)
-      return { forms: new Map([[stored.encoding, stored.bytes]]), etag }
+      return { forms: new Map<Compression, Uint8Array>([[stored.encoding, stored.bytes]]), etag }
     }
     const encoded = await unpack(stored.bytes, stored.encoding)
     const encoder = { tile, columns: [], projection: 'lonlat', extent: tileExtent, buffer: tileBuffer } as const
