@@ -1,6 +1,7 @@
+import { whenReady } from '../concurrency/when-ready.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Caller, denied } from './acl.ts'
-import type { BearerCache } from './bearer-cache.ts'
+import type { Admitted, BearerCache } from './bearer-cache.ts'
 import { type Credentials, isUuid, onlyOne, type Presented, readCredentials, valuesOf } from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
 import type { Revocation } from './revocation.ts'
@@ -18,20 +19,23 @@ export type Authority = {
 export type ReadToolToken = (token: string) => Promise<Caller | undefined>
 
 /**
- * The caller, or 401. A token alone stands for a key; with a key, it says who asks and the key what may be done. A tool
- * token is enough alone where the operation reads it.
+ * The caller, or 401; at once when the key is cached. A token alone stands for a key; with a key, it says who asks and the
+ * key what may be done. A tool token is enough alone where the operation reads it.
  */
-export async function authenticate(
+export function authenticate(
   credentials: Credentials,
   authority: Authority,
   readToolToken?: ReadToolToken,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   const request = readCredentials(credentials)
   const id = presentedKey(request)
   const token = presentedToken(request)
   if (token !== undefined) return bearerCaller(request, id, token, authority)
   if (id === undefined) return toolCaller(request, readToolToken)
-  const key = live(await findKey(id, authority))
+  return whenReady(findKey(id, authority), (key) => keyCaller(live(key), request))
+}
+
+function keyCaller(key: Key, request: Presented): Caller {
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? chosenApplication(request) : undefined
   return {
@@ -51,13 +55,14 @@ async function toolCaller({ toolTokens }: Presented, read: ReadToolToken | undef
   return caller
 }
 
-async function findKey(text: string, { keys }: Pick<Authority, 'keys'>): Promise<Key | undefined> {
+function findKey(text: string, { keys }: Pick<Authority, 'keys'>): Key | undefined | Promise<Key | undefined> {
   if (!isUuid(text)) return undefined
   const id = text.toLowerCase()
-  const key = await keys.find(id)
-  const expiry = key ? undefined : keys.expiryOf(id)
-  if (expiry) throw denied(`The API key expired at ${expiry.toISOString()}. Use another key, or have a new one made.`)
-  return key
+  return whenReady(keys.find(id), (key) => {
+    const expiry = key ? undefined : keys.expiryOf(id)
+    if (expiry) throw denied(`The API key expired at ${expiry.toISOString()}. Use another key, or have a new one made.`)
+    return key
+  })
 }
 
 function live(key: Key | undefined): Key {
@@ -65,23 +70,30 @@ function live(key: Key | undefined): Key {
   return key
 }
 
-async function bearerCaller(
+function bearerCaller(
   request: Presented,
   id: string | undefined,
   token: string,
   authority: Authority,
-): Promise<Caller> {
-  const admitted = await authority.bearers.find(token)
-  if (!admitted) throw invalidToken('The access token is not valid, or its session has ended.')
-  const { applicationId, bearer } = admitted
-  const key = id === undefined ? await admitted.key() : live(await findKey(id, authority))
+): Caller | Promise<Caller> {
+  return whenReady(authority.bearers.find(token), (admitted) => {
+    if (!admitted) throw invalidToken('The access token is not valid, or its session has ended.')
+    if (id === undefined) return whenReady(admitted.key(), (key) => tokenCaller(request, admitted, key))
+    return whenReady(findKey(id, authority), (key) => callerOfBoth(request, admitted, live(key)))
+  })
+}
+
+/** The key ends with the token, so that the token's holder sees and creates no key that lives longer. */
+function tokenCaller(request: Presented, admitted: Admitted, key: Key | undefined): Caller {
   if (!key) throw invalidToken('No API key stands behind this access token: set metadata.auth.defaultApiKey.')
+  return { ...callerOfBoth(request, admitted, key), expiresAt: earlier(key.expiresAt, admitted.expiresAt) }
+}
+
+function callerOfBoth(request: Presented, { applicationId, bearer }: Admitted, key: Key): Caller {
   checkOrigin(key.allowedOrigins, request)
   const chosen = key.type === 'master' ? (chosenApplication(request) ?? applicationId) : key.applicationId
   if (chosen !== applicationId) throw denied('The access token and the API key belong to different applications.')
-  // With a token alone the key ends with the token, so that its holder sees and creates no key that lives longer.
-  const expiresAt = id === undefined ? earlier(key.expiresAt, admitted.expiresAt) : key.expiresAt
-  return { ...key, expiresAt, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer }
+  return { ...key, keyExpiresAt: key.expiresAt, applicationId, everyApplication: false, bearer }
 }
 
 const earlier = (one: Date | null, other: Date): Date => (one && one < other ? one : other)

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { createLoadingCache } from '../concurrency/loading-cache.ts'
+import { whenReady } from '../concurrency/when-ready.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { Tokens, VerifiedToken } from './access-tokens.ts'
@@ -12,12 +13,12 @@ export type Admitted = {
   readonly bearer: Bearer
   readonly applicationId: string
   readonly expiresAt: Date
-  key(): Promise<Key | undefined>
+  key(): Key | undefined | Promise<Key | undefined>
 }
 
 export type BearerCache = {
-  /** Undefined when the token is not valid, or its session or user has ended. */
-  find(token: string): Promise<Admitted | undefined>
+  /** Undefined when the token is not valid, or its session or user has ended; at once when that is cached. */
+  find(token: string): Admitted | undefined | Promise<Admitted | undefined>
   /** Invalidates the sessions of a user or an application: at once on this replica, within a second on the others. */
   forget(whose: { readonly userId: number } | { readonly applicationId: string }): void
 }
@@ -47,18 +48,19 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
     return session && { token, session }
   }
 
+  function admit(entry: Entry | undefined): Admitted | undefined {
+    if (!entry || entry.token.expiresAt <= Date.now()) return undefined
+    const { userId, sessionId, applicationId } = entry.token
+    return {
+      bearer: { userId, sessionId },
+      applicationId,
+      expiresAt: new Date(entry.token.expiresAt),
+      key: () => firstUsable(entry.session.defaultKeys, applicationId, keys),
+    }
+  }
+
   return {
-    async find(text) {
-      const entry = await sessions.get(text, () => load(text))
-      if (!entry || entry.token.expiresAt <= Date.now()) return undefined
-      const { userId, sessionId, applicationId } = entry.token
-      return {
-        bearer: { userId, sessionId },
-        applicationId,
-        expiresAt: new Date(entry.token.expiresAt),
-        key: () => firstUsable(entry.session.defaultKeys, applicationId, keys),
-      }
-    },
+    find: (text) => whenReady(sessions.fresh(text) ?? sessions.get(text, () => load(text)), admit),
     forget(whose) {
       const isMeant = (token: VerifiedToken) =>
         'userId' in whose ? token.userId === whose.userId : token.applicationId === whose.applicationId
@@ -69,12 +71,16 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
 }
 
 /** Skips keys that are gone, of another application, or master keys. */
-async function firstUsable(ids: readonly string[], applicationId: string, keys: KeyCache): Promise<Key | undefined> {
-  for (const id of ids) {
-    const key = isUuid(id) ? await keys.find(id.toLowerCase()) : undefined
-    if (key && key.applicationId === applicationId && key.type !== 'master') return key
-  }
-  return undefined
+function firstUsable(
+  [id, ...others]: readonly string[],
+  applicationId: string,
+  keys: KeyCache,
+): Key | undefined | Promise<Key | undefined> {
+  if (id === undefined) return undefined
+  return whenReady(isUuid(id) ? keys.find(id.toLowerCase()) : undefined, (key) => {
+    const isUsable = key && key.applicationId === applicationId && key.type !== 'master'
+    return isUsable ? key : firstUsable(others, applicationId, keys)
+  })
 }
 
 /** The user's own default key comes before the application's. */

@@ -35,15 +35,6 @@ test('a failure is not kept, nor a value that is refused', async () => {
   assert.deepEqual([await cache.get('a', load), cache.fresh('a')], [2, 2])
 })
 
-test('a failure that is as good as an answer is kept like one', async () => {
-  const cache = createLoadingCache<number>({ ttlMs: long, keepsFailure: () => true })
-  const absent = async () => Promise.reject(new Error('absent'))
-  const { load, count } = counter()
-  await assert.rejects(cache.get('a', absent))
-  await assert.rejects(cache.get('a', load))
-  assert.equal(count(), 0)
-})
-
 test('what is forgotten while it is being loaded is not believed when it comes', async () => {
   const cache = createLoadingCache<number>({ ttlMs: long })
   const old = Promise.withResolvers<number>()

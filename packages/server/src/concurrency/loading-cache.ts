@@ -20,10 +20,8 @@ export type LoadingCache<V> = {
 export type LoadingCacheOptions<V> = {
   readonly ttlMs?: number
   readonly max?: number
-  /** Values that are not kept are loaded anew for whoever asks next. */
+  /** Values that are not kept are loaded anew for whoever asks next, as failures are. */
   keeps?(value: V): boolean
-  /** Failures are not kept, but for those that are as good as an answer. */
-  keepsFailure?(error: unknown): boolean
   /** An entry loaded under another generation is stale. */
   generation?(): number
 }
@@ -35,8 +33,7 @@ const usualTtlMs = 900
 const usualMax = 10_000
 
 export function createLoadingCache<V>(options: LoadingCacheOptions<V> = {}): LoadingCache<V> {
-  const { ttlMs = usualTtlMs, max = usualMax, generation = () => 0 } = options
-  const { keeps = () => true, keepsFailure = () => false } = options
+  const { ttlMs = usualTtlMs, max = usualMax, generation = () => 0, keeps = () => true } = options
   const entries = new LRUCache<string, Entry<V>>({ max })
 
   function load(key: string, from: () => Promise<V>): Promise<V> {
@@ -44,13 +41,10 @@ export function createLoadingCache<V>(options: LoadingCacheOptions<V> = {}): Loa
     const askedAt = performance.now()
     const entry: Entry<V> = { generation: generation(), askedAt, loading: from() }
     const drop = (): void => void (entries.peek(key) === entry && entries.delete(key))
-    entry.loading.then(
-      (value) => {
-        if (keeps(value)) entry.value = value
-        else drop()
-      },
-      (error) => void (keepsFailure(error) || drop()),
-    )
+    entry.loading.then((value) => {
+      if (keeps(value)) entry.value = value
+      else drop()
+    }, drop)
     entries.set(key, entry)
     return entry.loading
   }

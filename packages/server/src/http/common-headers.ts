@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { keyHeaders } from '../access/credentials.ts'
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
@@ -17,7 +18,7 @@ const allowedHeaders = [
  * The security and CORS headers of every answer, errors too. Answers are data, so nothing in them may load or run anything.
  * Pages of every origin may read them, because the key decides who may. They are constant, so no plugin computes them.
  */
-export const commonHeaders = {
+const documentHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': exposedHeaders.join(', '),
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -27,11 +28,37 @@ export const commonHeaders = {
   'x-frame-options': 'SAMEORIGIN',
 }
 
-/**
- * HSTS for a year, sent over https only. Subdomains may belong to others, so they are included only if the operator says so.
- */
-export const hstsHeader = (includesSubDomains: boolean): string =>
-  includesSubDomains ? 'max-age=31536000; includeSubDomains' : 'max-age=31536000'
+/** A tile is no document that could load, frame or link anything, and a map asks for hundreds: 270 bytes less each. */
+const tileHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'ETag, X-Request-Id, X-Tile-Features',
+  'cross-origin-resource-policy': 'cross-origin',
+  'x-content-type-options': 'nosniff',
+}
+
+/** The headers that each answer to a request has. */
+export type CommonHeaders = (
+  request: Pick<FastifyRequest, 'protocol'>,
+  isTile?: boolean,
+) => Readonly<Record<string, string>>
+
+type Options = {
+  /** Subdomains may belong to others, so HSTS includes them only if the operator says so. */
+  hstsSubDomains: boolean
+  isStopping(): boolean
+}
+
+export function createCommonHeaders({ hstsSubDomains, isStopping }: Options): CommonHeaders {
+  // For a year, and over https only.
+  const hsts = { 'strict-transport-security': `max-age=31536000${hstsSubDomains ? '; includeSubDomains' : ''}` }
+  const overHttps = { document: { ...documentHeaders, ...hsts }, tile: { ...tileHeaders, ...hsts } }
+  const overHttp = { document: documentHeaders, tile: tileHeaders }
+  return ({ protocol }, isTile) => {
+    const headers = (protocol === 'https' ? overHttps : overHttp)[isTile ? 'tile' : 'document']
+    // Keep-alive connections must not delay a stopping server.
+    return isStopping() ? { ...headers, connection: 'close' } : headers
+  }
+}
 
 /** The answer to a CORS preflight, the same for every path. */
 export const preflightHeaders = {

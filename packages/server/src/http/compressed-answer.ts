@@ -1,12 +1,14 @@
 import { pipeline, Readable, Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
-import type { FastifyReply } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { AclClass } from '../access/acl.ts'
 import { type Compression, chooseCompression, compress, compressions, compressWell } from './compression.ts'
 import type { DeclaredOperation } from './operation.ts'
 
 /** A response body: text, bytes or a stream. */
 export type Body = string | Uint8Array | Readable
+
+type Coding = Exclude<Compression, 'identity'>
 
 /** An answer of this size or less fits into one packet anyway. */
 const worthCompressing = 1_024
@@ -24,34 +26,32 @@ export function mayCompress({ access, method }: Pick<DeclaredOperation, 'access'
   return access === 'key' || !secretClasses.has(access.class)
 }
 
+/** The headers of one answer, which may still change. */
+export type OwnHeaders = Record<string, string>
+
 /** Content negotiation of the coding, by type, size and `Accept-Encoding`. */
-export function codingOf(reply: FastifyReply, body: Body): Compression {
+export function codingOf(headers: OwnHeaders, body: Body, accept: string | undefined): Compression {
   const isLarge = body instanceof Readable || body.length > worthCompressing
-  if (!isLarge || reply.hasHeader('content-encoding')) return 'identity'
-  if (!compressible.test(String(reply.getHeader('content-type') ?? ''))) return 'identity'
-  reply.header('vary', withAcceptEncoding(String(reply.getHeader('vary') ?? '')))
-  return chooseCompression(reply.request.headers['accept-encoding'], compressions) ?? 'identity'
+  if (!isLarge || headers['content-encoding'] !== undefined) return 'identity'
+  if (!compressible.test(headers['content-type'] ?? '')) return 'identity'
+  headers.vary = withAcceptEncoding(headers.vary ?? '')
+  return chooseCompression(accept, compressions) ?? 'identity'
+}
+
+/** Says in the headers that the body is in this coding. A strong entity tag names one sequence of bytes, so it changes. */
+export function markCompressed(headers: OwnHeaders, coding: Coding): void {
+  headers['content-encoding'] = coding
+  delete headers['content-length']
+  if (headers.etag !== undefined) headers.etag = headers.etag.replace(/"$/, `-${coding}"`)
 }
 
 const withAcceptEncoding = (vary: string): string =>
   /accept-encoding/i.test(vary) ? vary : vary === '' ? 'accept-encoding' : `${vary}, accept-encoding`
 
-/** Sends the body in this coding. `isKept`: the same bytes go into every such answer, so they are compressed once. */
-export async function sendCompressed(
-  reply: FastifyReply,
-  body: Body,
-  coding: Exclude<Compression, 'identity'>,
-  isKept = false,
-): Promise<FastifyReply> {
-  const etag = reply.getHeader('etag')
-  if (typeof etag === 'string') reply.header('etag', taggedAs(etag, coding))
-  if (body instanceof Readable) {
-    reply.header('content-encoding', coding).removeHeader('content-length')
-    return reply.send(compressedStream(body, coding))
-  }
+/** The whole body in this coding. `isKept`: the same bytes go into every such answer, so they are compressed once. */
+export function compressedBody(body: string | Uint8Array, coding: Coding, isKept = false): Promise<Uint8Array> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  const compressed = isKept ? await keptForm(bytes, coding) : await compress(bytes, coding)
-  return reply.header('content-encoding', coding).send(compressed)
+  return isKept ? keptForm(bytes, coding) : compress(bytes, coding)
 }
 
 const keptForms = new WeakMap<Uint8Array, Map<Compression, Promise<Uint8Array>>>()
@@ -79,7 +79,7 @@ const encoders = {
 }
 
 /** The stream compressed while it flows, at the pace at which it is read. Either end that breaks ends the other. */
-function compressedStream(body: Readable, coding: keyof typeof encoders): Readable {
+export function compressedStream(body: Readable, coding: Coding): Readable {
   const encoder = encoders[coding]()
   let flushing: NodeJS.Timeout | undefined
   const flush = (): void => {
@@ -101,14 +101,14 @@ function compressedStream(body: Readable, coding: keyof typeof encoders): Readab
   return encoder
 }
 
-/** A strong entity tag names one sequence of bytes, so each coding has its own. */
-const taggedAs = (etag: string, coding: Compression): string => etag.replace(/"$/, `-${coding}"`)
-
-/** The entity tag that `taggedAs` was given, of a tag that a client sends back. */
+/** The entity tag that `markCompressed` was given, of a tag that a client sends back. */
 export const withoutCoding = (etag: string): string => etag.replace(/-(gzip|br|zstd)"$/, '"')
 
-/** The tag for a 304: the one that the client holds, in its coding. */
-export function heldTag({ request }: FastifyReply, etag: string): string {
-  const held = (request.headers['if-none-match'] ?? '').split(',').map((item) => item.trim().replace(/^W\//, ''))
-  return held.find((tag) => withoutCoding(tag) === etag) ?? etag
+/** The tag of a 304 is the one that the client holds, in its coding. */
+export function keepHeldTag(headers: OwnHeaders, request: FastifyRequest): void {
+  const { etag } = headers
+  const { 'if-none-match': header } = request.headers
+  if (etag === undefined || header === undefined) return
+  const held = header.split(',').map((item) => item.trim().replace(/^W\//, ''))
+  headers.etag = held.find((tag) => withoutCoding(tag) === etag) ?? etag
 }

@@ -55,30 +55,33 @@ export function chooseCompression(
   accept: string | undefined,
   offered: readonly Compression[],
 ): Compression | undefined {
-  const weights = weightsOf(accept ?? '')
+  for (const name of rankingOf(accept ?? '')) if (offered.includes(name)) return name
+  return undefined
+}
+
+/** Cache of parsed headers: there are few browsers, each with one header. */
+const known = new Map<string, readonly Compression[]>()
+const maxKnown = 100
+
+/** All that the header accepts, the best first. */
+function rankingOf(accept: string): readonly Compression[] {
+  const before = known.get(accept)
+  if (before) return before
+  const ranking = readRanking(accept)
+  if (known.size === maxKnown) known.clear()
+  known.set(accept, ranking)
+  return ranking
+}
+
+function readRanking(accept: string): Compression[] {
+  const weights = readWeights(accept)
   const any = weights.get('*')
   const weightOf = (name: Compression): number =>
     weights.get(name) ??
     (name === 'gzip' ? weights.get('x-gzip') : undefined) ??
     any ??
     (name === 'identity' ? 0.0001 : 0)
-  const ranked = preference
-    .filter((name) => offered.includes(name) && weightOf(name) > 0)
-    .sort((a, b) => weightOf(b) - weightOf(a))
-  return ranked[0]
-}
-
-/** Cache of parsed headers: there are few browsers, each with one header. */
-const known = new Map<string, ReadonlyMap<string, number>>()
-const maxKnown = 100
-
-function weightsOf(accept: string): ReadonlyMap<string, number> {
-  const before = known.get(accept)
-  if (before) return before
-  const weights = readWeights(accept)
-  if (known.size === maxKnown) known.clear()
-  known.set(accept, weights)
-  return weights
+  return preference.filter((name) => weightOf(name) > 0).sort((a, b) => weightOf(b) - weightOf(a))
 }
 
 function readWeights(accept: string): Map<string, number> {

@@ -2,13 +2,14 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { authorize, bearerOf, type Caller, type Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
+import { whenReady } from '../concurrency/when-ready.ts'
 import { isForeignKeyViolation } from '../db/database-error.ts'
 import { ApiError, FaultCollector, invalid } from '../errors.ts'
-import { mayCompress } from './compressed-answer.ts'
+import type { CommonHeaders } from './common-headers.ts'
 import type { Access, Address, ContextOf, DeclaredOperation, Operation } from './operation.ts'
-import { parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
+import { noQuery, parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
 import { openRequestSignal, type RequestSignal } from './request-signal.ts'
-import { sendAnswer } from './send-answer.ts'
+import { answerSender } from './send-answer.ts'
 import { validator } from './validate.ts'
 
 /** The config of a route; routes that only refuse have no operation. */
@@ -19,11 +20,22 @@ type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree; opened?: Requ
 /** The property of a request that holds its caller and scope. */
 export const admission = 'admission'
 
-/** Makes the route of an operation. */
-export function mount<S>(app: FastifyInstance, operation: Operation<S>, authority: Authority, services: S): void {
+/** What the routes of a server have in common. */
+export type Surroundings<S> = {
+  readonly authority: Authority
+  readonly services: S
+  readonly commonHeaders: CommonHeaders
+}
+
+/**
+ * Makes the route of an operation. Nothing in it makes a promise of its own, so an answer from memory, such as a tile from the
+ * cache, is sent in the same turn in which its request was read.
+ */
+export function mount<S>(app: FastifyInstance, operation: Operation<S>, surroundings: Surroundings<S>): void {
+  const { authority, services } = surroundings
   const readBody = operation.body && validator(operation.body, 'body')
   const readInput = queryReader(operation)
-  const isCompressed = mayCompress(operation)
+  const sendAnswer = answerSender(operation, surroundings.commonHeaders)
   const paramsOf = paramsReader(operation)
 
   app.route({
@@ -32,10 +44,14 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, authorit
     bodyLimit: operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined),
     config: { operation } satisfies RouteConfig,
     // Before the body is read, so that callers without access cost little.
-    async onRequest(request) {
-      request.setDecorator<Admitted>(admission, await admitRequest(operation, request, authority, services))
+    onRequest(request, _reply, done) {
+      const keep = (one: Admitted): void => request.setDecorator<Admitted>(admission, one)
+      const admitted = admitRequest(operation, request, authority, services)
+      if (admitted instanceof Promise) return admitted.then(keep)
+      keep(admitted)
+      done()
     },
-    async handler(request, reply) {
+    handler(request, reply) {
       const admitted = request.getDecorator<Admitted>(admission)
       const { tree } = admitted
       const faults = new FaultCollector()
@@ -45,10 +61,16 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, authorit
       faults.finish()
       const params = paramsOf(request)
       const context = new Context(request, admitted, authority, services) as ContextOf<Access, S>
-      try {
-        return sendAnswer(reply, await operation.handle(context, { params, query, body }), operation, isCompressed)
-      } catch (error) {
+      const fail = async (error: unknown): Promise<never> => {
         throw await explained(error, admitted, authority)
+      }
+      try {
+        const sent = whenReady(operation.handle(context, { params, query, body }), (answer) =>
+          sendAnswer(reply, answer),
+        )
+        return sent instanceof Promise ? sent.catch(fail) : sent
+      } catch (error) {
+        return fail(error)
       }
     },
   })
@@ -71,7 +93,9 @@ function queryReader(
 ): (tree: QueryTree, faults: FaultCollector) => Record<string, unknown> {
   const { query, ownParameters } = operation
   const validate = query && validator(query, 'query')
+  const mayBeEmpty = !query?.required?.length
   return (tree, faults) => {
+    if (tree === noQuery && mayBeEmpty) return {}
     if (!ownParameters) faults.attempt(() => refuseUnknown(tree, query ?? noParameters))
     if (!(query && validate)) return {}
     const values = readQuery(query, tree, faults)
@@ -154,24 +178,26 @@ export function routeOf({
   return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && idPattern ? `:id(${idPattern})` : `:${name}`))
 }
 
-async function admitRequest<S>(
+function admitRequest<S>(
   operation: Operation<S>,
   request: FastifyRequest,
   authority: Authority,
   services: S,
-): Promise<Admitted> {
+): Admitted | Promise<Admitted> {
   const tree = parseQueryString(queryOf(request.raw.url ?? ''))
   if (operation.access === 'public') return { tree }
   const credentials = { rawHeaders: request.raw.rawHeaders, query: tree }
   const { readToolToken } = operation
-  const caller = await authenticate(
+  const authenticated = authenticate(
     credentials,
     authority,
     readToolToken && ((token) => readToolToken(token, services)),
   )
-  authority.noteRequest?.(caller)
-  const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
-  return scope ? { caller, tree, scope } : { caller, tree }
+  return whenReady(authenticated, (caller) => {
+    authority.noteRequest?.(caller)
+    const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
+    return scope ? { caller, tree, scope } : { caller, tree }
+  })
 }
 
 /**

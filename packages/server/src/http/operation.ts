@@ -37,12 +37,12 @@ export type ContextOf<A extends Access, S> = {
 } & (A extends 'public' ? object : A extends 'key' ? { caller: Caller } : { caller: Caller; scope: Scope })
 
 /**
- * The response. A body is sent as JSON unless it is a stream or bytes; `json` is already serialized. `isKept`: the body is
- * the same object in every such answer, so its compressed form can be cached.
+ * The response. Names of headers are in lower case. A body is sent as JSON unless it is a stream or bytes; `json` is already
+ * serialized. `isKept`: the body is the same object in every such answer, so its compressed form can be cached.
  */
 export type Answer = {
   status?: number
-  headers?: Record<string, string>
+  headers?: Readonly<Record<string, string>>
   body?: unknown
   json?: string
   isKept?: boolean
@@ -85,6 +85,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   readToolToken?: (token: string, services: S) => ReturnType<ReadToolToken>
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
+  /** The answer is a tile: no browser shows it as a document, so it goes without the headers that guard documents. */
+  isTile?: boolean
   /** The successful answer. */
   success: { status: number; description: string; schema?: TSchema; contentType?: string; headers?: readonly string[] }
   /** Statuses beyond those that every operation can answer. */
@@ -94,7 +96,7 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   handle: (
     context: ContextOf<A, S>,
     input: { params: PathParameters<P>; query: Static<Q>; body: Static<B> },
-  ) => Promise<Answer>
+  ) => Answer | Promise<Answer>
 }
 
 /** An endpoint as data: routes, checks, OpenAPI and the contract tests all read it. It needs nothing until it is called. */

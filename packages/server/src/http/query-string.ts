@@ -10,16 +10,25 @@ type QueryValue = string | QueryValue[] | QueryTree
 const maxPairs = 1_000
 const maxDepth = 32
 
+/** Everything before the first question mark. */
+export function pathOf(address: string): string {
+  const mark = address.indexOf('?')
+  return mark === -1 ? address : address.slice(0, mark)
+}
+
 /** The query string: everything after the first question mark. */
 export function queryOf(address: string): string {
   const mark = address.indexOf('?')
   return mark === -1 ? '' : address.slice(mark + 1)
 }
 
+/** The tree of every address without a query string. */
+export const noQuery: QueryTree = Object.freeze(Object.create(null))
+
 /** `a=1&b[c]=2&d[]=3` → `{a: '1', b: {c: '2'}, d: ['3']}`. Nothing is dropped: what cannot be read is a 400. */
 export function parseQueryString(text: string): QueryTree {
+  if (text === '') return noQuery
   const tree: QueryTree = Object.create(null)
-  if (text === '') return tree
   const pairs = text.split('&')
   if (pairs.length > maxPairs) throw invalid('query', `has more than ${maxPairs} parameters`)
   for (const pair of pairs) {
@@ -49,14 +58,14 @@ function readName(text: string): Name {
   const open = text.indexOf('[')
   if (open <= 0) return { text, path: [text], isList: false }
   const brackets = text.slice(open)
-  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(pathOf(text), 'must have brackets that match')
+  if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(placeOf(text), 'must have brackets that match')
   const path = [text.slice(0, open), ...brackets.slice(1, -1).split('][')]
   if (path.length > maxDepth) {
-    throw invalid(pathOf(text.slice(0, open)), `must not nest deeper than ${maxDepth} levels`)
+    throw invalid(placeOf(text.slice(0, open)), `must not nest deeper than ${maxDepth} levels`)
   }
   const isList = path.at(-1) === ''
   if (isList) path.pop()
-  if (path.includes('')) throw invalid(pathOf(text), 'must have empty brackets only at the end')
+  if (path.includes('')) throw invalid(placeOf(text), 'must have empty brackets only at the end')
   return { text, path, isList }
 }
 
@@ -76,10 +85,10 @@ function place(tree: QueryTree, { text, path, isList }: Name, value: string): vo
   else throw clash(text)
 }
 
-const clash = (name: string): ApiError => invalid(pathOf(name), 'must not be given both as a value and as an object')
+const clash = (name: string): ApiError => invalid(placeOf(name), 'must not be given both as a value and as an object')
 
-/** The path of a parameter in error messages. */
-const pathOf = (name: string): string => `query/${name.slice(0, 100)}`
+/** The place of a parameter in error messages. */
+const placeOf = (name: string): string => `query/${name.slice(0, 100)}`
 
 /** The names that a dataset gives to parameters of its own. */
 type OwnNames = { has(name: string): boolean; keys(): Iterable<string> }
@@ -91,7 +100,7 @@ export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'pr
   if (unknownNames.length === 0) return
   const known = [...Object.keys(properties), ...(own?.keys() ?? [])]
   const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, known) })
-  throw faulty(unknownNames.map((name) => ({ path: pathOf(name), ...fault(name) })))
+  throw faulty(unknownNames.map((name) => ({ path: placeOf(name), ...fault(name) })))
 }
 
 /** The declared parameters, converted by their schemas. Unknown ones are ignored; faults are collected. */
@@ -99,7 +108,7 @@ export function readQuery(schema: TObject, tree: QueryTree, faults: FaultCollect
   const values: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = tree[name]
-    const read = value === undefined ? undefined : faults.attempt(() => readParameter(property, value, pathOf(name)))
+    const read = value === undefined ? undefined : faults.attempt(() => readParameter(property, value, placeOf(name)))
     // An empty list, such as `fields=`, means the default.
     if (read !== undefined && !(Array.isArray(read) && read.length === 0)) values[name] = read
   }

@@ -4,6 +4,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyBodyParser,
   type FastifyInstance,
+  type FastifyReply,
   type FastifyRequest,
   LogController,
 } from 'fastify'
@@ -11,11 +12,12 @@ import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
-import { commonHeaders, hstsHeader, methods, preflightHeaders } from './common-headers.ts'
+import { createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type RouteConfig, releaseSignal, routeOf } from './mount.ts'
 import type { DeclaredOperation, Operation } from './operation.ts'
 import { problemAnswer, sendProblem } from './problem.ts'
+import { pathOf } from './query-string.ts'
 
 export type ServerOptions = {
   logger: FastifyBaseLogger
@@ -36,6 +38,9 @@ export async function createServer<S>(
   services: S,
   { logger, trustProxy, bodyLimit, isStopping, hstsSubDomains = false }: ServerOptions,
 ): Promise<FastifyInstance> {
+  const commonHeaders = createCommonHeaders({ hstsSubDomains, isStopping })
+  const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+    sendProblem(request, reply.headers(commonHeaders(request)), error)
   const app = Fastify({
     loggerInstance: logger,
     // One line per request, written below.
@@ -51,26 +56,18 @@ export async function createServer<S>(
     // Bodies have a deadline of their own, since a file may take longer.
     requestTimeout: 0,
     keepAliveTimeout: 72_000,
-    frameworkErrors: (error, request, reply) => void sendProblem(request, reply.headers(commonHeaders), error),
+    frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
     clientErrorHandler: answerUnreadable,
   })
   const secretRoutes = new Set(operations.filter(({ secretPath }) => secretPath).map(routeOf))
-  const hsts = hstsHeader(hstsSubDomains)
   readJson(app)
-  app.setErrorHandler((error, request, reply) => sendProblem(request, reply, error))
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, nothingHere()))
+  app.setErrorHandler(refuse)
+  app.setNotFoundHandler((request, reply) => refuse(nothingHere(), request, reply))
   // Hooks with a callback: one that returned a promise would cost every request a turn of the event loop.
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(commonHeaders).header('x-request-id', request.id)
-    if (request.protocol === 'https') reply.header('strict-transport-security', hsts)
+  app.addHook('onRequest', (request, _reply, done) => {
     setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
     // For unknown paths the body is not read.
     done(urlFault(request.raw.url ?? '') ?? (request.is404 ? nothingHere() : undefined))
-  })
-  app.addHook('onSend', (_request, reply, payload, done) => {
-    // Keep-alive connections must not delay a stopping server.
-    if (isStopping()) reply.header('connection', 'close')
-    done(null, payload)
   })
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, log, method, url, raw, routeOptions } = request
@@ -84,9 +81,12 @@ export async function createServer<S>(
     log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request')
     done()
   })
-  app.options('*', (_request, reply) => reply.code(204).headers(preflightHeaders).send())
+  app.options('*', (request, reply) => {
+    reply.headers(commonHeaders(request)).header('x-request-id', request.id)
+    return reply.code(204).headers(preflightHeaders).send()
+  })
   app.decorateRequest(admission, null)
-  for (const operation of operations) mount(app, operation, authority, services)
+  for (const operation of operations) mount(app, operation, { authority, services, commonHeaders })
   refuseOtherMethods(app, operations)
   return app
 }
@@ -103,7 +103,7 @@ const acceptedId = (id: unknown): string | undefined =>
  */
 function loggedPath(url: string, route: string | undefined, secretRoutes: ReadonlySet<string>): string | undefined {
   if (route === undefined || route === '*') return undefined
-  const path = url.split('?', 1)[0] ?? ''
+  const path = pathOf(url)
   return secretRoutes.has(route) || path.includes('%') ? route : path
 }
 
@@ -132,7 +132,7 @@ function urlFault(url: string): ApiError | undefined {
       `The address is longer than ${maxUrlLength} bytes. Send the query in a body by POST.`,
     )
   }
-  const path = url.split('?', 1)[0] ?? ''
+  const path = pathOf(url)
   if (!/;|%3b|%00/i.test(path)) return undefined
   return new ApiError('invalid_request', 'The path must not contain ; or NUL.')
 }

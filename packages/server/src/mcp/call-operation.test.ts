@@ -27,7 +27,8 @@ before(async () => {
   http = fastify()
   http.decorateRequest(admission, null)
   http.setErrorHandler((error, _request, reply) => reply.code(statusOf(error)).send())
-  for (const operation of operations) mount(http, operation, authority, {})
+  const surroundings = { authority, services: {}, commonHeaders: () => ({}) }
+  for (const operation of operations) mount(http, operation, surroundings)
 })
 after(async () => {
   await http.close()

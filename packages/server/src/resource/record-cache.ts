@@ -9,7 +9,11 @@ import { getEntity } from './store.ts'
  * Cache of records, and of values derived from them, for requests that need one on the way. A change is seen by every
  * replica within a second, and at once by the one that made it.
  */
-export type RecordCache<T> = { get(scope: Scope, id: string): Promise<T> }
+export type RecordCache<T> = {
+  get(scope: Scope, id: string): Promise<T>
+  /** The value if it is cached; the error if it is known that there is none. */
+  fresh(scope: Scope, id: string): T | ApiError | undefined
+}
 
 /** `others`: the derived value depends on records of these resources too. */
 export function createRecordCache<T>(
@@ -25,14 +29,25 @@ export function createRecordCache<T>(
     return sum
   }
 
-  // Absence is cached as long as presence.
-  const cache = createLoadingCache<T>({ generation: generationNow, keepsFailure: isAbsent })
+  const cache = createLoadingCache<T | ApiError>({ generation: generationNow })
+  /** Absence is a value, because it is cached as long as presence. */
+  async function load(scope: Scope, id: string): Promise<T | ApiError> {
+    try {
+      return await derive(await getEntity(store, scope, id))
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'not_found') return error
+      throw error
+    }
+  }
   return {
-    get: (scope, id) => cache.get(keyOf(scope, id), async () => derive(await getEntity(store, scope, id))),
+    fresh: (scope, id) => cache.fresh(keyOf(scope, id)),
+    async get(scope, id) {
+      const found = await cache.get(keyOf(scope, id), () => load(scope, id))
+      if (found instanceof ApiError) throw found
+      return found
+    },
   }
 }
-
-const isAbsent = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found'
 
 /** Two callers share an entry only when they reach the same rows; a list of ids is identified by its key. */
 function keyOf({ applicationId, ids, ownerId, caller }: Scope, id: string): string {

@@ -19,6 +19,8 @@ export function isUnchanged(request: FastifyRequest, revision: string): boolean 
   const header = request.headers['if-none-match']
   if (header === undefined) return false
   const tag = etagOf(revision)
+  // What browsers send, without taking it apart.
+  if (header === tag) return true
   const tags = header.split(',').map((item) => item.trim().replace(/^W\//, ''))
   return header.trim() === '*' || tags.some((item) => item === tag || withoutCoding(item) === tag)
 }
