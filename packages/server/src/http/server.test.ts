@@ -204,6 +204,17 @@ describe('bodies', () => {
     assert.equal((await post(`{"name":${'['.repeat(5_000)}${']'.repeat(5_000)}}`)).status, 400)
   })
 
+  test('of which there is only the type are refused at once, since nothing will come', async () => {
+    for (const [path, type] of [
+      [styles, 'application/json'],
+      [styles, 'text/xml'],
+      ['/api/v1/uploads', 'multipart/form-data; boundary=a'],
+    ]) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${app.master}\r\nConnection: close\r\n`
+      assert.match(await raw(`${head}Content-Type: ${type}\r\n\r\n`), /^HTTP\/1\.1 4(00|15)/, type)
+    }
+  })
+
   test('are not read before the key is known', async () => {
     assert.equal((await app.call('POST', styles, { key: null, raw: '{' })).status, 401)
   })
