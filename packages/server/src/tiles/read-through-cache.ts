@@ -1,4 +1,5 @@
 // A read-through, single-flight cache of tiles.
+import { whenReady } from '../concurrency/when-ready.ts'
 import { report } from '../events.ts'
 import {
   type Compression,
@@ -23,12 +24,11 @@ export type ReadTile = {
   readonly compression: Compression
   /** Empty if there is nothing to draw. */
   readonly bytes: Uint8Array
-  readonly isHit: boolean
 }
 
-/** Serves tiles in their transfer form. Concurrent requests for a missing tile share one build. */
+/** Serves tiles in their transfer form, cached ones at once. Concurrent requests for a missing tile share one build. */
 export type ReadThroughCache = {
-  get(known: LoadedTileSource, asked: TileAsked, leaving: () => AbortSignal): Promise<ReadTile>
+  get(known: LoadedTileSource, asked: TileAsked, leaving: () => AbortSignal): ReadTile | Promise<ReadTile>
   has(known: LoadedTileSource, asked: TileAsked): boolean
 }
 
@@ -37,9 +37,10 @@ export type ReadThroughOptions = TileMakers & { cache: TileCache }
 /** An empty tile; in GeoJSON that is an empty FeatureCollection. */
 function emptyTile(extension: Extension): CachedTile {
   const bytes = extension === 'geojson' ? noFeatures : new Uint8Array()
-  return { forms: new Map([['identity', bytes]]), etag: `empty${bytes.length}` }
+  return { forms: new Map<Compression, Uint8Array>([['identity', bytes]]), etag: `empty${bytes.length}` }
 }
 const noFeatures = Buffer.from(JSON.stringify({ type: 'FeatureCollection', features: [] }))
+const plainOnly: readonly Compression[] = ['identity']
 const images = new Set<Extension>(['png', 'jpg', 'jpeg', 'webp', 'avif'])
 
 export function createReadThroughCache(options: ReadThroughOptions): ReadThroughCache {
@@ -85,43 +86,44 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
 
   return {
     has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
-    async get(known, asked, leaving) {
-      if (!known.isExtentEstimated && !touches(asked.tile, known.source.extentLngLat, tileMargin)) {
-        checkParameters(known, asked.parameters, asked.tree)
-        const tile = { ...emptyTile(asked.extension), ...(known.layer && { features: '0/0' }) }
-        return { tile, ...(await formFor(tile, asked, () => {})), isHit: true }
-      }
+    get(known, asked, leaving) {
       const key = keyOf(known, asked)
       const owner = known.source.applicationId
       const kept = cache.get(owner, key)
+      if (!kept && !known.isExtentEstimated && !touches(asked.tile, known.source.extentLngLat, tileMargin)) {
+        checkParameters(known, asked.parameters, asked.tree)
+        const tile = { ...emptyTile(asked.extension), ...(known.layer && { features: '0/0' }) }
+        return inForm(tile, asked, () => {})
+      }
       report('tile', { of: known.layer ? 'dataset' : 'archive', isKept: kept !== undefined })
-      const tile = kept ?? (await find(known, asked, key, leaving()))
-      const form = await formFor(tile, asked, () => cache.grow(owner, key))
-      return { tile, ...form, isHit: kept !== undefined }
+      const onGrown = (): void => cache.grow(owner, key)
+      return whenReady(kept ?? find(known, asked, key, leaving()), (tile) => inForm(tile, asked, onGrown))
     },
   }
 }
 
 /** A cached form that the client accepts; otherwise its preferred form, made once. */
-async function formFor(
-  { forms }: CachedTile,
-  { accept, extension }: TileAsked,
-  onGrown: () => void,
-): Promise<{ compression: Compression; bytes: Uint8Array }> {
-  const available = compressions.filter((compression) => forms.has(compression))
+function inForm(tile: CachedTile, asked: TileAsked, onGrown: () => void): ReadTile | Promise<ReadTile> {
+  const { forms } = tile
+  const compression = readyForm(forms, asked)
+  const bytes = compression && forms.get(compression)
+  return compression && bytes ? { tile, compression, bytes } : makeForm(tile, asked, onGrown)
+}
+
+function readyForm(forms: CachedTile['forms'], { accept, extension }: TileAsked): Compression | undefined {
   const plain = forms.get('identity')
-  const isPlainTaken = chooseCompression(accept, ['identity']) !== undefined
-  const isBestPlain = images.has(extension) || plain?.byteLength === 0
-  if (plain && (isBestPlain || (plain.byteLength < worthCompressing && isPlainTaken)))
-    return { compression: 'identity', bytes: plain }
-  const ready = chooseCompression(accept, available)
-  if (ready !== undefined && (ready !== 'identity' || chooseCompression(accept, compressions) === 'identity')) {
-    return { compression: ready, bytes: forms.get(ready) ?? new Uint8Array() }
-  }
-  const wanted = chooseCompression(accept, compressions) ?? 'identity'
+  if (plain && (images.has(extension) || plain.byteLength === 0)) return 'identity'
+  if (plain && plain.byteLength < worthCompressing && chooseCompression(accept, plainOnly)) return 'identity'
+  const ready = chooseCompression(accept, [...forms.keys()])
+  return ready === 'identity' && chooseCompression(accept, compressions) !== 'identity' ? undefined : ready
+}
+
+async function makeForm(tile: CachedTile, { accept }: TileAsked, onGrown: () => void): Promise<ReadTile> {
+  const { forms } = tile
+  const compression = chooseCompression(accept, compressions) ?? 'identity'
   const [kind = 'identity', stored = new Uint8Array()] = [...forms][0] ?? []
-  const bytes = await compress(plain ?? (await unpack(stored, kind as Compression)), wanted)
-  forms.set(wanted, bytes)
+  const bytes = await compress(forms.get('identity') ?? (await unpack(stored, kind)), compression)
+  forms.set(compression, bytes)
   onGrown()
-  return { compression: wanted, bytes }
+  return { tile, compression, bytes }
 }

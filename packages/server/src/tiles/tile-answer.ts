@@ -32,17 +32,17 @@ export function tileHeaders(
   tile: CachedTile,
   compression: Compression,
 ): Record<string, string> {
-  const { features } = tile
-  return {
+  const headers: Record<string, string> = {
     'content-type': types[extension],
     // A URL with the current version is immutable; any other is revalidated each time.
     'cache-control': tree[versionParameter] === version ? 'private, max-age=3600' : 'private, no-cache',
     vary,
     etag: etagOf(revisionOf(tile, compression)),
-    ...(features !== undefined && { 'x-tile-features': features }),
-    ...(compression !== 'identity' && { 'content-encoding': compression }),
-    ...lowerCased(source.headers),
   }
+  if (tile.features !== undefined) headers['x-tile-features'] = tile.features
+  if (compression !== 'identity') headers['content-encoding'] = compression
+  for (const [name, value] of Object.entries(source.headers)) headers[name.toLowerCase()] = value
+  return headers
 }
 
 /** Serves a TileJSON, or 304 if the client already has it. */
@@ -52,6 +52,3 @@ export function described(request: FastifyRequest, body: object, headers: Record
   const tagged = { ...headers, etag: etagOf(revision) }
   return isUnchanged(request, revision) ? { status: 304, headers: tagged } : { json, headers: tagged }
 }
-
-const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -248,6 +248,15 @@ describe('every answer', () => {
     }
   })
 
+  test('with a tile lacks the headers that only guard documents, as a map asks for hundreds', async () => {
+    const { headers } = await get('0/0/0.mvt')
+    for (const name of ['content-security-policy', 'referrer-policy', 'x-frame-options'])
+      assert.equal(headers[name], undefined, name)
+    assert.equal(headers['cross-origin-resource-policy'], 'cross-origin')
+    assert.ok((await get('0/1/0.mvt')).headers['content-security-policy'])
+    assert.ok((await get('0/0/0.mvt?explain=true')).headers['content-security-policy'])
+  })
+
   test('to HEAD has the headers of GET and no body', async () => {
     const whole = await get('0/0/0.mvt', { 'accept-encoding': 'br' })
     const head = await maps.app.http.inject({

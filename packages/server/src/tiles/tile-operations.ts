@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import type { Scope } from '../access/acl.ts'
+import { whenReady } from '../concurrency/when-ready.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { Answer, Operation } from '../http/operation.ts'
 import type { QueryTree } from '../http/query-string.ts'
@@ -60,6 +61,7 @@ export const tileOperations: readonly Operation<TileServices>[] = [
     access,
     query: tileQuery,
     ownParameters: true,
+    isTile: true,
     success: { status: 200, description: 'The tile; 204 when there is nothing in it', contentType: tileType },
     failures: [204, 304, 413, 429, 502, 503, 504],
     handle: (context, { params, query }) => answerTile(context, params, query),
@@ -94,40 +96,51 @@ type Context = Parameters<Operation<TileServices>['handle']>[0] & { scope: Scope
 
 const keyInAddress = ({ 'api-key': key }: QueryTree): string | undefined => (typeof key === 'string' ? key : undefined)
 
-async function answerTile(
+function answerTile(
   context: Context,
   params: Readonly<Record<'id' | 'z' | 'x' | 'y' | 'ext', string>>,
   query: Static<typeof tileQuery>,
-): Promise<Answer> {
-  const { request, scope, services } = context
-  const { tiles } = services
+): Answer | Promise<Answer> {
   const tile = readTile(params)
   const extension = readExtension(params.ext)
-  const known = await tiles.sources.get(scope, params.id)
+  const known = context.services.tiles.sources.get(context.scope, params.id)
+  return whenReady(known, (source) => answerFrom(source, context, { tile, extension }, query))
+}
+
+function answerFrom(
+  known: LoadedTileSource,
+  context: Context,
+  { tile, extension }: Pick<TileAsked, 'tile' | 'extension'>,
+  query: Static<typeof tileQuery>,
+): Answer | Promise<Answer> {
+  const { tiles } = context.services
   checkForm(known, extension)
   const { minZoom, maxZoom } = known.source
   if (tile.z < minZoom || tile.z > maxZoom) {
     throw new ApiError('not_found', `This source has tiles from zoom ${minZoom} to ${maxZoom}.`)
   }
   const tree = readQuestion(context.tree, tileQuery, known.parameters)
-  const { explain, attributes, filter, limit } = query
-  const parameters = withoutAbsent({ attributes, filter, limit })
-  if (!known.layer && Object.keys(parameters).length > 0) {
-    throw invalid(
-      `query/${Object.keys(parameters)[0]}`,
-      'is only for tiles of datasets; this source is an archive of ready tiles',
-    )
+  const parameters = given(query)
+  const [first] = known.layer ? [] : Object.keys(parameters)
+  if (first !== undefined) {
+    throw invalid(`query/${first}`, 'is only for tiles of datasets; this source is an archive of ready tiles')
   }
-  const asked: TileAsked = { tile, extension, parameters, tree, accept: request.headers['accept-encoding'] }
-  if (explain) {
-    return { body: await explainTile(tiles, known, asked, scope, context.signal), headers: jsonHeaders }
-  }
-  return serveTile(tiles.readThrough, known, asked, context)
+  const accept = context.request.headers['accept-encoding']
+  const asked: TileAsked = { tile, extension, parameters, tree, accept }
+  return query.explain ? explained(known, asked, context) : serveTile(tiles.readThrough, known, asked, context)
 }
 
-/** Drops undefined values, so that an omitted parameter does not count as given. */
-const withoutAbsent = (asked: object): TileParameters =>
-  Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+const explained = async (known: LoadedTileSource, asked: TileAsked, { scope, signal, services }: Context) => ({
+  body: await explainTile(services.tiles, known, asked, scope, signal),
+  headers: jsonHeaders,
+})
+
+/** Without undefined values, so that an omitted parameter does not count as given. */
+const given = ({ attributes, filter, limit }: Static<typeof tileQuery>): TileParameters => ({
+  ...(attributes !== undefined && { attributes }),
+  ...(filter !== undefined && { filter }),
+  ...(limit !== undefined && { limit }),
+})
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 

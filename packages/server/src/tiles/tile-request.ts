@@ -1,7 +1,7 @@
 // Parses tile requests and makes their cache keys.
 import Type, { type TObject } from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
-import { type QueryTree, queryOf, refuseUnknown } from '../http/query-string.ts'
+import { noQuery, type QueryTree, queryOf, refuseUnknown } from '../http/query-string.ts'
 import type { Tile } from './mvt/projection.ts'
 
 export const extensions = ['mvt', 'pbf', 'geojson', 'png', 'jpg', 'jpeg', 'webp', 'avif'] as const
@@ -66,6 +66,7 @@ export const cacheParameters = {
  * 400.
  */
 export function readQuestion(tree: QueryTree, declared: TObject, own: ReadonlySet<string> = none): QueryTree {
+  if (tree === noQuery) return tree
   refuseUnknown(tree, declared, own)
   const isForCaches = (name: string) => (name === 'v' || name === '_') && !own.has(name)
   if (!Object.keys(tree).some(isForCaches)) return tree
@@ -102,6 +103,7 @@ export function requestKey({ z, x, y }: Tile, extension: Extension, tree: QueryT
 
 /** A cache key: equal for all tiles requested with the same parameters. */
 export function questionKey(tree: Readonly<Record<string, unknown>>): string {
+  if (tree === noQuery) return ''
   const asked = Object.entries(tree).filter(([name]) => !apart.has(name))
   return asked.length === 0 ? '' : canonical(Object.fromEntries(asked))
 }

@@ -2,6 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { operationUsing } from '../http/operation.ts'
 import type { BaseServices } from '../resource/resource.ts'
+import { type Basemap, createBasemap } from './basemap.ts'
 import { createReadThroughCache, type ReadThroughCache } from './read-through-cache.ts'
 import { createRowCache } from './row-cache.ts'
 import { createTileSourceCache, type TileSourceCache } from './tile-source-cache.ts'
@@ -12,6 +13,7 @@ import type { Tiling } from './tiling.ts'
 export type Tiles = TileMakers & {
   readonly means: TileMeans
   readonly sources: TileSourceCache
+  readonly basemap: Basemap
   readonly readThrough: ReadThroughCache
 }
 
@@ -27,5 +29,6 @@ export function createTiles(services: BaseServices, tiling: Tiling, budget: Tile
   const { means, archives, workers, cache } = tiling
   const makers = { data: means.data, workers, budget, rowCache: createRowCache(), archives }
   const sources = createTileSourceCache(services, means)
-  return { ...makers, means, sources, readThrough: createReadThroughCache({ ...makers, cache }) }
+  const basemap = createBasemap(means.archives)
+  return { ...makers, means, sources, basemap, readThrough: createReadThroughCache({ ...makers, cache }) }
 }

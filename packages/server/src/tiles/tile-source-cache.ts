@@ -11,7 +11,8 @@ import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type
 import { tileSourceTypeOf } from './tile-source-types.ts'
 import { datasetType } from './types/dataset.ts'
 
-export type TileSourceCache = { get(scope: Scope, id: string): Promise<LoadedTileSource> }
+/** Answers at once what is cached. */
+export type TileSourceCache = { get(scope: Scope, id: string): LoadedTileSource | Promise<LoadedTileSource> }
 
 /** A dataset without a tile source acts as its own. */
 export function createTileSourceCache(services: BaseServices, means: TileMeans): TileSourceCache {
@@ -54,19 +55,27 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
   const load = (source: TileSource, revision: string): Promise<LoadedTileSource> =>
     tileSourceTypeOf(source).load(means, source, revision)
 
-  return {
-    async get(scope, id) {
-      try {
-        return await explicit.get(scope, id)
-      } catch (error) {
-        const reach = scopeOf(scope.caller, 'datasets', 'execute')
-        if (!isAbsent(error) || !reach) throw error
-        return implicit.get(reach, id).catch((reason) => {
-          throw isAbsent(reason) ? error : reason
-        })
-      }
-    },
+  function fresh(scope: Scope, id: string): LoadedTileSource | undefined {
+    const known = explicit.fresh(scope, id)
+    if (!(known instanceof ApiError)) return known
+    const reach = scopeOf(scope.caller, 'datasets', 'execute')
+    const own = reach && implicit.fresh(reach, id)
+    return own instanceof ApiError ? undefined : own
   }
+
+  async function find(scope: Scope, id: string): Promise<LoadedTileSource> {
+    try {
+      return await explicit.get(scope, id)
+    } catch (error) {
+      const reach = scopeOf(scope.caller, 'datasets', 'execute')
+      if (!isAbsent(error) || !reach) throw error
+      return implicit.get(reach, id).catch((reason) => {
+        throw isAbsent(reason) ? error : reason
+      })
+    }
+  }
+
+  return { get: (scope, id) => fresh(scope, id) ?? find(scope, id) }
 }
 
 const isAbsent = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found'
