@@ -5,7 +5,7 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import autocannon from 'autocannon'
+import { requestRate } from './load.ts'
 import { inTurns, startServer, stopServer } from './server.ts'
 import { tilesOf, windowsAt } from './tile-data.ts'
 
@@ -99,14 +99,5 @@ async function digest(url: string): Promise<string> {
     .digest('hex')
 }
 
-async function rateOf({ url, paths }: Side): Promise<number> {
-  const requests = paths.map((path) => ({ path }))
-  const result = await autocannon({
-    url,
-    connections: 8,
-    duration: 4,
-    headers: { 'accept-encoding': 'gzip' },
-    requests,
-  })
-  return result.requests.average
-}
+const rateOf = (side: Side): Promise<number> =>
+  requestRate({ ...side, headers: { 'accept-encoding': 'gzip' }, connections: 8 })

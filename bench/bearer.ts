@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
+import { requestRate } from './load.ts'
 import { inTurns, roundsInTurns, startServer, stopServer } from './server.ts'
 
-const secondsPerRound = 4
 const port = 18_182
-const url = (path: string): string => `http://127.0.0.1:${port}/api/v1/${path}`
+const base = `http://127.0.0.1:${port}`
+const url = (path: string): string => `${base}/api/v1/${path}`
 
 /** GET of one style with an access token, against the same with the key that the token stands for. */
 export async function bearer(): Promise<string> {
@@ -21,8 +21,8 @@ export async function bearer(): Promise<string> {
   try {
     const { path, credentials } = await seed(master)
     const rates = await inTurns(
-      () => rateOf(url(path), credentials.bearer),
-      () => rateOf(url(path), credentials.key),
+      () => rateOf(path, credentials.bearer),
+      () => rateOf(path, credentials.key),
     )
     return report(rates)
   } finally {
@@ -53,11 +53,8 @@ async function seed(master: string): Promise<{ path: string; credentials: Creden
   }
 }
 
-async function rateOf(address: string, headers: Record<string, string>): Promise<number> {
-  const { requests, non2xx } = await autocannon({ url: address, headers, connections: 32, duration: secondsPerRound })
-  if (non2xx > 0) throw new Error(`${non2xx} answers were not 2xx`)
-  return requests.average
-}
+const rateOf = (path: string, headers: Record<string, string>): Promise<number> =>
+  requestRate({ url: base, paths: [`/api/v1/${path}`], headers, connections: 32 })
 
 function report({ ours, limit, ratio }: Awaited<ReturnType<typeof inTurns>>): string {
   return [

@@ -3,11 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import autocannon from 'autocannon'
 import { startPostgres } from '../scripts/postgres.ts'
+import { requestRate } from './load.ts'
 import { inTurns, residentMb, roundsInTurns, startServer, stopServer } from './server.ts'
 
-const secondsPerRound = 4
 const ports = { graticule: 18_180, bare: 18_181 }
 
 /** GET of one style by id, with key, ACL and tenancy, against the same SELECT in a bare Fastify route. */
@@ -69,16 +68,13 @@ async function compare(id: string, key: string): Promise<void> {
   if (ours !== theirs) throw new Error('The two servers do not answer the same')
 }
 
-async function rateOf(server: keyof typeof ports, id: string, key: string): Promise<number> {
-  const { requests, non2xx } = await autocannon({
-    url: url(server, `/api/v1/styles/${id}`),
+const rateOf = (server: keyof typeof ports, id: string, key: string): Promise<number> =>
+  requestRate({
+    url: url(server, ''),
+    paths: [`/api/v1/styles/${id}`],
     headers: { 'x-api-key': key },
     connections: 32,
-    duration: secondsPerRound,
   })
-  if (non2xx > 0) throw new Error(`${server}: ${non2xx} answers were not 2xx`)
-  return requests.average
-}
 
 function report({ ours, limit, ratio }: Awaited<ReturnType<typeof inTurns>>, idleMb: number, afterMb: number): string {
   return [

@@ -60,13 +60,16 @@ export const roundsInTurns = 7
 type InTurns = { ours: string; limit: string; ratio: string }
 
 /**
- * Two rates in turns, so that whatever else the machine does hits both; the first round warms up. Medians, and of the ratios
- * of the rounds their range too.
+ * Two rates in turns (ABBA), so that whatever else the machine does hits both; the first round warms up. Medians, and of the
+ * ratios of the rounds their range too.
  */
 export async function inTurns(measure: () => Promise<number>, measureLimit: () => Promise<number>): Promise<InTurns> {
   const rounds: { ours: number; limit: number }[] = []
-  for (let round = 0; round <= roundsInTurns; round++)
-    rounds.push({ limit: await measureLimit(), ours: await measure() })
+  for (let round = 0; round <= roundsInTurns; round++) {
+    const before = round % 2 === 0 ? await measureLimit() : undefined
+    const ours = await measure()
+    rounds.push({ ours, limit: before ?? (await measureLimit()) })
+  }
   const counted = rounds.slice(1)
   return {
     ours: median(counted.map(({ ours }) => ours)).toFixed(0),

@@ -5,14 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { VectorTile } from '@mapbox/vector-tile'
-import autocannon from 'autocannon'
 import { PbfReader } from 'pbf'
 import { startPostgres } from '../scripts/postgres.ts'
+import { requestRate } from './load.ts'
 import { eventLoopLag, inTurns, startServer, stopServer, watchLag } from './server.ts'
 import { makeTables, psql, tileStatement, tilesOf, type Window, windowsAt } from './tile-data.ts'
 
 const port = 18_184
-const barePort = 18_185
 const base = `http://127.0.0.1:${port}`
 const detailed = [8, 9, 10, 11, 12, 13, 14]
 const layers = [
@@ -22,15 +21,19 @@ const layers = [
 
 type Setting = { key: string; schema: string; url: string; directory: string; ids: Record<string, string> }
 
-/** Tiles made anew, from the cache and from archives, each against the limit of this machine. */
+/** Tiles made anew, against the limit of this machine. */
 export async function tiles(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
   const postgres = await startPostgres()
   const key = randomUUID()
-  const env = { DATABASE_URL: postgres.url, DATA_DIR: directory, MASTER_API_KEY: key, LOG_LEVEL: 'warn' }
-  const start = (cacheMb: string) =>
-    startServer('packages/server/bin/graticule.js', port, { ...env, TILE_CACHE_MB: cacheMb }, watchLag)
-  let server = await start('0')
+  const env = {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: directory,
+    MASTER_API_KEY: key,
+    LOG_LEVEL: 'warn',
+    TILE_CACHE_MB: '0',
+  }
+  const server = await startServer('packages/server/bin/graticule.js', port, env, watchLag)
   try {
     const setting = await prepare(key, postgres.url, directory)
     const note = (line: string): void => {
@@ -52,9 +55,6 @@ export async function tiles(): Promise<string> {
     lines.push(
       `| event-loop lag meanwhile, p99 (at most 50 ms is wanted); most | ${lag.p99.toFixed(0)} ms; ${lag.most.toFixed(0)} ms | | |`,
     )
-    await stopServer(server)
-    server = await start('256')
-    note(await hits(setting))
     return [...lines, ''].join('\n')
   } finally {
     await stopServer(server)
@@ -130,7 +130,7 @@ function idsIn(bytes: Buffer): Set<number> {
 async function misses(setting: Setting, layer: Layer): Promise<string> {
   const windows = windowsAt(9, 47, detailed)
   const { ours, limit, ratio } = await inTurns(
-    () => requestRate(setting, layer, windows.flatMap(tilesOf)),
+    () => madeRate(setting, layer, windows.flatMap(tilesOf)),
     () => pgbenchRate(setting, layer, windows),
   )
   return `| ${layer.table}: tiles made a second at zooms 8 to 14, against pgbench of ST_AsMVT (1.5 is wanted) | ${ours} | ${limit} | ${ratio} |`
@@ -154,19 +154,12 @@ async function pgbenchRate({ schema, url, directory }: Setting, { table, columns
   return Number(/tps = ([\d.]+)/.exec(output)?.[1])
 }
 
-async function requestRate({ key, ids }: Setting, { table }: Layer, places: readonly string[]): Promise<number> {
+function madeRate({ key, ids }: Setting, { table }: Layer, places: readonly string[]): Promise<number> {
   const shuffled = places
     .map((place, index) => ({ place, order: (index * 7919) % places.length }))
     .sort((a, b) => a.order - b.order)
-  const { requests, non2xx } = await autocannon({
-    url: base,
-    connections: 8,
-    duration: 4,
-    headers: { 'x-api-key': key },
-    requests: shuffled.map(({ place }) => ({ path: `/tiles/${ids[table]}/${place}.mvt` })),
-  })
-  if (non2xx > 0) throw new Error(`${non2xx} answers were not 2xx`)
-  return requests.average
+  const paths = shuffled.map(({ place }) => `/tiles/${ids[table]}/${place}.mvt`)
+  return requestRate({ url: base, paths, headers: { 'x-api-key': key }, connections: 8 })
 }
 
 /** One user, from the whole world down: the slowest of 20, against the plain statement. */
@@ -185,24 +178,4 @@ async function everyZoom({ key, ids, schema, url }: Setting, { table, columns }:
   const plain = performance.now() - start
   const p95 = times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? Number.NaN
   return `| ${table}: p95 of a tile at any zoom from 0 (250 ms is wanted), against the plain statement at zoom 0 | ${p95.toFixed(0)} ms; most ${times.at(-1)?.toFixed(0)} ms | ${plain.toFixed(0)} ms | |`
-}
-
-/** From the cache, against a server that does nothing but send the same bytes. */
-async function hits(setting: Setting): Promise<string> {
-  const { key, ids, directory } = setting
-  const places = windowsAt(9, 47, detailed).flatMap(tilesOf)
-  const stored: Record<string, string> = {}
-  for (const place of places) stored[place] = (await tile(key, ids.points ?? '', place)).toString('base64')
-  const file = join(directory, 'tiles.json')
-  await writeFile(file, JSON.stringify(stored))
-  const bare = await startServer('bench/bare-tiles.ts', barePort, { TILES: file })
-  const requests = places.map((place) => ({ path: `/${place}` }))
-  const bareRate = async (): Promise<number> =>
-    (await autocannon({ url: `http://127.0.0.1:${barePort}`, connections: 8, duration: 4, requests })).requests.average
-  try {
-    const { ours, limit, ratio } = await inTurns(() => requestRate(setting, layers[0], places), bareRate)
-    return `| tiles from the cache a second, against node:http sending the same bytes (0.6 is wanted) | ${ours} | ${limit} | ${ratio} |`
-  } finally {
-    await stopServer(bare)
-  }
 }
