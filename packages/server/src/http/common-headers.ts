@@ -28,10 +28,10 @@ const documentHeaders = {
   'x-frame-options': 'SAMEORIGIN',
 }
 
-/** A tile is no document that could load, frame or link anything, and a map asks for hundreds: 255 bytes less each. */
+/** A tile is no document that could load, frame or link anything, and a map asks for hundreds. */
 const tileHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'ETag, X-Request-Id, X-Tile-Features',
+  'access-control-expose-headers': documentHeaders['access-control-expose-headers'],
   'cross-origin-resource-policy': 'cross-origin',
   'x-content-type-options': 'nosniff',
 }
