@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../db/db.ts'
+import type { Db, Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 import type { Lease } from './lease-workers.ts'
 
@@ -13,18 +13,30 @@ const retryDelay = { firstSeconds: 2, mostSeconds: 60 }
 const isFree = sql`(claimed_until IS NULL OR claimed_until < clock_timestamp())`
 const isOpen = sql`attempts < ${maxAttempts} AND ${isFree}`
 
+export type NewJob = { readonly data: object; readonly key: string; readonly delaySeconds: number }
+
 /** The id; undefined when a job with this key waits or is being worked on. */
-export async function addJob(
-  db: Db,
-  queue: string,
-  { data, key, delaySeconds }: { data: object; key: string; delaySeconds: number },
-): Promise<string | undefined> {
+export async function addJob(db: Db, queue: string, { data, key, delaySeconds }: NewJob): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(sql`
     INSERT INTO svc.jobs (id, queue, key, data, next_at)
     VALUES (${randomUUID()}::uuid, ${queue}, ${key}, ${json(data)},
             clock_timestamp() + make_interval(secs => ${delaySeconds}))
     ON CONFLICT (queue, key) DO NOTHING RETURNING id`)
   return row?.id
+}
+
+/** Adds a job in the transaction that causes it. One with the same key gives way: whoever works on it loses the lease. */
+export async function putJob(tx: Queryable, queue: string, { data, key }: Omit<NewJob, 'delaySeconds'>): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO svc.jobs (id, queue, key, data, next_at)
+    VALUES (${randomUUID()}::uuid, ${queue}, ${key}, ${json(data)}, clock_timestamp())
+    ON CONFLICT (queue, key) DO UPDATE SET id = excluded.id, data = excluded.data, created_at = excluded.created_at,
+      next_at = excluded.next_at, attempts = 0, claim = NULL, claimed_until = NULL`)
+}
+
+/** Whether the lease is still held: the job was neither cancelled nor replaced nor taken by another worker. */
+export async function isHeld(db: Queryable, { id, claim }: JobLease): Promise<boolean> {
+  return (await db.query(sql`SELECT FROM svc.jobs WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)).length > 0
 }
 
 /** Attempts count when they begin, so that a job that crashes its process is given up too. */
@@ -72,8 +84,8 @@ export async function giveBackJob(db: Db, { id, claim }: JobLease): Promise<void
     WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
 }
 
-export async function cancelJob(db: Db, queue: string, id: string): Promise<void> {
-  await db.query(sql`DELETE FROM svc.jobs WHERE queue = ${queue} AND id = ${id}::uuid`)
+export async function cancelJob(db: Db, queue: string, key: string): Promise<void> {
+  await db.query(sql`DELETE FROM svc.jobs WHERE queue = ${queue} AND key = ${key}`)
 }
 
 /** Deletes jobs whose every attempt crashed its process. */

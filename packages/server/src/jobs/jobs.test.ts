@@ -83,10 +83,28 @@ test('a job that is cancelled hears of it', async () => {
     state = 'ended'
   })
   await jobs.start()
-  const id = await jobs.send('cancelled', {})
+  await jobs.send('cancelled', {}, { singletonKey: 'k' })
   await until(() => state === 'begun')
-  await jobs.cancel('cancelled', id ?? '')
+  await jobs.cancel('cancelled', 'k')
   await until(() => state === 'ended')
+})
+
+test('a job that is put in place of a running one ends that one, and runs itself', async () => {
+  const jobs = jobsOn(database)
+  const seen: string[] = []
+  const put = (n: number) => database.db.transaction((tx) => jobs.put(tx, 'replaced', { n }, 'k'))
+  jobs.work<{ n: number }>('replaced', { concurrency: 2 }, async ({ data: { n }, isHeld }, signal) => {
+    seen.push(`begun ${n}`)
+    if (n === 1) await once(signal, 'abort')
+    seen.push(`${(await isHeld(database.db)) ? 'held' : 'lost'} ${n}`)
+  })
+  await put(1)
+  await jobs.start()
+  await until(() => seen.includes('begun 1'))
+  await put(2)
+  jobs.announce('replaced')
+  await until(() => seen.includes('held 2') && seen.includes('lost 1'))
+  await until(async () => (await database.db.query(raw(`SELECT FROM svc.jobs WHERE queue = 'replaced'`))).length === 0)
 })
 
 test('closing does not wait for ever, and gives back what was not done', async () => {

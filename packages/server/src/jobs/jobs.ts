@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../db/db.ts'
+import type { Db, Queryable } from '../db/db.ts'
 import { createBackground } from './background.ts'
 import {
   addJob,
@@ -7,8 +7,10 @@ import {
   claimJob,
   endJob,
   giveBackJob,
+  isHeld,
   type JobLease,
   maxAttempts,
+  putJob,
   releaseJobs,
   removeGivenUp,
   renewJob,
@@ -24,6 +26,8 @@ export type Job<T> = {
   readonly data: T
   /** Number of earlier attempts. */
   readonly attempt: number
+  /** False after the job was cancelled or replaced. The signal tells it too, but only when the lease is to be renewed. */
+  isHeld(db: Queryable): Promise<boolean>
 }
 
 export type QueueOptions = {
@@ -48,7 +52,12 @@ export type Jobs = {
   work<T extends object>(queue: string, options: QueueOptions, handler: Handler<T>): void
   /** The id of the job; undefined when its key is taken. */
   send(queue: string, data: object, options?: SendOptions): Promise<string | undefined>
-  cancel(queue: string, id: string): Promise<void>
+  /** Adds a job in a transaction, in place of another one with the same key. To be announced after the commit. */
+  put(tx: Queryable, queue: string, data: object, key: string): Promise<void>
+  /** Saves the wait for the next poll. */
+  announce(queue: string): void
+  /** Ends the job with this key. */
+  cancel(queue: string, key: string): Promise<void>
   /** Starts polling for jobs. */
   start(): Promise<void>
   /** Waits briefly for running jobs; then aborts and releases them. */
@@ -97,7 +106,9 @@ export function createJobs({ db, onError }: JobsOptions): Jobs {
       queues.get(queue)?.announceIn(delaySeconds * 1000)
       return id
     },
-    cancel: (queue, id) => cancelJob(db, queue, id),
+    put: (tx, queue, data, key) => putJob(tx, queue, { data, key }),
+    announce: (queue) => queues.get(queue)?.announce(),
+    cancel: (queue, key) => cancelJob(db, queue, key),
     async start() {
       await release()
       for (const queue of queues.values()) queue.start()
@@ -122,7 +133,8 @@ async function runJob(
   const { id, data, attempts } = lease
   const expired = AbortSignal.timeout(expireSeconds * 1000)
   try {
-    await handler({ id, data, attempt: attempts - 1 }, AbortSignal.any([stop, expired]))
+    const job = { id, data, attempt: attempts - 1, isHeld: (at: Queryable) => isHeld(at, lease) }
+    await handler(job, AbortSignal.any([stop, expired]))
   } catch (error) {
     if (!stop.aborted) {
       const isLast = attempts >= maxAttempts
