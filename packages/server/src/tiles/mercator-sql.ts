@@ -6,16 +6,16 @@ import { located } from '../query/postgres-sql.ts'
 /** The coordinates of a point column in web mercator. Longitudes and latitudes are computed directly, without PROJ. */
 export function mercatorPlace(geometry: Attribute): { x: Sql; y: Sql } {
   const value = located(geometry)
-  if (isLonLat(geometry)) {
-    const latitude = sql`greatest(-85.0511287798066, least(85.0511287798066, ST_Y(${value})))`
-    return {
-      x: sql`ST_X(${value}) * 111319.49079327358`,
-      y: sql`ln(tan(radians(45 + ${latitude} / 2))) * 6378137`,
-    }
-  }
+  if (isLonLat(geometry)) return mercatorOf(sql`ST_X(${value})`, sql`ST_Y(${value})`)
   const moved = geometry.srid === 3857 && !geometry.mixed ? value : toMercator(geometry)
   return { x: sql`ST_X(${moved})`, y: sql`ST_Y(${moved})` }
 }
+
+/** Longitude and latitude in web mercator. */
+export const mercatorOf = (longitude: Sql, latitude: Sql): { x: Sql; y: Sql } => ({
+  x: sql`${longitude} * 111319.49079327358`,
+  y: sql`ln(tan(radians(45 + greatest(-85.0511287798066, least(85.0511287798066, ${latitude})) / 2))) * 6378137`,
+})
 
 /** Transforms a geometry, or returns null where that would fail: one bad row must not fail the whole tile. */
 export const toMercator = (geometry: Attribute): Sql =>

@@ -104,6 +104,51 @@ test('a large table gets an overview, and its crowded tiles say how many rows th
   assert.deepEqual(await tablesOf(id), zooms.map(String).sort())
 })
 
+const zoomTable = (id: string, zoom: number): string => `${schema}.svc_ov_${id.replaceAll('-', '')}_${zoom}`
+
+/** The rows of an overview's table by number. */
+const rowsOf = (id: string, zoom: number) =>
+  app.db.query(
+    raw(`SELECT id::int4 AS id, svc_count, svc_size, ST_AsText(geom) AS geom FROM ${zoomTable(id, zoom)} ORDER BY 1`),
+  )
+
+test('an overview is the same whether the key is a whole number or has to be sorted', async () => {
+  // Three crowds of different density, and what has no place on the map.
+  await app.db.script(`
+    CREATE TABLE ${schema}.whole (id int8 PRIMARY KEY, geom geometry(Point, 4326));
+    INSERT INTO ${schema}.whole SELECT (i * 7919) % 60013, ST_Point(
+        (ARRAY[-70, 13, 120])[1 + i % 3] + (i * 131 % 1009 - 500) / (ARRAY[9, 90, 900])[1 + i % 3]::float8,
+        (ARRAY[5, 50, -40])[1 + i % 3] + (i * 37 % 997 - 500) / (ARRAY[11, 110, 1100])[1 + i % 3]::float8, 4326)
+      FROM generate_series(1, 60000) AS i;
+    INSERT INTO ${schema}.whole VALUES (70001, NULL), (70002, 'SRID=4326;POINT EMPTY'), (70003, 'SRID=4326;POINT(10 90)'),
+      (70004, 'SRID=4326;POINT(200 10)'), (70005, 'SRID=4326;POINT(-180 -90)'), (70006, 'SRID=4326;POINT(1e9 0)');
+    CREATE TABLE ${schema}.numbered AS SELECT lpad(id::text, 6, '0') AS id, geom FROM ${schema}.whole;
+    ALTER TABLE ${schema}.numbered ADD PRIMARY KEY (id);
+    ANALYZE ${schema}.whole, ${schema}.numbered`)
+  const [whole, numbered] = [await makeDataset('whole'), await makeDataset('numbered')]
+  const [{ zooms }, other] = [await built(whole), await built(numbered)]
+  assert.deepEqual(zooms, other.zooms)
+  assert.ok(zooms.length > 5, 'higher zooms than those whose rows are counted first')
+  const tiles = await app.db.query<{ tiles: number[] }>(sql`
+    SELECT ARRAY(SELECT unnest(tiles) ORDER BY 1) AS tiles FROM svc.overviews WHERE dataset_id = ANY (${[whole, numbered]}::uuid[])`)
+  assert.deepEqual(tiles[0], tiles[1])
+  for (const zoom of zooms) assert.deepEqual(await rowsOf(whole, zoom), await rowsOf(numbered, zoom), `zoom ${zoom}`)
+  // What the definition says: at zoom 0 the lowest key of each of 128 × 128 cells.
+  const defined = await app.db.query(
+    raw(`
+    SELECT min(id)::int4 AS id, count(*)::int4 AS count FROM (
+      SELECT id, ST_Transform(ST_SetSRID(ST_Point(ST_X(geom), greatest(-85.0511287798066, least(85.0511287798066, ST_Y(geom)))), 4326), 3857) AS geom
+      FROM ${schema}.whole WHERE id <= 70000) AS q
+    GROUP BY floor((ST_X(geom) / 40075016.685578488 + 0.5) * 128), floor((ST_Y(geom) / 40075016.685578488 + 0.5) * 128) ORDER BY 1`),
+  )
+  assert.deepEqual(
+    await app.db.query(
+      raw(`SELECT id::int4 AS id, svc_count AS count FROM ${zoomTable(whole, 0)} WHERE id <= 70000 ORDER BY 1`),
+    ),
+    defined,
+  )
+})
+
 test('a change is seen at once where the table is drawn, and in the overview when it was made anew', async () => {
   const id = await makePoints('changing')
   const before = await built(id)
