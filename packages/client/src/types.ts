@@ -389,6 +389,10 @@ export interface Upload {
   status: "pending" | "processing" | "completed" | "failed" | "cancelled"
   stage: "unpacking" | "scanning" | "loading" | "transforming" | "indexing" | "overviews" | "publishing" | null
   progress: number
+  overviews: {
+    status: "pending" | "building" | "built" | "failed"
+    progress: number
+  } | null
   /** Empty until the upload has failed */
   error: {
     code?: string

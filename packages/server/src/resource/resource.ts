@@ -50,6 +50,8 @@ export type Field = {
   readonly isKeptOnReplace?: boolean
   /** The schema in request bodies, if it differs from the response; `prepare` converts. */
   readonly input?: TSchema
+  /** The SQL of a JSON value that no column of the table holds. */
+  readonly select?: Sql
   /** Computes the value from the row, if the column does not hold it directly. */
   readonly read?: (row: Row, secrets: Secrets) => unknown
 }

@@ -26,17 +26,16 @@ export function selection(resource: Resource, names?: readonly string[], shown?:
   )
   const stored = fields.filter(([name]) => name !== 'id').map(([, field]) => field)
   const plain = stored.filter(({ type }) => type !== 'json').map(({ column }) => column)
-  const json = stored.filter(({ type }) => type === 'json').map(({ column }) => column)
+  const json = stored
+    .filter(({ type }) => type === 'json')
+    .map(({ column, select }) => ({ name: ident(column), value: select ?? shownAs(column, shown) }))
   const rest = [...new Set([...resource.identity.columns, 'revision', ...plain])].map((column) =>
     shown?.[column] ? sql`${shown[column]} AS ${ident(column)}` : ident(column),
   )
   const made = {
     fields,
-    columns: joinSql([...rest, ...json.map((column) => sql`${shownAs(column, shown)} AS ${ident(column)}`)], ', '),
-    texts: joinSql(
-      [...rest, ...json.map((column) => sql`(${shownAs(column, shown)})::text AS ${ident(column)}`)],
-      ', ',
-    ),
+    columns: joinSql([...rest, ...json.map(({ name, value }) => sql`${value} AS ${name}`)], ', '),
+    texts: joinSql([...rest, ...json.map(({ name, value }) => sql`(${value})::text AS ${name}`)], ', '),
   }
   if (isPlain) wholeSelections.set(resource, made)
   return made

@@ -112,6 +112,8 @@ export type TileDatasets = {
   estimate(dataset: Dataset, signal: AbortSignal): Promise<TileEstimate | undefined>
   /** For low zooms of large tables in the platform's own database. */
   overview(dataset: Dataset): Promise<Overview | undefined>
+  /** Ends the work on an overview, so that the dataset's table can be dropped. */
+  cancelOverview(datasetId: string): Promise<void>
 }
 
 export type TileEstimate = { readonly rows?: number; readonly extent?: Extent }

@@ -12,8 +12,8 @@ import type { Db } from '../db/db.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Fetch } from './archives/archive.ts'
 import { type Archives, createArchives } from './archives/archives.ts'
-import type { OverviewDataset, OwnTable } from './overviews/overview.ts'
-import { createOverviews, type InstallOverview } from './overviews/overviews.ts'
+import type { OwnTable } from './overviews/overview.ts'
+import { createOverviews, type Overviews } from './overviews/overviews.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 import type { TileArchives, TileDatasets, TileMeans } from './tile-source-type.ts'
 import { createTileWorkers, type TileWorkers } from './tile-workers.ts'
@@ -42,13 +42,7 @@ export type Tiling = {
   readonly archives: Archives
   readonly workers: TileWorkers
   readonly cache: TileCache
-  /** Builds the overview of a table that becomes a dataset; undefined if the table is too small for one. */
-  stageOverview(
-    dataset: OverviewDataset,
-    rows: number,
-    table: OwnTable,
-    signal: AbortSignal,
-  ): Promise<InstallOverview | undefined>
+  readonly overviews: Overviews
   close(): Promise<void>
 }
 
@@ -78,6 +72,7 @@ export function createTiling(options: TilingOptions): Tiling {
     open: sources.open,
     version: createDataVersions(options),
     overview: overviews.find,
+    cancelOverview: overviews.cancel,
     async estimate(dataset, signal) {
       const estimate = await sources.estimate(dataset, { timeoutMs: estimateMs, signal })
       if (!estimate) return undefined
@@ -100,8 +95,7 @@ export function createTiling(options: TilingOptions): Tiling {
     archives,
     workers,
     cache: createTileCache(cacheMb * 1024 * 1024),
-    stageOverview: async (dataset, rows, table, signal) =>
-      rows < minRows ? undefined : overviews.stage(dataset, table, signal),
+    overviews,
     async close() {
       await Promise.all([workers.close(), archives.close()])
     },

@@ -73,11 +73,8 @@ async function tidyTables(db: Db): Promise<void> {
     WHERE n.nspname ~ '^app_[0-9a-f]{32}$' AND c.relkind = 'r' AND (
       (c.relname ~ '^svc_up_[0-9a-f]{32}_' AND NOT EXISTS (
         SELECT FROM svc.uploads u WHERE u.status = 'processing' AND u.id = substr(c.relname, 8, 32)::uuid))
-      OR (c.relname ~ '^svc_ov_[0-9a-f]{32}_'
-        AND NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = substr(c.relname, 8, 32)::uuid)
-        AND NOT EXISTS (SELECT FROM svc.uploads u WHERE u.status = 'processing' AND svc.tenant_name(u.application_id) = n.nspname))
-      OR (c.relname ~ '^svc_ov_[0-9a-f]{32}_u[0-9a-f]{12}_' AND NOT EXISTS (
-        SELECT FROM svc.uploads u WHERE u.status = 'processing'
-          AND starts_with(replace(u.id::text, '-', ''), substr(c.relname, 42, 12)))))`)
+      -- Uploads built overviews themselves once, in parts with a u.
+      OR (c.relname ~ '^svc_ov_[0-9a-f]{32}_' AND (c.relname ~ '^svc_ov_[0-9a-f]{32}_u'
+        OR NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = substr(c.relname, 8, 32)::uuid))))`)
   for (const { schema, name } of left) await db.query(sql`DROP TABLE IF EXISTS ${ident(schema, name)}`)
 }

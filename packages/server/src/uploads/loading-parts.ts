@@ -1,9 +1,7 @@
 // The dependencies of loading.
-import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Inspection } from '../datasets/dataset-type.ts'
 import type { Db } from '../db/db.ts'
-import type { OverviewDataset } from '../tiles/overviews/overview.ts'
-import type { InstallOverview } from '../tiles/overviews/overviews.ts'
+import type { Overviews } from '../tiles/overviews/overviews.ts'
 import type { Detected } from '../tiles/tile-source-type.ts'
 import type { Replaced } from './replaced-table.ts'
 import type { StorageQuota } from './storage-quota.ts'
@@ -23,11 +21,6 @@ export type LoadingParts = {
   /** The attributes of a table, as a dataset describes them. */
   inspect(applicationId: string, databaseId: string, table: string): Promise<Pick<Inspection, 'attributes' | 'bytes'>>
   archiveMap(applicationId: string, uri: string): Promise<Detected>
-  /** Builds the overview of a table that is not a dataset yet; undefined if it needs none. */
-  stageOverview(
-    dataset: OverviewDataset,
-    rows: number,
-    table: TableName,
-    signal: AbortSignal,
-  ): Promise<InstallOverview | undefined>
+  /** Overviews follow in the background after the data are published. */
+  readonly overviews: Pick<Overviews, 'queue' | 'announce' | 'cancel'>
 }

@@ -9,8 +9,7 @@ const spans: Record<Stage, readonly [from: number, to: number]> = {
   scanning: [0.05, 0.3],
   loading: [0.3, 0.7],
   transforming: [0.7, 0.75],
-  indexing: [0.75, 0.9],
-  overviews: [0.9, 0.97],
+  indexing: [0.75, 0.97],
   publishing: [0.97, 1],
 }
 

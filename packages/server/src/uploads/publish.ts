@@ -8,7 +8,6 @@ import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { lockApplication } from '../resource/lock-application.ts'
 import { dropOverviews } from '../tiles/overviews/drop-overviews.ts'
-import type { InstallOverview } from '../tiles/overviews/overviews.ts'
 import { putTileSource } from '../tiles/store-tile-source.ts'
 import type { Detected } from '../tiles/tile-source-type.ts'
 import { cleanName, freeName } from './column-names.ts'
@@ -31,16 +30,16 @@ export type Publishable = {
   readonly map?: Detected
   /** Set if the data of an existing dataset are replaced. */
   readonly replaces?: { readonly table: TableName }
-  /** Installs the overview built from the table. */
-  readonly installOverview?: InstallOverview
 }
 
 const lockTimeout = '2s'
 const tries = 10
 
-/** Tables, datasets, tile sources and the end of the upload become visible atomically. */
+type Parts = Pick<LoadingParts, 'db' | 'storage' | 'overviews'>
+
+/** Tables, datasets, tile sources and the end of the upload become visible atomically. Their overviews follow. */
 export async function publish(
-  { db, storage }: Pick<LoadingParts, 'db' | 'storage'>,
+  { db, storage, overviews }: Parts,
   upload: Claimed,
   tables: readonly Publishable[],
   warnings: readonly LayerWarning[],
@@ -54,16 +53,19 @@ export async function publish(
       featureCount: staged.plan.layer.featureCount,
     }),
   )
-  await unlessLocked(signal, () =>
-    db.transaction(async (tx) => {
+  await unlessLocked(signal, async () => {
+    // A job that reads the old table would hold up its removal.
+    for (const { id, replaces } of tables) if (replaces) await overviews.cancel(id)
+    await db.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
       await lockApplication(tx, upload.applicationId)
       await holdOwner(tx, upload)
       await complete(tx, upload, results, warnings)
-      for (const table of tables) await publishTable(tx, upload, table)
+      for (const table of tables) await publishTable(tx, upload, table, overviews)
       if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, storage, upload)
-    }),
-  )
+    })
+  })
+  overviews.announce()
 }
 
 /** Locks the owner before the upload, in the same order as deleting a user does. */
@@ -101,7 +103,12 @@ function isPassing(error: unknown): boolean {
   return /^(55P03|40P01|42P07)$/.test(code) || (code === '23505' && /^pg_(class|type)_/.test(String(constraint)))
 }
 
-async function publishTable(tx: Queryable, upload: Claimed, table: Publishable): Promise<void> {
+async function publishTable(
+  tx: Queryable,
+  upload: Claimed,
+  table: Publishable,
+  overviews: Parts['overviews'],
+): Promise<void> {
   const { staged, replaces } = table
   const { target } = staged
   if (replaces) {
@@ -120,14 +127,14 @@ async function publishTable(tx: Queryable, upload: Claimed, table: Publishable):
     await putInPlace(there, staged, name, replaces !== undefined)
     return name
   })
-  // Drop the old overviews if there are no new ones, because they show the old values.
-  if (replaces && target.isOwn && !table.installOverview) await dropOverviews(tx, target.schema, table.id)
+  // They show the old values.
+  if (replaces && target.isOwn) await dropOverviews(tx, target.schema, table.id)
   if (replaces) await updateDataset(tx, table.id, loadedOf(table))
   else await insertDataset(tx, datasetOf(upload, table, place))
   const { id, map, name } = table
   const { applicationId } = upload
   if (map) await putTileSource(tx, { id, applicationId, type: 'dataset', source: id }, { ...map, name })
-  await table.installOverview?.(tx, place)
+  if (map && target.isOwn) await overviews.queue(tx, { applicationId, datasetId: id }, staged.plan.layer.featureCount)
 }
 
 /** On the tenant's own server a commit is separate: it stays even if we fail afterwards. */

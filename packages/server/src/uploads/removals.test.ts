@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { until } from '../../testing/until.ts'
 import { uploadRecord } from '../../testing/upload-record.ts'
 import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import { openPostgres } from '../db/postgres.ts'
@@ -64,8 +65,10 @@ const csv = (rows: number, value = 'a') => ({
 const inJson = (body: object) => ({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 
 async function made(rows = 10): Promise<{ id: string; table: string }> {
-  const { status, datasetId, error } = await uploads.upload(csv(rows))
+  const { id, status, datasetId, error } = await uploads.upload(csv(rows))
   assert.equal(status, 'completed', JSON.stringify(error))
+  const isBuilt = async () => (await uploads.call('GET', `/api/v1/uploads/${id}`)).body.overviews.status === 'built'
+  if (rows > 100) await until(isBuilt)
   return { id: datasetId, table: (await uploads.call('GET', `/api/v1/datasets/${datasetId}`)).body.source }
 }
 

@@ -32,7 +32,8 @@ const keepData = Type.Optional(
 /** For a dataset made by an upload: also its table, unless another dataset uses it, and its tile sources. */
 const datasetRemoval: Removal<RemovalServices> = {
   parameters: { keepData },
-  async prepare({ entity: { id, applicationId }, query }, { db, connections }) {
+  async prepare({ entity: { id, applicationId }, query }, { db, connections, tiles }) {
+    await tiles.means.data.cancelOverview(String(id))
     const [row] = await db.query<{ table: UploadedTable | null }>(
       sql`SELECT uploaded_table AS "table" FROM svc.datasets WHERE id = ${String(id)}::uuid`,
     )

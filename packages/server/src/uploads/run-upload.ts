@@ -71,14 +71,11 @@ export type Run = {
   readonly progress: Progress
   /** Kept outside the result, so that they are known even if the upload fails later. */
   readonly warnings: LayerWarning[]
-  /** The datasets being made. */
-  readonly datasetIds: string[]
 }
 
 export const createRun = (db: Db, upload: Claimed, onLost: () => void): Run => ({
   progress: createProgress(db, upload, onLost),
   warnings: [],
-  datasetIds: [],
 })
 
 async function runLayers(
@@ -128,12 +125,9 @@ async function runLayers(
     const found = await indexTable(table)
     run.warnings.push(...found.map((warning) => ({ ...warning, ...placed(table.plan.layer, tables.length) })))
   })
-  const published = await each('overviews', tables, (table) => {
-    const id = upload.options.datasetId ?? randomUUID()
-    run.datasetIds.push(id)
-    return describe(parts, upload, { staged: table, id, layers: tables.length, replaced }, signal)
-  })
-  run.progress.at('publishing', 0)
+  const published = await each('publishing', tables, (staged) =>
+    describe(parts, upload, { staged, layers: tables.length, replaced }),
+  )
   signal.throwIfAborted()
   await publish(parts, upload, published, run.warnings, signal)
 }
@@ -208,8 +202,7 @@ async function scanLayers(reader: ReaderProcess, names: readonly string[], run: 
 async function describe(
   parts: LoadingParts,
   upload: Claimed,
-  { staged, id, layers, replaced }: { staged: Staged; id: string; layers: number; replaced: Replaced | undefined },
-  signal: AbortSignal,
+  { staged, layers, replaced }: { staged: Staged; layers: number; replaced: Replaced | undefined },
 ): Promise<Publishable> {
   const { applicationId, options } = upload
   const { target, plan } = staged
@@ -217,19 +210,10 @@ async function describe(
   const name = replaced?.name ?? datasetName(upload, plan.layer.name, layers)
   const attribution = options.attribution === undefined ? {} : { attribution: cleanAttribution(options.attribution) }
   const map = plan.geometry && { ...mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
-  const installOverview =
-    map && target.isOwn
-      ? await parts.stageOverview(
-          { id, applicationId, attributes, metadata: {}, databaseType: 'internal' },
-          plan.layer.featureCount,
-          { schema: target.schema, name: staged.name },
-          signal,
-        )
-      : undefined
   return {
-    ...{ staged, id, name, attributes, bytes },
+    ...{ staged, name, attributes, bytes },
+    id: options.datasetId ?? randomUUID(),
     ...(map && { map }),
     ...(replaced && { replaces: { table: replaced.tableIn(target.schema) } }),
-    ...(installOverview && { installOverview }),
   }
 }

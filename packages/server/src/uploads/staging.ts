@@ -23,8 +23,6 @@ export type Staged = {
 
 const prefixOf = (uploadId: string): string => `svc_up_${uploadId.replaceAll('-', '')}_`
 
-const overviewPrefix = (datasetId: string): string => `svc_ov_${datasetId.replaceAll('-', '')}_`
-
 /** The name contains the attempt, so that two workers that both believe they hold the lease never collide. */
 export const stagingName = (uploadId: string, attempt: number, layer: number): string =>
   `${prefixOf(uploadId)}${attempt}_${layer}`
@@ -195,29 +193,13 @@ export async function dropStaging(target: Target, uploadId: string): Promise<voi
   for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
 }
 
-/** Drops the overview tables of a dataset that was never stored. */
-export async function dropOverviewParts(target: Target, datasetId: string): Promise<void> {
-  if (!target.isOwn) return
-  const tables = await target.db.query<{ name: string }>(sql`
-    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${target.schema} AND c.relkind = 'r'
-      AND starts_with(c.relname, ${overviewPrefix(datasetId)})
-      AND NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = ${datasetId}::uuid)`)
-  for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
-}
-
 /** Cancels the statements on an upload's tables. The embedded database has no way to do this. */
-export async function cancelStatements(
-  { db }: Target,
-  uploadId: string,
-  datasetIds: readonly string[] = [],
-): Promise<void> {
+export async function cancelStatements({ db }: Target, uploadId: string): Promise<void> {
   if (db.kind !== 'postgres') return
-  const prefixes = [prefixOf(uploadId), ...datasetIds.map(overviewPrefix)]
   await db.query(sql`
     SELECT pg_cancel_backend(pid) FROM pg_stat_activity
     WHERE pid <> pg_backend_pid() AND state = 'active' AND usename = current_user AND datname = current_database()
-      AND EXISTS (SELECT FROM unnest(${prefixes}::text[]) AS p WHERE strpos(query, p) > 0)`)
+      AND strpos(query, ${prefixOf(uploadId)}) > 0`)
 }
 
 /** Renames the table to its final name and replaces the old one. */

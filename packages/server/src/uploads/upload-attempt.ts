@@ -5,7 +5,7 @@ import type { LoadingParts } from './loading-parts.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
 import { createRun, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
-import { cancelStatements, dropOverviewParts, dropStaging } from './staging.ts'
+import { cancelStatements, dropStaging } from './staging.ts'
 import type { Target } from './target.ts'
 import { type FaultDto, faultOf, UploadFault, UploadLost } from './upload-fault.ts'
 import { type Claimed, fail, isWanted, maxAttempts, putBack } from './upload-state.ts'
@@ -30,7 +30,7 @@ export async function attempt(
   const begun = performance.now()
   const overdue = setTimeout(() => {
     abort(new UploadFault('work_timeout', `The upload took longer than ${options.workMs / 1000} s and was stopped.`))
-    stopStatements(options, upload, run.datasetIds).catch(options.onError)
+    stopStatements(options, upload).catch(options.onError)
   }, options.workMs)
   try {
     const status = await runUpload(options, upload, signal, run).then(
@@ -38,7 +38,7 @@ export async function attempt(
       (error) => settle(options, upload, run, error, signal),
     )
     if (status) report('upload', { status, seconds: (performance.now() - begun) / 1000 })
-    await removeTables(options, upload, run.datasetIds)
+    await removeTables(options, upload)
     if (status) await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
   } finally {
     clearTimeout(overdue)
@@ -50,9 +50,8 @@ export async function attempt(
 export async function stopStatements(
   options: Pick<LoadingParts, 'target' | 'findReplaced'>,
   upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
-  datasetIds: readonly string[] = [],
 ): Promise<void> {
-  await cancelStatements(await targetOf(options, upload), upload.id, datasetIds)
+  await cancelStatements(await targetOf(options, upload), upload.id)
 }
 
 /** Records a failure, or puts the upload back for another attempt. */
@@ -96,12 +95,9 @@ async function settleStopped(
 export async function removeTables(
   options: Pick<AttemptOptions, 'target' | 'findReplaced' | 'onError'>,
   upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
-  datasetIds: readonly string[] = [],
 ): Promise<void> {
   try {
-    const target = await targetOf(options, upload)
-    await dropStaging(target, upload.id)
-    for (const id of datasetIds) await dropOverviewParts(target, id)
+    await dropStaging(await targetOf(options, upload), upload.id)
   } catch (error) {
     options.onError(error)
   }

@@ -1,18 +1,12 @@
 import Type from 'typebox'
+import { sql } from '../db/sql.ts'
 import { defineResource, field } from '../resource/resource.ts'
 
 const statuses = ['pending', 'processing', 'completed', 'failed', 'cancelled'] as const
 
-export const stages = [
-  'unpacking',
-  'scanning',
-  'loading',
-  'transforming',
-  'indexing',
-  'overviews',
-  'publishing',
-] as const
-export type Stage = (typeof stages)[number]
+const stages = ['unpacking', 'scanning', 'loading', 'transforming', 'indexing', 'overviews', 'publishing'] as const
+/** Overviews are made after publishing; only older records have that stage. */
+export type Stage = Exclude<(typeof stages)[number], 'overviews'>
 
 /** The client's form fields besides the file. */
 export type UploadFormFields = {
@@ -66,6 +60,24 @@ const resultSchema = Type.Object({
   featureCount: nullable(count),
 })
 
+const overviewsSchema = nullable(
+  Type.Object(
+    {
+      status: Type.Enum(['pending', 'building', 'built', 'failed']),
+      progress: Type.Number({ minimum: 0, maximum: 1 }),
+    },
+    { description: 'What becomes of the overviews of large tables, which follow `completed`; null: there are none' },
+  ),
+)
+
+/** Of all datasets that the upload made: one that is not ready counts for the whole. */
+const overviewsOf = sql`(
+  SELECT jsonb_build_object(
+    'status', (ARRAY['building', 'pending', 'failed', 'built'])[min(array_position(ARRAY['building', 'pending', 'failed', 'built'], o.state))],
+    'progress', round(avg(o.progress)::numeric, 3))
+  FROM svc.overviews o WHERE o.dataset_id IN (SELECT (made ->> 'datasetId')::uuid FROM jsonb_array_elements(results) AS made)
+  HAVING count(*) > 0)`
+
 /** Uploads: files on their way to datasets and maps. Sending a file creates a record; processing changes it. */
 export const upload = defineResource({
   name: 'uploads',
@@ -73,6 +85,7 @@ export const upload = defineResource({
   acl: 'uploads',
   ownerColumn: 'owner_id',
   verbs: ['list', 'get'],
+  hasLiveFields: true,
   example: {},
   fields: {
     ownerId: field('integer', nullable(Type.Integer({ description: 'The user whose token came with it' })), readOnly),
@@ -83,6 +96,7 @@ export const upload = defineResource({
     status: field('string', Type.Enum([...statuses]), readOnly),
     stage: field('string', nullable(Type.Enum([...stages])), readOnly),
     progress: field('number', Type.Number({ minimum: 0, maximum: 1 }), readOnly),
+    overviews: field('json', overviewsSchema, { ...unsorted, select: overviewsOf }),
     error: field('json', errorSchema, unsorted),
     warnings: field('json', Type.Array(warningSchema), unsorted),
     results: field('json', Type.Array(resultSchema, { description: 'One for each layer' }), unsorted),

@@ -101,7 +101,7 @@ export function createUploading(options: UploadingOptions): Uploading {
       return sources.inspect(table)
     },
     archiveMap: (applicationId, uri) => archiveType.detect(tiling.means, applicationId, uri),
-    stageOverview: tiling.stageOverview,
+    overviews: tiling.overviews,
   }
   const uploads = createUploads({
     ...parts,

@@ -5,6 +5,7 @@ import type { Attribute } from '../../query/attribute.ts'
 import { lockApplication } from '../../resource/lock-application.ts'
 import { isLonLat, mercatorPlace } from '../mercator-sql.ts'
 import {
+  beingBuilt,
   copiedColumns,
   countColumn,
   keyOf,
@@ -22,8 +23,15 @@ export type Buildable = {
   readonly geometry: Attribute
   readonly isPoint: boolean
   readonly table: OwnTable
-  /** The builder, as part of table names: a job and an upload may build for the same dataset at once. */
-  readonly build: string
+}
+
+/** The job that builds. */
+export type Builder = {
+  readonly signal: AbortSignal
+  /** False after the job was cancelled, replaced or taken by another worker. */
+  isHeld(tx: Queryable): Promise<boolean>
+  /** From 0 to 1. */
+  onProgress(fraction: number): Promise<void>
 }
 
 /** The contents of the staged tables. */
@@ -35,21 +43,16 @@ export type Staged = {
 }
 
 /** Builds the tables of an overview beside those in use. They hold only what lies in crowded tiles. */
-export async function stageOverview(
-  db: Db,
-  buildable: Buildable,
-  minRows: number,
-  signal: AbortSignal,
-): Promise<Staged> {
+export async function stageOverview(db: Db, buildable: Buildable, minRows: number, builder: Builder): Promise<Staged> {
   const source = sourceOf(buildable)
   if (!source) return nothing
-  const step: Step = (work) => inStep(db, buildable, signal, work)
+  const step: Step = (work) => inStep(db, buildable, builder, work)
   const rows = await step((tx) => makeRows(tx, source))
   if (rows < minRows) return nothing
   const crowded = await step((tx) => findCrowded(tx, source))
   if (crowded.length === 0) return nothing
   const highest = crowded.length - 1
-  const rowCounts = await makeLevels({ source, highest, step }, highest)
+  const rowCounts = await makeLevels({ source, highest, step, onProgress: builder.onProgress }, highest)
   return { zooms: [...crowded.keys()], rowCounts, tiles: crowded.flat() }
 }
 
@@ -57,7 +60,7 @@ const nothing: Staged = { zooms: [], rowCounts: [], tiles: [] }
 
 type Step = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>
 
-type Pyramid = {
+type Pyramid = Pick<Builder, 'onProgress'> & {
   readonly source: Source
   readonly highest: number
   readonly step: Step
@@ -65,7 +68,8 @@ type Pyramid = {
 
 /** The tables of a zoom and of those below it; returns their row counts. An index is made while the next table is. */
 async function makeLevels(pyramid: Pyramid, zoom: number): Promise<number[]> {
-  const { source, highest, step } = pyramid
+  const { source, highest, step, onProgress } = pyramid
+  await onProgress(1 - (1 + zoom) / (2 + highest))
   const level = { ...source, zoom, isHighest: zoom === highest }
   await step((tx) => pickRows(tx, level))
   const rows = await step((tx) => makeTable(tx, level))
@@ -77,7 +81,7 @@ async function makeLevels(pyramid: Pyramid, zoom: number): Promise<number[]> {
 const wholeNumbers = new Set(['smallint', 'integer', 'bigint'])
 
 /** Undefined if there can be no overview. */
-function sourceOf({ dataset, geometry, isPoint, table, build }: Buildable): Source | undefined {
+function sourceOf({ dataset, geometry, isPoint, table }: Buildable): Source | undefined {
   const key = keyOf(dataset)
   if (key === undefined) return undefined
   const keyType = dataset.attributes.find(({ name }) => name === key)?.dbType ?? ''
@@ -86,7 +90,7 @@ function sourceOf({ dataset, geometry, isPoint, table, build }: Buildable): Sour
     base: ident(table.schema, table.name),
     isPlain: isPoint && isLonLat(geometry) && wholeNumbers.has(keyType),
     columns: copiedColumns(dataset),
-    named: (part) => ident(table.schema, overviewTable(dataset.id, `${build}_${part}`)),
+    named: (part) => ident(table.schema, overviewTable(dataset.id, `${beingBuilt}${part}`)),
   }
 }
 
@@ -102,15 +106,21 @@ const settings = `
 async function inStep<T>(
   db: Db,
   { dataset }: Buildable,
-  signal: AbortSignal,
+  { signal, isHeld }: Builder,
   work: (tx: Queryable) => Promise<T>,
 ): Promise<T> {
   signal.throwIfAborted()
   return db.transaction(async (tx) => {
     await tx.script(settings)
     await lockApplication(tx, dataset.applicationId)
+    await demandJob(isHeld, tx)
     return work(tx)
   })
+}
+
+/** Fencing: a worker that lost its job must not touch the tables of the next one. */
+export async function demandJob(isHeld: Builder['isHeld'], tx: Queryable): Promise<void> {
+  if (!(await isHeld(tx))) throw new Error('The job that builds the overview was cancelled or taken by another worker')
 }
 
 async function makeTable(tx: Queryable, level: Level): Promise<number> {

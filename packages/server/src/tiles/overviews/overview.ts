@@ -17,7 +17,7 @@ export type Overview = {
   readonly geometry: Attribute
 }
 
-/** The part of a dataset that an overview needs. An upload builds it before the dataset is stored. */
+/** The part of a dataset that an overview needs. */
 export type OverviewDataset = Pick<Dataset, 'id' | 'applicationId' | 'attributes' | 'metadata' | 'databaseType'>
 
 /** A table in the application's own schema. */
@@ -37,6 +37,9 @@ export const mostSeenFirst = [sql`q.${ident(sizeColumn)} DESC`, sql`${weight} DE
 
 export const overviewTable = (datasetId: string, part: string | number): string =>
   `svc_ov_${datasetId.replaceAll('-', '')}_${part}`
+
+/** How the names of tables that are not in use yet go on. */
+export const beingBuilt = 'job_'
 
 /** One number for each tile of all zooms. */
 export const tileNumber = ({ z, x, y }: Tile): number => (4 ** z - 1) / 3 + y * 2 ** z + x

@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import type { Db, Queryable } from '../../db/db.ts'
 import { type Sql, sql } from '../../db/sql.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import type { Attribute } from '../../query/attribute.ts'
 import { layerOf } from '../dataset-layer.ts'
-import { type Buildable, type Staged, stageOverview } from './build-overview.ts'
+import { type Buildable, type Builder, type Staged, stageOverview } from './build-overview.ts'
 import {
+  beingBuilt,
   copiedColumns,
   keyOf,
   type Overview,
@@ -14,20 +16,14 @@ import {
   type OwnTable,
   overviewFrom,
   overviewGeometry,
+  overviewTable,
   shapeOf,
   tileNumber,
 } from './overview.ts'
-import { dropUnfinished, putOverview, swapOverview } from './swap-overview.ts'
+import { dropUnfinished, swapOverview } from './swap-overview.ts'
 
 /** What overviews need from jobs. */
-export type OverviewJobs = {
-  work(
-    queue: string,
-    options: { concurrency: number },
-    handler: (job: { data: OverviewJob }, signal: AbortSignal) => Promise<void>,
-  ): void
-  send(queue: string, data: OverviewJob, options: { singletonKey: string }): Promise<string | undefined>
-}
+export type OverviewJobs = Pick<Jobs, 'work' | 'send' | 'put' | 'announce' | 'cancel'>
 
 export type OverviewJob = { readonly applicationId: string; readonly datasetId: string }
 
@@ -45,17 +41,13 @@ export type OverviewsOptions = {
 export type Overviews = {
   /** The current overview. A missing or outdated one is queued, not waited for. */
   find(dataset: Dataset): Promise<Overview | undefined>
-  /** Builds it now. */
-  build(applicationId: string, datasetId: string, signal: AbortSignal): Promise<void>
-  /**
-   * Builds the overview of a dataset that is not stored yet, from a table with a temporary name; the result installs
-   * it.
-   */
-  stage(dataset: OverviewDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview>
+  /** Queues the overview of loaded data in the transaction that stores their dataset; a table that is too small gets none. */
+  queue(tx: Queryable, job: OverviewJob, rows: number): Promise<void>
+  /** After the commit. */
+  announce(): void
+  /** Ends the work on a dataset's overview, so that its table can be dropped. */
+  cancel(datasetId: string): Promise<void>
 }
-
-/** Runs in the transaction that stores the dataset, after the table got its final name. */
-export type InstallOverview = (tx: Queryable, table: OwnTable) => Promise<void>
 
 const queue = 'overviews'
 const concurrency = 2
@@ -68,46 +60,47 @@ const backoffMs = 600_000
 export function createOverviews(options: OverviewsOptions): Overviews {
   const { db, jobs, minRows, findDataset, tableOf, onError } = options
 
-  async function build(applicationId: string, id: string, signal: AbortSignal): Promise<void> {
+  async function build({ applicationId, datasetId: id }: OverviewJob, builder: Omit<Builder, 'onProgress'>) {
     const dataset = await findDataset(applicationId, id)
     const table = dataset && (await tableOf(dataset))
     if (!dataset || !table) return
-    await quiet(db, table, signal)
+    await quiet(db, table, builder.signal)
     const { geometry, geometryType } = layerOf(dataset)
     const facts = await factsOf(db, dataset, table)
     if (!facts) return
-    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table, build: 'job' }
+    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
     await note(db, id, facts.current, 'building', null)
     try {
       await dropUnfinished(db, buildable)
-      const staged = await stageOverview(db, buildable, minRows, signal)
-      await swapOverview(db, buildable, builtRecord(buildable, staged, facts.current), facts.oid)
+      const onProgress = (fraction: number): Promise<void> => noteProgress(db, id, fraction)
+      const staged = await stageOverview(db, buildable, minRows, { ...builder, onProgress })
+      await swapOverview(db, buildable, {
+        record: builtRecord(buildable, staged, facts.current),
+        oid: facts.oid,
+        ...builder,
+      })
     } catch (error) {
+      // Of a job that was cancelled nothing is noted, and whoever cancelled it or takes it next drops the tables.
+      if (builder.signal.aborted || !(await builder.isHeld(db))) throw error
       await dropUnfinished(db, buildable).catch(onError)
       await note(db, id, facts.current, 'failed', error instanceof Error ? error.message : String(error)).catch(onError)
       throw error
     }
   }
 
-  jobs.work(queue, { concurrency }, ({ data }, signal) => build(data.applicationId, data.datasetId, signal))
-
-  async function stage(dataset: OverviewDataset, table: OwnTable, signal: AbortSignal): Promise<InstallOverview> {
-    const { geometry, geometryType } = layerOf(dataset)
-    const buildable = { dataset, geometry, isPoint: geometryType === 'point', table, build: uploadBuild(table) }
-    await dropUnfinished(db, buildable)
-    const staged = await stageOverview(db, buildable, minRows, signal)
-    return async (tx, place) => {
-      await putOverview(tx, buildable)
-      const facts = await factsOf(tx, dataset, place)
-      if (!facts) return
-      await note(tx, dataset.id, facts.current, 'built', null)
-      await tx.query(builtRecord(buildable, staged, facts.current))
-    }
-  }
+  jobs.work<OverviewJob>(queue, { concurrency }, ({ data, isHeld }, signal) => build(data, { signal, isHeld }))
 
   return {
-    build,
-    stage,
+    async queue(tx, job, rows) {
+      if (rows < minRows) return
+      await note(tx, job.datasetId, '', 'pending', null)
+      await jobs.put(tx, queue, job, job.datasetId)
+    },
+    announce: () => jobs.announce(queue),
+    async cancel(datasetId) {
+      await jobs.cancel(queue, datasetId)
+      await cancelStatements(db, datasetId)
+    },
     async find(dataset) {
       const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
       const facts = table && (await factsOf(db, dataset, table))
@@ -126,15 +119,12 @@ export function createOverviews(options: OverviewsOptions): Overviews {
   }
 }
 
-/** The upload's id, which starts at the seventh character of its table's name; PostgreSQL's names have at most 63. */
-const uploadBuild = ({ name }: OwnTable): string => `u${name.slice(7, 19)}`
-
 const builtRecord = (
   { dataset, geometry }: Buildable,
   { zooms, rowCounts, tiles }: Staged,
   version: string,
 ): Sql => sql`
-  UPDATE svc.overviews SET state = 'built', version = ${version}, shape = ${shapeOf(dataset, geometry)},
+  UPDATE svc.overviews SET state = 'built', progress = 1, version = ${version}, shape = ${shapeOf(dataset, geometry)},
     zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
   WHERE dataset_id = ${dataset.id}::uuid`
 
@@ -201,7 +191,21 @@ async function note(db: Queryable, id: string, version: string, state: string, e
     INSERT INTO svc.overviews (dataset_id, state, tried_version, error)
     SELECT id, ${state}, ${version}, ${error} FROM svc.datasets WHERE id = ${id}::uuid FOR KEY SHARE
     ON CONFLICT (dataset_id) DO UPDATE SET state = excluded.state, tried_version = excluded.tried_version,
-      tried_at = clock_timestamp(), error = excluded.error`)
+      progress = 0, tried_at = clock_timestamp(), error = excluded.error`)
+}
+
+async function noteProgress(db: Queryable, id: string, fraction: number): Promise<void> {
+  await db.query(sql`
+    UPDATE svc.overviews SET progress = ${fraction}::float8 WHERE dataset_id = ${id}::uuid AND state = 'building'`)
+}
+
+/** The embedded database has no way to do this. */
+async function cancelStatements(db: Db, datasetId: string): Promise<void> {
+  if (db.kind !== 'postgres') return
+  await db.query(sql`
+    SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND state = 'active' AND usename = current_user AND datname = current_database()
+      AND strpos(query, ${overviewTable(datasetId, beingBuilt)}) > 0`)
 }
 
 /** Waits until the table has not been written to for a while. */

@@ -1,17 +1,13 @@
 // Installs a staged overview in one transaction.
 import type { Db, Queryable } from '../../db/db.ts'
 import { ident, type Sql, sql } from '../../db/sql.ts'
-import type { Buildable } from './build-overview.ts'
-import { overviewTable } from './overview.ts'
+import { type Buildable, type Builder, demandJob } from './build-overview.ts'
+import { beingBuilt, overviewTable } from './overview.ts'
 
 const inUse = /^\d+$/
 
-/** Whether a table was made by this build, finished or not. */
-const isOwn = ({ build }: Pick<Buildable, 'build'>, part: string): boolean => part.startsWith(`${build}_`)
-
-/** The zoom of a finished table of this build. */
-const readyZoom = ({ build }: Buildable, part: string): string | undefined =>
-  isOwn({ build }, part) ? /^new_(\d+)$/.exec(part.slice(build.length + 1))?.[1] : undefined
+/** The zoom of a finished table of a build. */
+const readyZoom = (part: string): string | undefined => /^job_new_(\d+)$/.exec(part)?.[1]
 
 /** The name suffixes of all tables of the overview. */
 async function partsOf(tx: Queryable, { dataset, table }: Buildable): Promise<string[]> {
@@ -29,38 +25,44 @@ async function dropParts(tx: Queryable, buildable: Buildable, isMeant: (part: st
   }
 }
 
-/** Drops the leftovers of this build, also those of an attempt before a crash. */
+const isUnfinished = (part: string): boolean => part.startsWith(beingBuilt)
+
+/** Drops the leftovers of a build, also those of an attempt before a crash. */
 export async function dropUnfinished(db: Db, buildable: Buildable): Promise<void> {
-  await db.transaction((tx) => dropParts(tx, buildable, (part) => isOwn(buildable, part)))
+  await db.transaction((tx) => dropParts(tx, buildable, isUnfinished))
 }
 
-/**
- * Replaces the old tables and the record in one transaction. `oid` identifies the base table: if it has been replaced
- * meanwhile, the new tables are outdated.
- */
-export async function swapOverview(db: Db, buildable: Buildable, record: Sql, oid: string): Promise<void> {
+type Built = Pick<Builder, 'isHeld'> & {
+  readonly record: Sql
+  /** Identifies the base table: if it has been replaced meanwhile, the new tables are outdated. */
+  readonly oid: string
+}
+
+/** Replaces the old tables and the record in one transaction. */
+export async function swapOverview(db: Db, buildable: Buildable, { isHeld, record, oid }: Built): Promise<void> {
   const { dataset, table } = buildable
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)
+    await demandJob(isHeld, tx)
     // FOR SHARE: a dataset that is deleted already gets no tables; a later deletion waits and then drops these too.
     const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR SHARE`)
     const [same] = await tx.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${table.schema} AND c.relname = ${table.name} AND c.oid::text = ${oid}`)
-    if (found && !same) return dropParts(tx, buildable, (part) => isOwn(buildable, part))
+    if (found && !same) return dropParts(tx, buildable, isUnfinished)
     await putOverview(tx, buildable, found !== undefined)
     if (found) await tx.query(record)
   })
 }
 
-/** Renames the new tables to their final names; if the dataset is gone, drops them all. Other builds are left alone. */
-export async function putOverview(tx: Queryable, buildable: Buildable, isWanted = true): Promise<void> {
+/** Renames the new tables to their final names; if the dataset is gone, drops them all. */
+async function putOverview(tx: Queryable, buildable: Buildable, isWanted: boolean): Promise<void> {
   const { dataset, table } = buildable
   const parts = await partsOf(tx, buildable)
-  const isReady = (part: string): boolean => isWanted && readyZoom(buildable, part) !== undefined
-  await dropParts(tx, buildable, (part) => !isReady(part) && (inUse.test(part) || isOwn(buildable, part)))
+  const isReady = (part: string): boolean => isWanted && readyZoom(part) !== undefined
+  await dropParts(tx, buildable, (part) => !isReady(part) && (inUse.test(part) || isUnfinished(part)))
   for (const part of parts.filter(isReady)) {
-    const place = overviewTable(dataset.id, readyZoom(buildable, part) ?? '')
+    const place = overviewTable(dataset.id, readyZoom(part) ?? '')
     await tx.query(sql`ALTER TABLE ${ident(table.schema, overviewTable(dataset.id, part))} RENAME TO ${ident(place)}`)
     await tx.query(sql`GRANT SELECT ON ${ident(table.schema, place)} TO ${ident(table.schema)}`)
   }
