@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { Place } from './connection-pool.ts'
-import { isForeignServerFault } from './database-error.ts'
+import { isConnectionFailure, isForeignServerFault } from './database-error.ts'
 import { relayedSocket } from './wire/relay.ts'
 
 /** A server by its address, or by its parts when they come from somebody else: a connection string can name files. */
@@ -26,9 +26,19 @@ export type Server =
  * So that values have one text form, and a cursor's plan is made for all its rows and not for the first tenth. Compiling
  * a query to machine code costs more than it saves on the queries that are asked here.
  */
-export const sessionSettings = `
+const sessionSettings = `
   SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex';
   SET extra_float_digits = 1; SET cursor_tuple_fraction = 1; SET idle_in_transaction_session_timeout = '60s'; SET jit = off`
+
+/** `settings` are statements that the session begins with, besides the usual ones. */
+export async function prepareSession(client: pg.ClientBase, settings = ''): Promise<void> {
+  await client.query(`${sessionSettings};${settings}`)
+  // Ends the query of a client that was killed, and one whose cancel request overtook it. Not every platform PostgreSQL runs
+  // on has it.
+  await client.query(`SET client_connection_check_interval = '1s'`).catch((error) => {
+    if (isConnectionFailure(error) || isForeignServerFault(error)) throw error
+  })
+}
 
 /** Time-out for connect, login and session settings together. */
 const connectMs = 5_000

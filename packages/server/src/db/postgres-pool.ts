@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { type ConnectionPool, createConnectionPool, PoolFull } from './connection-pool.ts'
 import { isConnectionFailure, isForeignServerFault, isRoleFull, unavailable } from './database-error.ts'
-import { connectClient, hangUp, placeOf, type Server, sessionSettings } from './postgres-client.ts'
+import { connectClient, hangUp, placeOf, prepareSession, type Server } from './postgres-client.ts'
 
 /** A pooled connection in use. Giving it back twice does nothing; a broken one is closed, not reused. */
 export type Lease = { readonly client: pg.Client; giveBack(broken: boolean): void }
@@ -49,14 +49,6 @@ export const createSharedConnections = (maxTotal: number, { leavesRoom }: { leav
 const waitMs = 3_000
 /** How long a closing pool waits for running statements. */
 const closeMs = 10_000
-
-async function prepareSession(client: pg.ClientBase, settings: string | undefined): Promise<void> {
-  await client.query(settings === undefined ? sessionSettings : `${sessionSettings}; ${settings}`)
-  // Ends the query of a client that was killed. Not every platform PostgreSQL runs on has it.
-  await client.query(`SET client_connection_check_interval = '1s'`).catch((error) => {
-    if (isConnectionFailure(error) || isForeignServerFault(error)) throw error
-  })
-}
 
 export function createLeasePool({ poolSize, onError, shared, settings, whenFull, ...server }: PoolOptions): LeasePool {
   const connections = shared ?? createSharedConnections(poolSize, { leavesRoom: false })

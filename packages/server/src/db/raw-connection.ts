@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 import { publicError } from './database-error.ts'
-import { cancelStatement, connectClient, type Server, sessionSettings, streamOf } from './postgres-client.ts'
+import { cancelStatement, connectClient, prepareSession, type Server, streamOf } from './postgres-client.ts'
 import { bindMessage, executeAndSync, parseMessage, queryMessage, terminateMessage } from './raw-messages.ts'
 import { createMessageReader, messageCode, readError, readRow } from './raw-reader.ts'
 import type { DriverSocket } from './wire/driver-socket.ts'
@@ -129,7 +129,7 @@ function createStatementMessages(): (statement: RawStatement) => Buffer[] {
 
 /** A tile thread speaks to foreign servers itself: it is watched as the thread of relay.ts is. */
 async function logIn(server: Server, settings: string, memory: MessageMemory): Promise<pg.Client> {
-  const prepare = (client: pg.Client): Promise<unknown> => client.query(`${sessionSettings};${settings}`)
+  const prepare = (client: pg.Client): Promise<void> => prepareSession(client, settings)
   try {
     return await connectClient(server, 'graticule tiles', prepare, (tls) => new GuardedSocket(tls, memory))
   } catch (error) {
