@@ -1,5 +1,6 @@
 // Staging tables: load, transform, repair and index rows before they are published.
 import type { TableName } from '../databases/postgres/introspect.ts'
+import { cancelStatements } from '../db/cancel-statements.ts'
 import type { Queryable, TupleBytes } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import type { Extent } from '../geometry/geometry-type.ts'
@@ -193,14 +194,9 @@ export async function dropStaging(target: Target, uploadId: string): Promise<voi
   for (const { name } of tables) await target.db.query(sql`DROP TABLE IF EXISTS ${ident(target.schema, name)}`)
 }
 
-/** Cancels the statements on an upload's tables. The embedded database has no way to do this. */
-export async function cancelStatements({ db }: Target, uploadId: string): Promise<void> {
-  if (db.kind !== 'postgres') return
-  await db.query(sql`
-    SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-    WHERE pid <> pg_backend_pid() AND state = 'active' AND usename = current_user AND datname = current_database()
-      AND strpos(query, ${prefixOf(uploadId)}) > 0`)
-}
+/** Cancels the statements on an upload's tables. */
+export const cancelStaging = ({ db }: Target, uploadId: string): Promise<void> =>
+  cancelStatements(db, prefixOf(uploadId))
 
 /** Renames the table to its final name and replaces the old one. */
 export async function putInPlace(tx: Queryable, { target, name }: Staged, place: TableName, replaces: boolean) {

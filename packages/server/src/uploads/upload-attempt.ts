@@ -5,7 +5,7 @@ import type { LoadingParts } from './loading-parts.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
 import { createRun, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
-import { cancelStatements, dropStaging } from './staging.ts'
+import { cancelStaging, dropStaging } from './staging.ts'
 import type { Target } from './target.ts'
 import { type FaultDto, faultOf, UploadFault, UploadLost } from './upload-fault.ts'
 import { type Claimed, fail, isWanted, maxAttempts, putBack } from './upload-state.ts'
@@ -51,7 +51,7 @@ export async function stopStatements(
   options: Pick<LoadingParts, 'target' | 'findReplaced'>,
   upload: Pick<Claimed, 'id' | 'applicationId' | 'options'>,
 ): Promise<void> {
-  await cancelStatements(await targetOf(options, upload), upload.id)
+  await cancelStaging(await targetOf(options, upload), upload.id)
 }
 
 /** Records a failure, or puts the upload back for another attempt. */

@@ -1,6 +1,7 @@
 // Keeps the overviews of large tables up to date with background jobs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dataset } from '../../datasets/dataset-record.ts'
+import { cancelStatements } from '../../db/cancel-statements.ts'
 import type { Db, Queryable } from '../../db/db.ts'
 import { type Sql, sql } from '../../db/sql.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
@@ -99,7 +100,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     announce: () => jobs.announce(queue),
     async cancel(datasetId) {
       await jobs.cancel(queue, datasetId)
-      await cancelStatements(db, datasetId)
+      await cancelStatements(db, overviewTable(datasetId, beingBuilt))
     },
     async find(dataset) {
       const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
@@ -197,15 +198,6 @@ async function note(db: Queryable, id: string, version: string, state: string, e
 async function noteProgress(db: Queryable, id: string, fraction: number): Promise<void> {
   await db.query(sql`
     UPDATE svc.overviews SET progress = ${fraction}::float8 WHERE dataset_id = ${id}::uuid AND state = 'building'`)
-}
-
-/** The embedded database has no way to do this. */
-async function cancelStatements(db: Db, datasetId: string): Promise<void> {
-  if (db.kind !== 'postgres') return
-  await db.query(sql`
-    SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-    WHERE pid <> pg_backend_pid() AND state = 'active' AND usename = current_user AND datname = current_database()
-      AND strpos(query, ${overviewTable(datasetId, beingBuilt)}) > 0`)
 }
 
 /** Waits until the table has not been written to for a while. */
