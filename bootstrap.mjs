@@ -32,7 +32,11 @@ const debianPython = '/usr/lib/python3/dist-packages'
 // What only the tests need, from Debian's packages.
 const testPackages = [
   { name: 'postgresql-postgis', purpose: 'PostgreSQL with PostGIS', isPresent: hasPostgis },
-  { name: 'chromium', purpose: 'Chromium', isPresent: () => isOnPath('chromium') },
+  {
+    name: 'chromium-headless-shell',
+    purpose: 'Chromium',
+    isPresent: () => isOnPath('chromium-headless-shell') || isOnPath('chromium'),
+  },
   { name: 'gdal-bin', purpose: 'ogr2ogr', isPresent: () => isOnPath('ogr2ogr') },
   { name: 'openssl', purpose: 'certificates', isPresent: () => isOnPath('openssl') },
   { name: 'nats-server', purpose: 'NATS', isPresent: () => isOnPath('nats-server') },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { selectFiles } from './test-files.ts'
+import { allTestFiles, batchesOf, selectFiles } from './test-files.ts'
 
 const all = ['packages/server/src/tiles/tiles.test.ts', 'packages/server/src/uploads/upload.test.ts']
 
@@ -12,5 +12,16 @@ test('a pattern that is a part of a path selects the files that have it, the oth
 test('a pattern that looks like a path and is none is refused, and does not become the name of a test', () => {
   for (const pattern of ['server/src/tile/', 'tile-data.test.ts', 'stage.tsx']) {
     assert.throws(() => selectFiles([pattern], all), { message: `No test file has "${pattern}" in its path.` })
+  }
+})
+
+test('batches hold every file once; a file that looks at its own process, and a long one, is alone', () => {
+  const files = allTestFiles()
+  const batches = batchesOf(files, false)
+  assert.deepEqual(batches.flat().toSorted(), files)
+  assert.ok(batches.length < files.length / 2, `${batches.length} batches of ${files.length} files`)
+  const batchOf = (name: string) => batches.find((batch) => batch.some((file) => file.endsWith(name)))
+  for (const alone of ['uploads/reader-process.test.ts', 'map/src/map.test.ts', 'agents/detaching-map.test.ts']) {
+    assert.equal(batchOf(alone)?.length, 1, alone)
   }
 })

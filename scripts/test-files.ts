@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 export const allTestFiles = (): string[] =>
-  globSync(['packages/*/{src,build}/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', 'scripts/**/*.test.ts'], {
+  globSync(['packages/*/{src,build}/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', '{scripts,bench}/**/*.test.ts'], {
     exclude: (name) => name === 'node_modules',
   }).sort()
 
@@ -43,10 +43,43 @@ export function dependsOnDatabase(file: string): boolean {
   return [file, ...sources.map((source) => join(folder, source))].some(talksToDatabase)
 }
 
-// A guess: a page waits for a browser, others for servers that they start, and the embedded database starts in each file. A long file that begins last keeps one
-// core busy while the others have nothing left to do.
+// A guess: a page waits for a browser, others for servers that they start or for time-outs, and the embedded database starts in each
+// file. A long file that begins last keeps one core busy, or none, while the others have nothing left to do.
 export function expectedWork(file: string, isEmbedded: boolean): number {
-  return statSync(file).size * (usesBrowser(file) || startsServers(file) ? 3 : 1) + (isEmbedded ? 10_000 : 0)
+  const waits = usesBrowser(file) || startsServers(file) || looksAtProcess(file)
+  return statSync(file).size * (waits ? 3 : 1) + (isEmbedded ? 10_000 : 0)
+}
+
+// Files that run one after another in one process. Short ones share it: loading the server takes most of their time. Long
+// ones run alone, so that the run does not end with one busy process, and so do those that look at their own process.
+export function batchesOf(files: readonly string[], isEmbedded: boolean): string[][] {
+  const batches: string[][] = []
+  const open = new Map<boolean, { files: string[]; work: number }>()
+  for (const file of files) {
+    const work = expectedWork(file, isEmbedded)
+    const batch = open.get(usesBrowser(file))
+    if (work > maxBatchWork || looksAtProcess(file)) batches.push([file])
+    else if (batch && batch.work + work <= maxBatchWork) {
+      batch.files.push(file)
+      batch.work += work
+    } else {
+      const started = { files: [file], work }
+      open.set(usesBrowser(file), started)
+      batches.push(started.files)
+    }
+  }
+  return batches
+}
+
+// In bytes of source, as `expectedWork` guesses it.
+const maxBatchWork = 60_000
+
+// Its memory, children, open files, environment, signals or clock: others in the same process would change them.
+function looksAtProcess(file: string): boolean {
+  const source = readFileSync(file, 'utf8')
+  return /\bmock\b|\/proc\/|delete process\.env|process\.env\.\w+ \W*=[^=]|process\.(pid|on|once|emit|chdir|memoryUsage|exit|cpuUsage)\b/.test(
+    source,
+  )
 }
 
 // A file and what it imports, directly or not.

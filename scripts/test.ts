@@ -3,41 +3,27 @@
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { relative, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type EventData, run } from 'node:test'
-import { inspect, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { makeDatabaseDirectory } from './database-directory.ts'
 import { startPostgres } from './postgres.ts'
-import { endDescendants } from './process-tree.ts'
-import { allTestFiles, dependsOnDatabase, expectedWork, selectFiles, usesBrowser, usesDatabase } from './test-files.ts'
-
-// A test file on one of the databases.
-interface Job {
-  file: string
-  databaseUrl: string | undefined
-  isEmbedded: boolean
-  usesBrowser: boolean
-}
-
-interface Result {
-  name: string
-  passed: number
-  failed: number
-  skipped: number
-  // What the reader needs to see of a failure.
-  details: string
-}
+import { type Job, type Report, type Result, runFiles } from './run-files.ts'
+import {
+  allTestFiles,
+  batchesOf,
+  dependsOnDatabase,
+  expectedWork,
+  selectFiles,
+  usesBrowser,
+  usesDatabase,
+} from './test-files.ts'
 
 // One more than there are cores, because some files mostly wait, for a time-out or another process; not more than memory
 // and the connections of one cluster allow.
 const fileConcurrency = Math.min(availableParallelism() + 1, 6)
 // A browser takes more than one core: with one lane fewer, pages have time to answer.
 const browserConcurrency = Math.max(fileConcurrency - 1, 1)
-// For tests that hang: the longest take 90 s, and three times that on a machine that is busy with other work.
-const testTimeoutMs = 300_000
-// How long a file may go on without a test: a connection left open would keep its process alive for ever.
-const idleTimeoutMs = 60_000
 // How much of each failure the end of the log repeats, in characters.
 const shownAgain = 3000
 
@@ -99,53 +85,36 @@ async function runChecks() {
     layers: ['--test', 'packages/server/src/layers.test.ts'],
   }
   await phase('Checks', async (report) => {
-    await Promise.all(Object.entries(checks).map(([name, command]) => report(() => runCheck(name, command))))
+    await Promise.all(Object.entries(checks).map(async ([name, command]) => report(await runCheck(name, command))))
   })
 }
 
 async function runCheck(name: string, command: string[]): Promise<Result> {
+  const startedAt = performance.now()
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'], signal: interrupted.signal })
   const exitCode = new Promise((resolve) => child.on('close', resolve))
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
   const failed = (await exitCode) === 0 ? 0 : 1
-  return { name, passed: 1 - failed, failed, skipped: 0, details: failed ? output + errors : '' }
+  return { name, passed: 1 - failed, failed, skipped: 0, details: failed ? output + errors : '', startedAt }
 }
 
 async function runTests() {
   const isForPostgres = chosen.postgres || runsAll
   const isForBoth = runsAll || (chosen.postgres && chosen.embedded)
   const cluster = isForPostgres && files.some(usesDatabase) ? await startPostgres() : undefined
-  const job = (file: string, isEmbedded: boolean): Job => ({
-    file,
-    databaseUrl: isEmbedded ? undefined : cluster?.url,
-    isEmbedded,
-    usesBrowser: usesBrowser(file),
-  })
   const onEmbedded = isForBoth ? files.filter((file) => usesDatabase(file) && dependsOnDatabase(file)) : files
   const jobs = [
-    ...(isForPostgres ? files.map((file) => job(file, false)) : []),
-    ...(chosen.embedded || runsAll ? onEmbedded.map((file) => job(file, true)) : []),
+    ...(isForPostgres ? jobsOf(files, { isEmbedded: false, databaseUrl: cluster?.url }) : []),
+    ...(chosen.embedded || runsAll ? jobsOf(onEmbedded, { isEmbedded: true, databaseUrl: undefined }) : []),
   ]
   await phase('Tests', (report) => runJobs(jobs, report))
   await cluster?.stop()
 }
 
-// The longest first, on both databases at once: some wait while others work.
-async function runJobs(jobs: Job[], report: (test: () => Promise<Result>) => Promise<void>) {
-  const work = new Map(jobs.map((job) => [job, expectedWork(job.file, job.isEmbedded)]))
-  const queue = jobs.toSorted((a, b) => (work.get(b) ?? 0) - (work.get(a) ?? 0))
-  let browsers = 0
-  const lane = async () => {
-    for (;;) {
-      const job = queue.find((next) => !next.usesBrowser || browsers < browserConcurrency)
-      if (!job) return
-      queue.splice(queue.indexOf(job), 1)
-      if (job.usesBrowser) browsers++
-      await report(() => runFile(job))
-      if (job.usesBrowser) browsers--
-    }
-  }
-  await Promise.all(Array.from({ length: fileConcurrency }, lane))
+function jobsOf(chosenFiles: string[], database: Pick<Job, 'isEmbedded' | 'databaseUrl'>): Job[] {
+  // A pattern for names would match the suites that stand for files.
+  const batches = names.length > 0 ? chosenFiles.map((file) => [file]) : batchesOf(chosenFiles, database.isEmbedded)
+  return batches.map((batch) => ({ ...database, files: batch, usesBrowser: batch.some(usesBrowser) }))
 }
 
 function environmentOf({ databaseUrl }: Job): NodeJS.ProcessEnv {
@@ -157,112 +126,40 @@ function environmentOf({ databaseUrl }: Job): NodeJS.ProcessEnv {
   return env
 }
 
-async function runFile(job: Job): Promise<Result> {
-  const { file } = job
-  const result: Result = { name: nameOf(job), passed: 0, failed: 0, skipped: 0, details: '' }
-  const details: string[] = []
-  let output = ''
-  const idleness = watchIdleness(file)
-  const signal = AbortSignal.any([interrupted.signal, idleness.signal])
-  const events = run({
-    files: [resolve(file)],
-    // The packages' sources, not what was built of them.
-    execArgv: ['--conditions=graticule-source', '--import', resolve('scripts/seed.ts')],
-    env: environmentOf(job),
-    testNamePatterns: names,
-    timeout: testTimeoutMs,
-    signal,
-  })
-  const suites = trackSuites()
-  for await (const { type, data } of events) {
-    idleness.note(type)
-    suites.note(type, data)
-    if (type === 'test:stdout' || type === 'test:stderr') output += data.message
-    if (type === 'test:pass' && isTest(data)) result[isSkipped(data) ? 'skipped' : 'passed']++
-    // A parent only repeats what its failed subtests have said.
-    if (type === 'test:fail' && data.details.error.failureType !== 'subtestsFailed') {
-      result.failed++
-      details.push(describeFailure(data, suites.around(data)))
+// The longest first, on both databases at once: some wait while others work.
+async function runJobs(jobs: Job[], report: Report) {
+  const work = new Map(jobs.map((job) => [job, workOf(job)]))
+  const queue = jobs.toSorted((a, b) => (work.get(b) ?? 0) - (work.get(a) ?? 0))
+  let browsers = 0
+  const lane = async () => {
+    for (;;) {
+      const job = queue.find((next) => !next.usesBrowser || browsers < browserConcurrency)
+      if (!job) return
+      queue.splice(queue.indexOf(job), 1)
+      if (job.usesBrowser) browsers++
+      await runFiles(job, { names, env: environmentOf(job), signal: interrupted.signal }, report)
+      if (job.usesBrowser) browsers--
     }
   }
-  if (output) details.push(`Output of ${file}:\n${output}`)
-  if (result.failed > 0) result.details = details.join('\n\n')
-  return result
+  await Promise.all(Array.from({ length: fileConcurrency }, lane))
 }
 
-function nameOf({ file, isEmbedded }: Job) {
-  return `${file}${isEmbedded ? ' on the embedded database' : ''}`
-}
-
-function watchIdleness(file: string) {
-  const controller = new AbortController()
-  const stop = (timeoutMs: number) => {
-    // Those that the file has started would go on without it.
-    endDescendants(process.pid, resolve(file))
-    controller.abort(new Error(`No test ran for ${timeoutMs / 1000} s, yet the file did not end`))
-  }
-  let timer: NodeJS.Timeout | undefined
-  let running = 0
-  let hasBegun = false
-  return {
-    signal: controller.signal,
-    note(type: string) {
-      if (type !== 'test:dequeue' && type !== 'test:complete') return
-      running += type === 'test:dequeue' ? 1 : -1
-      clearTimeout(timer)
-      hasBegun ||= running > 1
-      // On a busy machine it takes long to load a file and to start what its tests need.
-      const timeoutMs = hasBegun ? idleTimeoutMs : testTimeoutMs
-      // The file itself is one of them.
-      if (running === 1) timer = setTimeout(() => stop(timeoutMs), timeoutMs)
-    },
-  }
-}
-
-// The names of the suites around a test, so that the line of a failure makes sense alone.
-function trackSuites() {
-  const started: string[] = []
-  return {
-    note(type: string, data: unknown) {
-      if (type !== 'test:start') return
-      const { nesting, name } = data as EventData.TestStart
-      started[nesting] = name
-    },
-    around: ({ nesting }: EventData.TestFail) => started.slice(0, nesting),
-  }
-}
-
-// Not a suite, nor the file itself, which is reported as a test when it holds none that match.
-function isTest({ name, file, details }: EventData.TestPass) {
-  return details.type !== 'suite' && name !== file
-}
-
-function isSkipped({ skip, todo }: EventData.TestPass) {
-  return skip !== undefined || todo !== undefined
-}
-
-function describeFailure({ name, file = '', line = 1, details }: EventData.TestFail, suites: string[]) {
-  const cause = inspect(details.error.cause ?? details.error.message)
-  // Without Node's own frames, the last of which may open the braces of the error's properties.
-  const description = cause.replaceAll(/\n +at .*\(?node:.*?( \{)?$/gm, '$1')
-  const title = name === file ? 'the file itself' : [...suites, name].join(' › ')
-  return `✗ ${title} (${relative('.', file)}:${line})\n${description}`
+function workOf({ files, isEmbedded }: Job): number {
+  return files.reduce((sum, file) => sum + expectedWork(file, isEmbedded), 0)
 }
 
 // Runs a group of tests; prints a line for each as it ends, and a summary of them all.
-async function phase(title: string, work: (report: (test: () => Promise<Result>) => Promise<void>) => Promise<void>) {
+async function phase(title: string, work: (report: Report) => Promise<void>) {
   const startedAt = performance.now()
   const counts = { passed: 0, failed: 0, skipped: 0 }
   console.log(`\n${title}`)
-  await work(async (test) => {
-    const testStartedAt = performance.now()
-    const result = await test()
+  await work((result) => {
     for (const key of ['passed', 'failed', 'skipped'] as const) {
       counts[key] += result[key]
       total[key] += result[key]
     }
     if (names.length > 0 && result.passed + result.failed + result.skipped === 0) return
-    console.log(`  ${result.failed ? '✗' : '✓'} ${result.name}: ${summary(result)} ${seconds(testStartedAt)}`)
+    console.log(`  ${result.failed ? '✗' : '✓'} ${result.name}: ${summary(result)} ${seconds(result.startedAt)}`)
     if (!result.details) return
     const details = result.details.trimEnd().replaceAll(/^(?=.)/gm, '    ')
     console.log(details)

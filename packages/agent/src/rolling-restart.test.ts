@@ -19,7 +19,7 @@ const program = `
   import { setTimeout as sleep } from 'node:timers/promises'
   import { serveAgent } from '@graticule/agent'
   const { GRATICULE_URL: url, GRATICULE_API_KEY: apiKey, AGENT_ID: agentId } = process.env
-  await serveAgent({ url, apiKey, agentId }, async function* ({ input }) {
+  await serveAgent({ url, apiKey, agentId, capacity: 16 }, async function* ({ input }) {
     const [words, ms] = input.split(' ').map(Number)
     for (let n = 0; n < words; n++) {
       yield n + ' '

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
+
+/** The shell without a window takes a third less time than the whole browser. */
+const executables = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
 /** Debian's Chromium, which draws maps in software: the same on every machine, and quicker than asking for a GPU first. */
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: '/usr/bin/chromium',
+    executablePath: executables.find(existsSync),
     args: ['--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   })

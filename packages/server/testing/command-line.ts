@@ -6,9 +6,12 @@ export const mainFile = new URL('../bin/graticule.js', import.meta.url).pathname
 
 export type Environment = Record<string, string>
 
+/** One process: as many as there are cores would cost each test as many starts. */
+const alone = { WORKERS: '1' }
+
 /** Runs a command to its end. */
 export async function runCommandLine(args: readonly string[], env: Environment) {
-  const child = spawn(process.execPath, [mainFile, ...args], { env })
+  const child = spawn(process.execPath, [mainFile, ...args], { env: { ...alone, ...env } })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { output, errors, code }
 }
@@ -16,11 +19,16 @@ export async function runCommandLine(args: readonly string[], env: Environment) 
 export type Server = Awaited<ReturnType<typeof startServer>>
 
 /** Starts a server and waits for its greeting. */
-export const startServer = (env: Environment) => greeted(spawn(process.execPath, [mainFile, 'serve'], { env }))
+export const startServer = (env: Environment) =>
+  greeted(spawn(process.execPath, [mainFile, 'serve'], { env: { ...alone, ...env } }))
 
 /** The same on a terminal, whose Ctrl-C is a byte. */
 export const startOnTerminal = (env: Environment) =>
-  greeted(spawn('script', ['-qefc', `exec ${process.execPath} ${mainFile} serve`, '/dev/null'], { env }))
+  greeted(
+    spawn('script', ['-qefc', `exec ${process.execPath} ${mainFile} serve`, '/dev/null'], {
+      env: { ...alone, ...env },
+    }),
+  )
 
 async function greeted(child: ChildProcess) {
   let output = ''

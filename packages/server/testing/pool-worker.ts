@@ -4,7 +4,7 @@ import { ApiError } from '../src/errors.ts'
 
 // A worker, thread or process, that does what it is told: for the tests of request and reply.
 
-serveRequests<string>(async (what, { signal, notify, onTold, atWork }) => {
+serveRequests<string>(async (what, { signal, notify, onMessage, atWork }) => {
   if (what === 'refuse')
     throw new ApiError('invalid_request', 'refused', { faults: [{ path: 'a', code: 'b', message: 'c' }] })
   if (what === 'fail') throw Object.assign(new Error('failed'), { code: '42P01' })
@@ -13,7 +13,7 @@ serveRequests<string>(async (what, { signal, notify, onTold, atWork }) => {
     return 'cancelled'
   }
   if (what === 'talk') {
-    const told = new Promise((resolve) => onTold(resolve))
+    const told = new Promise((resolve) => onMessage(resolve))
     notify('go on')
     return await told
   }

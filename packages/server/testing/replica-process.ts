@@ -12,7 +12,7 @@ export type ReplicaProcess = {
 const server = fileURLToPath(new URL('../bin/graticule.js', import.meta.url))
 const worker = fileURLToPath(new URL('agent-worker-process.ts', import.meta.url))
 
-/** The whole server as a process of its own, listening. */
+/** The whole server as one process of its own, unless `WORKERS` says otherwise, listening. */
 export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {
   const started = start(server, { EGRESS_ALLOW: '127.0.0.1:*', ...env, PORT: '0', HOST: '127.0.0.1' })
   const url = await started.say(/http:\/\/127\.0\.0\.1:\d+/)
@@ -28,7 +28,7 @@ export async function startWorkerProcess(env: Record<string, string>): Promise<O
 
 function start(script: string, env: Record<string, string>) {
   const child = spawn(process.execPath, [script], {
-    env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG ?? 'silent', ...env },
+    env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG ?? 'silent', WORKERS: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })

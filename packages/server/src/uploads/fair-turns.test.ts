@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import { json, sql } from '../db/sql.ts'
 import { claimNext } from './upload-state.ts'
@@ -29,6 +30,8 @@ test('the application with the fewest uploads under way is next, and those with 
   for (let n = 0; n < 3; n++) await waitingUpload(b.id)
   await waitingUpload(c.id)
   const next = async (perApplication = 10, passed: string[] = []) => {
+    // Turns are told apart by the millisecond.
+    await sleep(2)
     const claimed = await claimNext(db, { perApplication, passed })
     return claimed && names.get(claimed.applicationId)
   }
