@@ -80,12 +80,12 @@ const tickMs = 1_000
  * counts as progress.
  */
 async function convertByGdal(
-  { notify, onTold }: RequestContext,
+  { notify, onMessage }: RequestContext,
   { signal: _, onAdvance, onStarted: __, ...task }: GdalTask,
 ): Promise<void> {
   const ticking = setInterval(() => onAdvance?.(1), tickMs)
   const { fault, error } = await new Promise<Extract<ConversionUpdate, { kind: 'converted' }>>((resolve) => {
-    onTold((message) => {
+    onMessage((message) => {
       const update = message as ConversionUpdate
       if (update.kind === 'converted') resolve(update)
       else gdalPid = update.pid

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { allocate, type ByteWriter, createByteWriter, reserve } from '../../../geometry/byte-writer.ts'
 import type { FieldType } from '../reader.ts'
 import { parseTemporal, type Temporal, temporalOfDate } from './temporal.ts'
@@ -107,6 +108,12 @@ export function writeText(writer: RowWriter, text: string): void {
   writer.length += 4 + size
 }
 
+/** Text in UTF-8, copied as it is where PostgreSQL takes it. */
+export function writeUtf8(writer: RowWriter, bytes: Buffer): void {
+  if (isUtf8(bytes) && !bytes.includes(0)) writeBytes(writer, bytes)
+  else writeText(writer, bytes.toString('utf8'))
+}
+
 /** jsonb of a JSON text that is known to be valid. */
 export function writeJson(writer: RowWriter, json: string): void {
   const clean = json.includes('\\u') ? withoutBadEscapes(json) : json
@@ -182,7 +189,7 @@ function textOf(value: unknown): string {
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
 /** Integers beyond 2^53 keep their digits. */
-function jsonOf(value: unknown): string {
+export function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? rawJson(String(inner)) : inner))
 }
 

@@ -1,7 +1,6 @@
 import { type GeometryWriter, widenExtent } from '../../../geometry/ewkb-writer.ts'
 import type { Extent, GeometryType } from '../../../geometry/geometry-type.ts'
 import { maxFields, type ScannedLayer, type Warning } from '../reader.ts'
-import { geometryWarnings } from './geometry-warnings.ts'
 import { createSkippedRows, type RowFault, type SkippedRows, skippedWarnings, skipRow } from './impossible-rows.ts'
 import type { Facts, Field, Reading, Shape } from './reading.ts'
 
@@ -107,9 +106,17 @@ export function knownBy(name: string, reading: Reading, found: Findings): Known 
   return { found, facts, fields, layer }
 }
 
+/** What to tell of geometries that are not there, or not as the file has them. */
 function warningsOf({ invalid, missingCount, types }: Findings, closedRings: number): Warning[] {
-  const hasGeometry = types.size > 0
-  const warnings = geometryWarnings({ invalidCount: invalid.count, first: invalid.first, missingCount, hasGeometry })
+  const warnings: Warning[] = []
+  if (invalid.count > 0) {
+    const features = invalid.first.map(({ feature }) => feature).join(', ')
+    const places = `${features}${invalid.count > invalid.first.length ? ', …' : ''}`
+    const message = `Some geometries are not valid (too few points, wrong nesting, values that are not numbers). Their features (${places}) were loaded without geometry.`
+    warnings.push({ code: 'invalid_geometry', message, count: invalid.count })
+  }
+  if (missingCount > 0 && types.size > 0)
+    warnings.push({ code: 'missing_geometry', message: 'Some features have no geometry.', count: missingCount })
   if (closedRings > 0)
     warnings.push({ code: 'unclosed_ring', message: 'Rings that were not closed were closed.', count: closedRings })
   return warnings

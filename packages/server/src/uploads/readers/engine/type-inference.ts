@@ -57,6 +57,15 @@ export function kindsOfInteger(digits: string): number {
   return size | (BigInt(Number(digits)) === value ? 0 : inexact)
 }
 
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The kinds of a string of JSON: dates and times are told from text, numbers in quotes are text. */
 export function kindsOfString(text: string): number {
   const temporal = isDigit(text.charCodeAt(0)) ? parseTemporal(text) : undefined

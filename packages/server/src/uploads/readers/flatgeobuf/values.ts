@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import {
   type RowWriter,
   writeBoolean,
@@ -8,9 +7,10 @@ import {
   writeInt8,
   writeNull,
   writeText,
+  writeUtf8,
   writeValue,
 } from '../engine/copy-binary.ts'
-import { fieldTypeOf, kind, kindsOfString } from '../engine/type-inference.ts'
+import { fieldTypeOf, isJson, kind, kindsOfString } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
 import { damagedBuffer, type Table, type Vector } from './flatbuffer.ts'
 import type { FlatColumn } from './header.ts'
@@ -69,15 +69,6 @@ export function kindsOfFlatValue(view: DataView, at: number, { type }: FlatColum
   return type === json && !isJson(textAt(view, at)) ? kind.text : kind.json
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
 export function flatFieldType({ type }: FlatColumn, kinds: number): FieldType {
   if (type === dateTime && kinds !== kind.none) return fieldTypeOf(kinds)
   return kinds & kind.text ? 'text' : (columnTypes[type]?.type ?? 'text')
@@ -108,13 +99,8 @@ export function writeFlatValue(
   else if (type === 'boolean') writeBoolean(writer, view.getUint8(at) !== 0)
   else if (column.type === uLong) writeText(writer, String(view.getBigUint64(at, true)))
   else if (column.type === binary) writeBytes(writer, bytesAt(view, at))
-  else if (type === 'text') writeFlatText(writer, bytesAt(view, at))
+  else if (type === 'text') writeUtf8(writer, bytesAt(view, at))
   else writeValue(writer, type, column.type === json ? JSON.parse(textAt(view, at)) : textAt(view, at))
-}
-
-function writeFlatText(writer: RowWriter, bytes: Buffer): void {
-  if (isUtf8(bytes) && !bytes.includes(0)) writeBytes(writer, bytes)
-  else writeText(writer, bytes.toString('utf8'))
 }
 
 function integerAt(view: DataView, at: number, type: number): number {

@@ -7,8 +7,9 @@ import { type Feature, readValue } from './feature.ts'
 import { fixedText, stepOver } from './fixed-text.ts'
 import { addGap, afterField, afterGap, type Gap, isWhole, type Junction } from './layout.ts'
 
-// As a constant of this module: V8 does not fold imported ones.
+// As constants of this module: V8 does not fold imported ones.
 const { comma } = codes
+const { end, skippedValue } = afterGap
 
 /** Reads a feature that is written as others before it; false when it is not, and has to be read again from its start. */
 export function readAlike(cursor: Cursor, feature: Feature): boolean {
@@ -17,12 +18,12 @@ export function readAlike(cursor: Cursor, feature: Feature): boolean {
   let shape: Gap['shape']
   for (;;) {
     const gap = gapHere(cursor, junction.gaps) ?? newProperty(cursor, feature, junction)
-    if (gap === undefined || isContradiction(gap, members, shape)) return false
+    if (gap === undefined || (gap.members !== 0 && isContradiction(gap, members, shape))) return false
     members |= gap.members
     shape ??= gap.shape
     if (gap.place >= 0) readValue(cursor, feature, gap.place)
-    else if (gap.place === afterGap.end) break
-    else if (gap.place === afterGap.skippedValue) skipValue(cursor)
+    else if (gap.place === end) break
+    else if (gap.place === skippedValue) skipValue(cursor)
     else if (!readCoordinatesAlike(cursor, feature.geometry, shape)) return false
     junction = gap.next
   }

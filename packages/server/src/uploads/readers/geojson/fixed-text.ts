@@ -4,7 +4,7 @@ const wordBytes = 8
 
 /**
  * Bytes to be recognised, eight at once: as doubles, which are equal only where their bytes are, but for 0. The last word may
- * overlap the one before.
+ * overlap those before.
  */
 export type FixedText = { length: number; words: Float64Array; lastWord: number; short: Buffer }
 
@@ -32,7 +32,7 @@ export function fixedText(text: Buffer): FixedText {
   const isLong = text.length >= wordBytes
   return {
     length: text.length,
-    words: Float64Array.from({ length: Math.floor(text.length / wordBytes) }, (_, index) =>
+    words: Float64Array.from({ length: isLong ? Math.ceil(text.length / wordBytes) - 1 : 0 }, (_, index) =>
       text.readDoubleLE(index * wordBytes),
     ),
     lastWord: isLong ? text.readDoubleLE(text.length - wordBytes) : 0,

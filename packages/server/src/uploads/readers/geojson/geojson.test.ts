@@ -221,6 +221,26 @@ test('members may come in any order, and the reference system before or after th
   }
 })
 
+test('properties that a feature has twice are those given last, and the first have no say in the types', async () => {
+  const twice = '{"type":"Feature","geometry":null,"properties":{"a":"x"},"properties":{"b":1}}'
+  const once = '{"type":"Feature","geometry":null,"properties":{"a":7}}'
+  const { layer, rows } = await read(`[${twice},${once}]`)
+  assert.deepEqual(
+    layer.fields.map(({ name, type }) => [name, type]),
+    [
+      ['a', 'integer'],
+      ['b', 'integer'],
+    ],
+  )
+  assert.deepEqual(
+    rows.map(({ values }) => values),
+    [
+      { a: null, b: 1 },
+      { a: 7, b: null },
+    ],
+  )
+})
+
 test('an id is a field, called feature_id where a property has its name, and of repeated keys the last counts', async () => {
   const { rows } = await read(collection(feature({ ID: 1 }, null, { id: 'x' })))
   assert.deepEqual(rows[0]?.values, { ID: 1, feature_id: 'x' })

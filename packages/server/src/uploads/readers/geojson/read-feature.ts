@@ -45,7 +45,7 @@ export function readFeature(cursor: Cursor, feature: Feature): void {
       'The JSON is neither GeoJSON nor a list of objects: it holds an object that is neither a feature nor a geometry.',
     )
   cursor.at = start
-  feature.kinds[idPlace] = token.null
+  feature.tokens[idPlace] = token.null
   readFeatureGeometry(cursor, feature)
 }
 
@@ -89,7 +89,7 @@ function readProperties(cursor: Cursor, feature: Feature, first: number): void {
     return
   }
   // Repeated properties replace those before them.
-  feature.kinds.fill(token.null, 0, feature.fields.names.length)
+  feature.tokens.fill(token.null, 0, feature.fields.names.length)
   cursor.at++
   if (peek(cursor) === closeBrace) {
     cursor.at++

@@ -10,54 +10,40 @@ import {
   writeText,
   writeValue,
 } from '../engine/copy-binary.ts'
-import { daysIn } from '../engine/temporal.ts'
 import { kind, kindsOfInteger, kindsOfString } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
-import { type Cursor, isDigit, numberIn, textIn, token } from './cursor.ts'
-import { type Feature, unknownKind } from './feature.ts'
+import { type Cursor, numberIn, textIn, token } from './cursor.ts'
+import { tokenBits as bits, type Feature, tokenMask as mask } from './feature.ts'
+
+// As constants of this module: V8 does not fold imported ones.
+const [tokenBits, tokenMask] = [bits, mask]
+const { escaped, exponent, float, integer, nested, null: missing, text, true: yes } = token
 
 /** The kinds of a value of the feature: mostly seen when it was read. */
 export function kindsOfValue(cursor: Cursor, feature: Feature, place: number, known: number): number {
-  const told = feature.told[place] as number
-  return told === unknownKind ? lookAtValue(cursor, feature, place, known) : told
+  const found = feature.tokens[place] as number
+  return found > 0 && found <= tokenMask ? lookAtValue(cursor, feature, place, known) : found >> tokenBits
 }
 
 function lookAtValue({ bytes }: Cursor, feature: Feature, place: number, known: number): number {
-  const found = feature.kinds[place] as number
+  const found = feature.tokens[place] as number
   const start = feature.starts[place] as number
   const end = feature.ends[place] as number
   switch (found) {
-    case token.null:
-      return kind.none
-    case token.integer:
+    case integer:
       return end - start < 10 ? kind.int4 : kindsOfInteger(bytes.toString('latin1', start, end))
-    case token.float:
+    case float:
       return end - start < 300 ? kind.float : kindsOfFloat(bytes, start, end)
-    case token.exponent:
+    case exponent:
       return kindsOfFloat(bytes, start, end)
-    case token.text:
-      return known & kind.text ? kind.text : kindsOfPlainText(bytes, feature, place)
-    case token.escaped:
+    case text:
+    case escaped:
       return known & kind.text ? kind.text : kindsOfString(textIn(bytes, start, end, found))
-    case token.nested:
+    case nested:
       return kind.json
     default:
       return kind.boolean
   }
-}
-
-/** The longest date or time, and more. */
-const longTime = 40
-
-/** The days of a date are kept: it is mostly written next. */
-function kindsOfPlainText(bytes: Buffer, feature: Feature, place: number): number {
-  const start = (feature.starts[place] as number) + 1
-  const end = (feature.ends[place] as number) - 1
-  if (!isDigit(bytes[start] as number) || end - start > longTime) return kind.text
-  const days = daysIn(bytes, start, end)
-  if (days === undefined) return kindsOfString(bytes.toString('latin1', start, end))
-  feature.numbers[place] = days
-  return kind.date
 }
 
 function kindsOfFloat(bytes: Buffer, start: number, end: number): number {
@@ -67,14 +53,14 @@ function kindsOfFloat(bytes: Buffer, start: number, end: number): number {
 /** Writes a value of the feature as a field of this type. */
 export function writeToken(rows: RowWriter, cursor: Cursor, feature: Feature, place: number, type: FieldType): void {
   const { bytes } = cursor
-  const found = feature.kinds[place] as number
+  const found = (feature.tokens[place] as number) & tokenMask
   const start = feature.starts[place] as number
   const end = feature.ends[place] as number
-  if (found === token.null) writeNull(rows)
+  if (found === missing) writeNull(rows)
   else if (type === 'text') writeWords(rows, cursor, start, end, found)
   else if (type === 'integer') writeInt4(rows, numberAt(feature, bytes, place))
   else if (type === 'number') writeFloat8(rows, numberAt(feature, bytes, place))
-  else if (type === 'boolean') writeBoolean(rows, found === token.true)
+  else if (type === 'boolean') writeBoolean(rows, found === yes)
   else if (type === 'date') writeDate(rows, feature, place, bytes)
   else if (type === 'bigint') writeBigint(rows, bytes, start, end)
   else if (type === 'json') writeJson(rows, bytes.toString('utf8', start, end))
@@ -86,10 +72,10 @@ function numberAt(feature: Feature, bytes: Buffer, place: number): number {
   return Number.isNaN(value) ? numberIn(bytes, feature.starts[place] as number, feature.ends[place] as number) : value
 }
 
-/** The kinds of the value were asked for before, else it would not be known that it is a date. */
+/** A date with escapes was not seen to be one. */
 function writeDate(rows: RowWriter, feature: Feature, place: number, bytes: Buffer): void {
   const days = feature.numbers[place] as number
-  const found = feature.kinds[place] as number
+  const found = (feature.tokens[place] as number) & tokenMask
   if (!Number.isNaN(days)) writeInt4(rows, days)
   else writeValue(rows, 'date', textIn(bytes, feature.starts[place] as number, feature.ends[place] as number, found))
 }
@@ -101,10 +87,10 @@ function writeBigint(rows: RowWriter, bytes: Buffer, start: number, end: number)
 
 /** Text without escapes is copied as it lies there, numbers among text too. */
 function writeWords(rows: RowWriter, cursor: Cursor, start: number, end: number, found: number): void {
-  if (found === token.escaped) {
+  if (found === escaped) {
     writeText(rows, textIn(cursor.bytes, start, end, found))
     return
   }
-  const quote = found === token.text ? 1 : 0
+  const quote = found === text ? 1 : 0
   writePart(rows, cursor, start + quote, end - quote)
 }

@@ -7,6 +7,7 @@ import {
   writeText,
   writeValue,
 } from '../engine/copy-binary.ts'
+import { isJson } from '../engine/type-inference.ts'
 import type { FieldType } from '../reader.ts'
 import type { ParquetColumn } from './schema.ts'
 
@@ -17,13 +18,7 @@ const largestInt8 = 2n ** 63n - 1n
 /** Whether the value cannot be of the column's type: an unsigned integer too large, JSON that is none. */
 export function isMisfit(value: unknown, type: FieldType): boolean {
   if (type === 'bigint') return typeof value === 'bigint' && value > largestInt8
-  if (type !== 'json' || typeof value !== 'string') return false
-  try {
-    JSON.parse(value)
-    return false
-  } catch {
-    return true
-  }
+  return type === 'json' && typeof value === 'string' && !isJson(value)
 }
 
 /** Writes a value of the column as a field of this type. */

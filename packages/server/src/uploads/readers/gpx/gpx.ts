@@ -88,17 +88,13 @@ function createVisitor(fields: FieldList, element: string, heights: Heights): Xm
   return {
     onOpen(name, attributes) {
       state.path.push(name)
-      state.text = ''
       state.hasChild = false
       openElement(state, name, attributes)
     },
-    onText(text) {
-      state.text += text
-    },
-    onClose(name) {
+    onClose(name, text) {
       state.path.pop()
+      state.text = text
       if (state.values) closeElement(state, state.values, name)
-      state.text = ''
       state.hasChild = true
     },
     take: () => state.records.splice(0),

@@ -23,7 +23,7 @@ export type ItemState = {
   outer: 'outside' | 'members'
   /** Nothing was read yet at this place: no comma is due. */
   isFirst: boolean
-  /** In bytes, of what was read at once. */
+  /** In bytes, of what was read at once, or a quarter of the window. */
   longest: number
   /** Of the items. */
   count: number
@@ -42,10 +42,10 @@ export function readOn(state: ItemState): 'item' | 'end' | 'more' {
   let start = cursor.at
   try {
     // What is most likely cut off by the end of the window is read with the next.
-    while (cursor.isLast || cursor.end - cursor.at > Math.min(state.longest, cursor.bytes.length / 4)) {
+    while (cursor.isLast || cursor.end - cursor.at > state.longest) {
       start = cursor.at
       const step = state.place === 'list' ? readListed(state) : readUnlisted(state)
-      if (cursor.at - start > state.longest) state.longest = cursor.at - start
+      if (cursor.at - start > state.longest) state.longest = Math.min(cursor.at - start, cursor.bytes.length >> 2)
       if (step === 'item') state.count++
       if (step !== 'between') return step
     }

@@ -1,3 +1,4 @@
+import { jsonOf } from '../engine/copy-binary.ts'
 import { createReader } from '../engine/create-reader.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
 import type { Reading } from '../engine/reading.ts'
@@ -8,6 +9,7 @@ import { isPairHeading, readAxisHeading } from '../table/coordinate-headings.ts'
 import { type GeometryPlace, geometryOfRow } from '../table/geometry-cell.ts'
 import { findGeometry } from '../table/geometry-place.ts'
 import { coordinateNamesOf } from '../table/table.ts'
+import { parseExactJson } from './exact-json.ts'
 import { readObjects } from './objects.ts'
 import type { RecordsPlace } from './shape.ts'
 
@@ -52,7 +54,7 @@ async function layoutOf(file: string, place: RecordsPlace, signal: AbortSignal):
 function cellOf(name: string, value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value !== 'object') return String(value)
-  return pairText(name, value) ?? JSON.stringify(value)
+  return pairText(name, value) ?? jsonOf(value)
 }
 
 /** Coordinates as `{"lat": …, "lng": …}`, or as a list in the order of GeoJSON where its name tells that they are some. */
@@ -124,29 +126,11 @@ function recordOf(
   return { values, ...shapeOf(object) }
 }
 
-const manyDigits = /\d{16}/
-
-/** The object of a text; undefined when it is something else. Integers beyond a double's are kept exactly. */
+/** The object of a text; undefined when it is something else. */
 function parseObject(text: string): Record<string, unknown> | undefined {
-  const value: unknown = manyDigits.test(text) ? JSON.parse(text, exactIntegers) : JSON.parse(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const object = value as Record<string, unknown>
-  if (manyDigits.test(text)) {
-    for (const [name, one] of Object.entries(object)) if (isRawJson(one)) object[name] = BigInt(one.rawJSON)
-  }
-  return object
-}
-
-/** Of ECMAScript's source text access, which TypeScript does not know yet. */
-type RawJson = { rawJSON: string }
-const json = JSON as unknown as { rawJSON(text: string): RawJson; isRawJSON(value: unknown): boolean }
-
-const isRawJson = (value: unknown): value is RawJson => json.isRawJSON(value)
-
-function exactIntegers(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
-  const isExact = typeof value !== 'number' || !Number.isInteger(value) || Number.isSafeInteger(value)
-  const source = context?.source ?? ''
-  return isExact || !/^-?\d+$/.test(source) ? value : json.rawJSON(source)
+  const value = parseExactJson(text)
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject ? (value as Record<string, unknown>) : undefined
 }
 
 function ignoredWarnings({ member }: RecordsPlace, ignored: readonly string[]): Warning[] {

@@ -76,17 +76,13 @@ function createVisitor(fields: FieldList, texts: Set<string>): XmlVisitor<Source
   return {
     onOpen(name, attributes) {
       state.path.push(name)
-      state.text = ''
       openElement(state, name, attributes)
     },
-    onText(text) {
-      state.text += text
-    },
-    onClose(name) {
+    onClose(name, text) {
       state.path.pop()
+      state.text = text
       if (state.placemark) closeInPlacemark(state, state.placemark, name)
       else closeOutside(state, name)
-      state.text = ''
     },
     take: () => state.records.splice(0),
     isInFeature: () => state.placemark !== undefined,

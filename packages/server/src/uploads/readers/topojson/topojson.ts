@@ -7,6 +7,7 @@ import { featureIdKey } from '../engine/feature-ids.ts'
 import type { Reading } from '../engine/reading.ts'
 import { type RecordBatch, readRecords, type SourceRecord } from '../engine/records.ts'
 import { createFieldList, type FieldList, fieldIndex, kindsOfValue } from '../engine/type-inference.ts'
+import { parseExactJson } from '../json/exact-json.ts'
 import { type Reader, ReadFault, type Warning } from '../reader.ts'
 
 /** Arcs are shared by all features, so that the file must lie in memory as a whole. */
@@ -49,23 +50,14 @@ function parseTopology(text: string): Topology {
 }
 
 function parseJson(text: string): unknown {
-  // Integers beyond 2^53 keep their digits; looking at every number is slow, so only where there may be one.
-  const reviver = /[\s:,[]-?\d{16,}[\s,}\]]/.test(text) ? exactIntegers : undefined
   try {
-    return JSON.parse(text, reviver)
+    return parseExactJson(text)
   } catch (error) {
     const isCut = error instanceof SyntaxError && /end of JSON input|Unterminated/.test(error.message)
     throw isCut
       ? new ReadFault('truncated', 'The file ends in the middle of the JSON.', {}, error)
       : new ReadFault('invalid_json', 'The JSON is not valid.', {}, error)
   }
-}
-
-function exactIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
-  const source = context?.source
-  const isLost =
-    typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
-  return isLost ? BigInt(source) : value
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

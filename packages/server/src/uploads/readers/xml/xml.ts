@@ -6,8 +6,8 @@ import { maxFeatureBytes, ReadFault } from '../reader.ts'
 /** What looks at the elements of a file; names come without their prefix. */
 export type XmlVisitor<T> = {
   onOpen(name: string, attributes: Readonly<Record<string, string>>): void
-  onText(text: string): void
-  onClose(name: string): void
+  /** `text` is what stands between this tag and the one before. */
+  onClose(name: string, text: string): void
   /** What was completed since it was asked last. */
   take(): T[]
   isInFeature(): boolean
@@ -75,6 +75,7 @@ function createWalk<T>(visitor: XmlVisitor<T>): Walk {
   const parser = new SaxesParser({ position: true })
   let depth = 0
   let events = 0
+  let text = ''
   let isEnding = false
   const refuse = (message: string): never => {
     throw new ReadFault(isEnding ? 'truncated' : 'invalid_xml', message, { line: parser.line })
@@ -83,19 +84,24 @@ function createWalk<T>(visitor: XmlVisitor<T>): Walk {
   parser.on('doctype', () => refuse('XML with a document type (<!DOCTYPE …>) is not supported. Remove it.'))
   parser.on('opentag', ({ name, attributes }) => {
     events++
+    text = ''
     if (++depth > maxDepth) refuse(`The XML is nested deeper than ${maxDepth}.`)
     visitor.onOpen(localName(name), attributes as Record<string, string>)
   })
-  parser.on('text', (text) => visitor.onText(text))
-  parser.on('cdata', (text) => visitor.onText(text))
+  const addText = (more: string) => {
+    text += more
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
   parser.on('closetag', ({ name }) => {
     depth--
-    visitor.onClose(localName(name))
+    visitor.onClose(localName(name), text)
+    text = ''
   })
   return {
-    write: (text) => void parser.write(text),
-    end: (text) => {
-      parser.write(text)
+    write: (more) => void parser.write(more),
+    end: (last) => {
+      parser.write(last)
       isEnding = true
       parser.close()
     },
