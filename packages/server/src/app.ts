@@ -3,6 +3,7 @@ import { limitConnections } from './http/connection-limit.ts'
 import { createIdleCloser } from './http/idle-connections.ts'
 import type { DeclaredOperation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
+import { stopAccepting } from './http/stop-accepting.ts'
 import { openServices, type ServiceOptions, trustedProxies } from './open-services.ts'
 import { operations } from './operations.ts'
 import type { Services } from './services.ts'
@@ -13,6 +14,8 @@ export type App = {
   readonly services: Services
   /** Starts the background workers. */
   work(): Promise<void>
+  /** Lets clients leave for another process, so that none of their requests fails when this one closes. */
+  retire(): Promise<void>
   /** Graceful shutdown: finishes running requests, refuses new ones, and closes everything but the database. */
   close(): Promise<void>
 }
@@ -20,14 +23,21 @@ export type App = {
 /** Builds the HTTP server on a database; it does not listen yet. */
 export async function createApp(options: ServiceOptions): Promise<App> {
   const { logger, config } = options
+  let hasRetired = false
   let hasStopped = false
   let listener: FastifyInstance | undefined
   const isStopping = () => hasStopped
+  const isLeaving = () => hasStopped || hasRetired
   const open = await openServices({ ...options, isStopping, listener: () => listener })
   const { services, authority } = open
   const limits = { bodyLimit: config.BODY_LIMIT, hstsSubDomains: config.HSTS !== '' }
   const trustProxy = trustedProxies(config)
-  const http = await createServer(operations, authority, services, { logger, trustProxy, isStopping, ...limits })
+  const http = await createServer(operations, authority, services, {
+    logger,
+    trustProxy,
+    isStopping: isLeaving,
+    ...limits,
+  })
   listener = http
   limitConnections(http.server, config.MAX_CONNECTIONS)
   const closeIdle = createIdleCloser(http.server)
@@ -37,6 +47,10 @@ export async function createApp(options: ServiceOptions): Promise<App> {
     operations,
     services,
     work: open.work,
+    async retire() {
+      hasRetired = true
+      await stopAccepting(http.server)
+    },
     async close() {
       hasStopped = true
       open.pause()

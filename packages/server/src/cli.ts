@@ -5,7 +5,7 @@ import { serverAddress } from './console-link.ts'
 import { askControlSocket } from './control-socket.ts'
 import { StartError } from './errors.ts'
 import { openDatabase, openPlatform } from './platform.ts'
-import { serve } from './serve.ts'
+import { type RunOptions, serve } from './serve.ts'
 
 const usage = `Usage: npm start -- [command] [options]
 
@@ -40,13 +40,13 @@ const options = {
 export async function run(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { stop, isTerminal }: { stop: AbortSignal; isTerminal: boolean },
+  { stop, ...options }: RunOptions & { stop: AbortSignal },
 ): Promise<void> {
   const { values, positionals } = read(args)
   const [command = 'serve', ...rest] = positionals
   if (values.help) return console.log(usage)
   const config = loadConfig(env)
-  if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false, isTerminal })
+  if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false, ...options })
   if (command === 'migrate') return migrateOnly(config)
   if (!isCommand(command)) throw new StartError(`There is no command "${command}".\n\n${usage}`)
   console.log(await perform(config, { command, application: rest[0], ...values }))

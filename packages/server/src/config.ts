@@ -15,6 +15,14 @@ const settings = Type.Object({
     default: 'localhost',
     description: 'The address to listen on; 0.0.0.0 makes the server reachable from other machines',
   }),
+  WORKERS: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 128,
+      description:
+        'Processes that share PORT; unset: as many as there are cores, at most 8; 1 with the embedded database',
+    }),
+  ),
   BASE_URL: Type.Optional(
     Type.String({
       pattern: '^https?://[^/\\s]+(/[^\\s]*)?$',

@@ -84,6 +84,9 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether this says that a record does not exist, or not for the caller. */
+export const isNotFound = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'not_found'
+
 /** A 400 with one fault. */
 export function invalid(path: string, message: string, code: ErrorCode = 'invalid_request'): ApiError {
   return faulty([{ path, code: 'invalid', message }], code)

@@ -17,6 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   db: [],
   geometry: [],
   bus: [],
+  cluster: ['bus'],
   egress: [],
   jobs: ['db'],
   sending: [...areaMayImport, 'jobs'],

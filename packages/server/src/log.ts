@@ -5,16 +5,17 @@ import { prettyLine } from './pretty-log.ts'
 /**
  * The log of the process. Each line is masked as a whole, just before it is written, because a credential may hide
  * anywhere in it: in a path, in the message or the cause of an error, in what a library says about an address.
- * `isPretty` is for people at a terminal; otherwise a line is JSON.
+ * `isPretty` is for people at a terminal; otherwise a line is JSON. `base` is in every line.
  */
 export function createLogger(
   level: LoggerOptions['level'] & string,
   destination?: DestinationStream,
   isPretty = false,
+  base: object | null = null,
 ): Logger {
   const options: LoggerOptions = {
     level,
-    base: null,
+    base,
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite: isPretty ? (line) => prettyLine(masked(line)) : masked },
     serializers: { err: described },

@@ -1,10 +1,13 @@
-import { inspect } from 'node:util'
-import { run } from './cli.ts'
-import { masked } from './log.ts'
+import { isatty } from 'node:tty'
+import { inspect, parseArgs } from 'node:util'
+import { countWorkers } from './cluster/count-workers.ts'
+import { joinSupervisor } from './cluster/member.ts'
 
 // Files of this process and its children are not readable by other users of the machine.
 process.umask(0o077)
 
+const args = process.argv.slice(2)
+const isTerminal = process.stdout.isTTY === true
 const stop = new AbortController()
 let askedAt = Number.POSITIVE_INFINITY
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -17,10 +20,34 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 try {
-  await run(process.argv.slice(2), process.env, { stop: stop.signal, isTerminal: process.stdout.isTTY === true })
+  const member = joinSupervisor(process.env)
+  const workers = member || !isServing() ? 1 : countWorkers(process.env)
+  if (workers > 1) process.exit(await supervise(workers))
+  const { run } = await import('./cli.ts')
+  await run(args, process.env, { stop: stop.signal, isTerminal, member })
   process.exit(0)
 } catch (error) {
+  const { masked } = await import('./log.ts')
   const isExpected = error instanceof Error && error.name === 'StartError'
   console.error(masked(isExpected ? error.message : inspect(error)))
   process.exit(1)
+}
+
+/** Whether the command is `serve`. Wrong arguments are explained by the first worker. */
+function isServing(): boolean {
+  const { values, positionals } = parseArgs({ args, strict: false, allowPositionals: true })
+  return (positionals[0] ?? 'serve') === 'serve' && !values.help && !values.h
+}
+
+async function supervise(workers: number): Promise<number> {
+  const { createSupervisor } = await import('./cluster/supervisor.ts')
+  const supervisor = createSupervisor(workers, (level, fields, text) => {
+    // The library is loaded when there is something to say.
+    void import('./log.ts').then(({ createLogger }) => {
+      createLogger(process.env.LOG_LEVEL || 'info', undefined, isTerminal)[level](fields, text)
+    })
+  })
+  // On a terminal the signal says that the terminal is gone.
+  if (![0, 1, 2].some((descriptor) => isatty(descriptor))) process.on('SIGHUP', () => void supervisor.restart())
+  return supervisor.run(stop.signal)
 }

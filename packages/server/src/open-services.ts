@@ -20,24 +20,22 @@ import { createKnownAgents } from './agents/invoke-operations.ts'
 import { openAgents } from './agents/open-agents.ts'
 import { countAddress, windowSeconds } from './auth/login-attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
+import type { Bus } from './bus/bus.ts'
 import { openBus } from './bus/open-bus.ts'
+import type { Member } from './cluster/member.ts'
+import { type MachineShare, wholeMachine } from './concurrency/machine-share.ts'
 import type { Config } from './config.ts'
 import { createConsoleFiles } from './console/console-files.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
-import { type Connections, createConnections } from './databases/connection.ts'
+import type { Connections } from './databases/connection.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'
 import { createDatasetCache } from './datasets/dataset-cache.ts'
-import { createMemoryThreads, type MemoryThreads } from './datasets/memory-source-threads.ts'
+import { createMemoryThreads } from './datasets/memory-source-threads.ts'
 import { maxTimeoutMs } from './datasets/query-parameters.ts'
-import { openHeaders } from './datasets/secret-headers.ts'
-import { createSources } from './datasets/sources.ts'
-import { createStreamSlots, type StreamSlots } from './datasets/stream-slots.ts'
-import { lambdaSettings } from './datasets/types/lambda-settings.ts'
-import { createRestCache } from './datasets/types/rest-cache.ts'
+import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { defaultLimits } from './db/embedded-limits.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
-import { ApiError } from './errors.ts'
 import { addFirstKeys } from './first-start.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import { createOpenApiText, internalCalls } from './internal-calls.ts'
@@ -48,6 +46,7 @@ import { createFonts } from './maps/fonts.ts'
 import { createKnownStyles } from './maps/map-operations.ts'
 import { createSprites } from './maps/sprites.ts'
 import { createMetrics, type Gauges } from './metrics/metrics.ts'
+import { createData } from './open-data.ts'
 import { resources } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
 import type { BaseServices } from './resource/resource.ts'
@@ -63,7 +62,7 @@ import { createStyleCheck } from './styles/style-check.ts'
 import { createEstimates } from './tiles/dataset-estimates.ts'
 import { createTiles } from './tiles/tile-services.ts'
 import { createTiling, type Tiling, type TilingOptions } from './tiles/tiling.ts'
-import { createUploading } from './uploads/uploading.ts'
+import { createUploading, type Uploading } from './uploads/uploading.ts'
 
 /** The settings that the service itself reads. */
 type AppConfig = Omit<Config, 'PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
@@ -74,6 +73,8 @@ export type ServiceOptions = {
   logger: FastifyBaseLogger
   config: AppConfig
   about: ServerConfig
+  /** This process as one of several workers. */
+  member?: Member | undefined
 }
 
 type OpenOptions = ServiceOptions & {
@@ -100,26 +101,26 @@ const usageFlushMs = 60_000
 const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 
 export async function openServices(options: OpenOptions): Promise<OpenServices> {
-  const { db, secrets, logger, config, about, isStopping, listener } = options
-  const onBusError = (error: unknown) => logger.warn({ err: error }, 'message bus failed')
-  const bus = await openBus({ url: config.NATS_URL, namespace: secrets.fingerprint, onError: onBusError })
+  const { db, secrets, logger, config, about, member, isStopping, listener } = options
+  const share = member ?? wholeMachine
+  const bus = await openBusOf(options)
   const egress = await openEgress(config, db, () => listener()?.server.address())
-  const agents = await openAgents({ ...options, stream: egress.stream, bus, fetchTools: fetchToolsInProcess(listener) })
-  const { authority, ...credentials } = createAuthority(options)
+  const fetchTools = fetchToolsInProcess(listener)
+  const agents = await openAgents({ ...options, share, stream: egress.stream, bus, fetchTools })
+  const { authority, ...credentials } = createAuthority(options, share)
   const styleCheck = createStyleCheck()
-  const memoryThreads = createMemoryThreads()
-  const data = createData({ db, secrets, config, logger, egress, memoryThreads })
+  const memoryThreads = createMemoryThreads(share)
+  const data = createData({ db, secrets, config, share, logger, egress, memoryThreads })
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError })
-  const { tiling, ...maps } = await createMaps({ db, config, ...data, fetch: egress.fetch, jobs, onError })
-  const uploading = createUploading({ db, ...data, tiling, config, onError })
+  const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
+  const uploading = createUploading({ db, ...data, tiling, config, share, onError })
   const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress })
-  const metrics = createMetrics(gaugesOf({ agents, slots: data.slots, tiling }), about.version.tag)
+  const metrics = createMetrics(gaugesOf({ agents, slots: data.slots, tiling }), about.version.tag, member?.figures)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
-  const flushUsage = () =>
-    authority.keys.flush().catch((error) => logger.warn({ err: error }, 'key usage was not written'))
-  const sweep = () =>
-    sweepSessions(db, windowSeconds).catch((error) => logger.warn({ err: error }, 'ended sessions were not swept'))
+  const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
+  const flushUsage = () => authority.keys.flush().catch(warning('key usage was not written'))
+  const sweep = () => sweepSessions(db, windowSeconds).catch(warning('ended sessions were not swept'))
   const usageTimer = setInterval(() => void Promise.all([flushUsage(), sweep()]), usageFlushMs).unref()
   const baseUrl = baseUrlFor(config)
   const base: BaseServices = {
@@ -129,8 +130,9 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const services: Services = {
     ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
     ...rememberedRecords(base, data.connections),
-    ...{ about, isStopping, baseUrl, limits: limitsToTell(config, db), health: createHealth(db), storage, metrics },
-    ...{ agents, styleCheck, uploading, dataDirectory: config.DATA_DIR, mayConnectWorker: createConnectRateLimit() },
+    ...{ about, isStopping, baseUrl, health: createHealth(db), storage, metrics },
+    ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
+    ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
     tiles: createTiles(base, tiling, budgetOf(config)),
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),
@@ -140,6 +142,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...internalCalls(() => services),
     openApiText: createOpenApiText(about.version.tag),
   }
+  member?.onAnnounce(uploading.announce)
   return {
     services,
     authority,
@@ -165,6 +168,21 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
 
 const storeOf = createStores(resources)
 
+const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bus> =>
+  openBus({
+    ...{ url: config.NATS_URL, port: member?.bus, namespace: secrets.fingerprint },
+    onError: (error) => logger.warn({ err: error }, 'message bus failed'),
+  })
+
+/** A new upload is announced to the other workers too: one of them may have room for it. */
+const announcing = (uploading: Uploading, member: Member | undefined): Uploading => ({
+  ...uploading,
+  announce() {
+    uploading.announce()
+    member?.announce()
+  },
+})
+
 const budgetOf = (config: AppConfig) => ({ maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES })
 
 /** Caches of records that requests need on the way, fresh to a second. */
@@ -181,9 +199,12 @@ export const trustedProxies = ({ TRUST_PROXY }: AppConfig): boolean | string =>
 const baseUrlFor = (config: AppConfig) => (request: FastifyRequest) =>
   baseUrlOf(request, config.BASE_URL, trustedProxies(config) !== false)
 
-/** The embedded database ends queries sooner than a `timeout` may ask. */
-const limitsToTell = (config: AppConfig, { kind }: Db) =>
-  publicLimits(config, kind === 'embedded' ? defaultLimits.timeMs : maxTimeoutMs)
+/** Those of all workers together. The embedded database ends queries sooner than a `timeout` may ask. */
+const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) =>
+  publicLimits(
+    { ...config, STREAMS_PER_APPLICATION: config.STREAMS_PER_APPLICATION * count },
+    kind === 'embedded' ? defaultLimits.timeMs : maxTimeoutMs,
+  )
 
 /** `listening` is the server's own address, once it listens. */
 const openEgress = async (config: AppConfig, db: Db, listening: () => AddressInfo | string | null | undefined) =>
@@ -202,42 +223,8 @@ const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlot
   tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
 })
 
-/** Databases, datasets and queries. */
-function createData({
-  db,
-  secrets,
-  config,
-  egress,
-  memoryThreads,
-  logger,
-}: Pick<ServiceOptions, 'db' | 'secrets' | 'config' | 'logger'> & { egress: Egress; memoryThreads: MemoryThreads }) {
-  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
-  const poolSize = config.STREAMS_PER_APPLICATION + 2
-  const maxConnections = config.TENANT_CONNECTIONS
-  const connections = createConnections({
-    db,
-    secrets,
-    platformUrl,
-    poolSize,
-    maxConnections,
-    dataDirectory: config.DATA_DIR,
-    resolve: egress.resolve,
-    stream: egress.stream,
-    onError: (error) => logger.warn({ err: error }, 'a database driver failed'),
-  })
-  const sources = createSources(placesOf(connections), {
-    egress,
-    cache: createRestCache({}),
-    lambda: lambdaSettings(config),
-    openHeaders: (dataset) => openHeaders(dataset, secrets),
-    threads: memoryThreads,
-  })
-  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
-  return { connections, sources, slots }
-}
-
 /** Access: keys, tokens of users, and revocation. */
-function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, 'about'>) {
+function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, 'about'>, share: MachineShare) {
   const revocation = createRevocation({
     db,
     onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
@@ -249,11 +236,11 @@ function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, '
   const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
   const authority = { keys, bearers, revocation, noteRequest }
-  return { authority, passwords: createPasswords(), tokenKeys, tokens, lifetimes }
+  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes }
 }
 
 type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
-  Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'onError'>
+  Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'share' | 'onError'>
 
 /** Tiles, and what maps need besides. */
 async function createMaps({ config, ...parts }: MapParts) {
@@ -278,22 +265,6 @@ function createMessages({ db, secrets, logger, config, egress }: Omit<ServiceOpt
 }
 
 const lifetimesOf = (config: AppConfig) => ({
-  accessToken: config.ACCESS_TOKEN_TTL,
-  refreshToken: config.REFRESH_TOKEN_TTL,
-  resetToken: config.RESET_TOKEN_TTL,
-  verifyToken: config.VERIFY_TOKEN_TTL,
-})
-
-/** What datasets need of databases, and no more. */
-const placesOf = (connections: Connections) => ({
-  find: connections.lookUp,
-  async connect(applicationId: string, id: string) {
-    const record = await connections.find(applicationId, id)
-    if (!record)
-      throw new ApiError(
-        'not_found',
-        'The database that this dataset names does not exist. Give the dataset another databaseId.',
-      )
-    return connections.open(record)
-  },
+  ...{ accessToken: config.ACCESS_TOKEN_TTL, refreshToken: config.REFRESH_TOKEN_TTL },
+  ...{ resetToken: config.RESET_TOKEN_TTL, verifyToken: config.VERIFY_TOKEN_TTL },
 })

@@ -5,6 +5,8 @@ import type { Logger } from 'pino'
 import { startProgress } from '../bin/progress-line.js'
 import { endLinksOfEarlierStart } from './apikeys/sign-in-link.ts'
 import type { App } from './app.ts'
+import type { Member } from './cluster/member.ts'
+import { shareOf } from './cluster/share.ts'
 import { runCommand } from './commands.ts'
 import type { Config } from './config.ts'
 import { consoleAddress, createConsoleLink, serverAddress } from './console-link.ts'
@@ -21,17 +23,27 @@ import { readVersion } from './version.ts'
 /** How long running requests may take once the server is told to stop. */
 const drainMs = 25_000
 
-type StartOptions = {
-  /** Without the sample data of the first start. */
-  isEmpty: boolean
+export type RunOptions = {
   /** The output is a terminal. */
-  isTerminal: boolean
+  readonly isTerminal: boolean
+  /** This process as one of several workers. */
+  readonly member: Member | undefined
+}
+
+type StartOptions = RunOptions & {
+  /** Without the sample data of the first start. */
+  readonly isEmpty: boolean
 }
 
 /** Runs the server until `stop`. */
-export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerminal }: StartOptions): Promise<void> {
+export async function serve(
+  given: Config,
+  stop: AbortSignal,
+  { isEmpty, isTerminal, member }: StartOptions,
+): Promise<void> {
   keepTickShape()
-  const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal)
+  const config = shareOf(given, member)
+  const logger = createLogger(config.LOG_LEVEL, undefined, isTerminal, member && { worker: member.number })
   const endProgress = startProgress('Starting', { isBrief: true })
   const onError = (error: unknown) => logger.error({ err: error }, 'database failed')
   try {
@@ -40,7 +52,7 @@ export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerm
     const loading = setImmediate().then(() => import('./app.ts'))
     const platform = await opening
     try {
-      await serveOn(platform, await loading, { config, logger, stop, endProgress })
+      await serveOn(platform, await loading, { config, logger, stop, endProgress, member })
     } finally {
       await platform.db.close()
     }
@@ -52,16 +64,22 @@ export async function serve(config: Config, stop: AbortSignal, { isEmpty, isTerm
 
 type Program = typeof import('./app.ts')
 
-type Running = { config: Config; logger: Logger; stop: AbortSignal; endProgress(): void }
+type Running = {
+  config: Config
+  logger: Logger
+  stop: AbortSignal
+  member: Member | undefined
+  endProgress(): void
+}
 
 async function serveOn(
   platform: Platform,
   { createApp }: Program,
-  { config, logger, stop, endProgress }: Running,
+  { config, logger, stop, member, endProgress }: Running,
 ): Promise<void> {
   const { db, secrets } = platform
   const about = { version: await readVersion() }
-  const app = await createApp({ db, secrets, logger, config, about })
+  const app = await createApp({ db, secrets, logger, config, about, member })
   let control: Server | undefined
   let figures: Server | undefined
   try {
@@ -76,12 +94,17 @@ async function serveOn(
       )
     }
     const working = app.work().catch((error) => logger.error({ err: error }, 'jobs were not started'))
-    const link = await consoleLink(platform, config, address)
-    endProgress()
-    console.log(greeting(address, link, platform.newMasterKey))
+    if (!member || member.isFirst) {
+      const link = await consoleLink(platform, config, address)
+      endProgress()
+      console.log(greeting(address, link, platform.newMasterKey))
+    }
+    member?.ready()
     void working.then(trimHeap)
-    if (!stop.aborted) await once(stop, 'abort')
+    const ending = member ? AbortSignal.any([stop, member.retired]) : stop
+    if (!ending.aborted) await once(ending, 'abort')
     logger.info('stopping')
+    if (!stop.aborted) await app.retire()
   } finally {
     control?.close()
     figures?.close()

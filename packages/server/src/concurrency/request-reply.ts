@@ -29,7 +29,7 @@ export type CallOptions<Notice> = {
 export type ToWorker =
   | { readonly id: number; readonly request: unknown }
   | { readonly id: number; readonly cancel: true }
-  | { readonly id: number; readonly told: unknown }
+  | { readonly id: number; readonly sent: unknown }
 
 export type FromWorker =
   | { readonly isReady: true }
@@ -82,7 +82,7 @@ export function createCaller<Request, Value, Notice = never>(
         id,
         answer: call.promise,
         cancel: () => channel.send({ id, cancel: true } satisfies ToWorker),
-        tell: (told) => channel.send({ id, told } satisfies ToWorker),
+        tell: (sent) => channel.send({ id, sent } satisfies ToWorker),
       }
     },
   }

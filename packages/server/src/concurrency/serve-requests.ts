@@ -9,15 +9,15 @@ export type RequestContext = {
   readonly signal: AbortSignal
   /** Something on the way to the answer. */
   notify(notice: unknown, transfer?: readonly Transferable[]): void
-  /** What the caller tells whoever works on the request. */
-  onTold(listener: (message: unknown) => void): void
+  /** Called with messages that the caller sends while the request is worked on. */
+  onMessage(listener: (message: unknown) => void): void
   /** Memory that goes along with the answer instead of being copied. */
   readonly transfer: Transferable[]
   /** From here on the thread is at this request: should it not come back, this one is to blame. */
   atWork(): void
 }
 
-type Running = { readonly leaving: AbortController; onTold?: (message: unknown) => void }
+type Running = { readonly leaving: AbortController; onMessage?: (message: unknown) => void }
 
 /** Begins to answer. What `handle` throws is the caller's to know; several requests may be under way at once. */
 export function serveRequests<Request>(handle: (request: Request, context: RequestContext) => unknown): void {
@@ -35,8 +35,8 @@ export function serveRequests<Request>(handle: (request: Request, context: Reque
         signal: leaving.signal,
         transfer,
         notify: (notice, given) => send({ id, notice }, given),
-        onTold(listener) {
-          one.onTold = listener
+        onMessage(listener) {
+          one.onMessage = listener
         },
         atWork: () => heartbeat && noteJob(heartbeat, id),
       })
@@ -52,7 +52,7 @@ export function serveRequests<Request>(handle: (request: Request, context: Reque
     if ('request' in message) return void answer(message.id, message.request as Request)
     const one = running.get(message.id)
     if ('cancel' in message) one?.leaving.abort()
-    else one?.onTold?.(message.told)
+    else one?.onMessage?.(message.sent)
   })
   send({ isReady: true })
 }

@@ -4,22 +4,51 @@ import { listen } from '../events.ts'
 /** Metrics that are read at the time of the scrape. */
 export type Gauges = Readonly<Record<string, { readonly help: string; read(): number }>>
 
+/** Metrics as JSON, as workers exchange them. */
+type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
+
+/** The way to the figures of the other workers of a server. */
+export type FiguresExchange = {
+  /** Says how this worker's own are read. */
+  provide(read: () => Promise<Figures>): void
+  /** Tells them a last time. */
+  tell(figures: Figures): void
+  /** Those of each worker, and of those that have ended. */
+  collect(): Promise<readonly object[]>
+}
+
 export type Metrics = {
   /** In Prometheus' text format. Counting begins when this is asked for the first time. */
   read(): Promise<{ contentType: string; text: string }>
   close(): void
 }
 
-export function createMetrics(gauges: Gauges, version: string): Metrics {
+export function createMetrics(gauges: Gauges, version: string, exchange?: FiguresExchange): Metrics {
   let started: Promise<{ registry: Registry; stop(): void }> | undefined
+  const begin = () => {
+    started ??= start(gauges, version)
+    return started
+  }
+  let final: Figures | undefined
+  exchange?.provide(async () => final ?? (await begin()).registry.getMetricsAsJSON())
   return {
     async read() {
-      started ??= start(gauges, version)
-      const { registry } = await started
+      const { registry } = exchange ? { registry: await sumOf(exchange) } : await begin()
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
-    close: () => void started?.then(({ stop }) => stop()),
+    close: () =>
+      void started?.then(async ({ registry, stop }) => {
+        final = await registry.getMetricsAsJSON()
+        exchange?.tell(final)
+        stop()
+      }),
   }
+}
+
+/** Adds up what all workers count, gauges too; of what cannot be added, such as the lag of an event loop, it is the mean. */
+async function sumOf(exchange: FiguresExchange): Promise<Registry> {
+  const { AggregatorRegistry } = (await import('prom-client')).default
+  return AggregatorRegistry.aggregate([...(await exchange.collect())])
 }
 
 const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -42,7 +71,10 @@ async function start(gauges: Gauges, version: string): Promise<{ registry: Regis
     }
     new prometheus.Gauge({ name: `graticule_${name}`, help, registers, collect })
   }
-  new prometheus.Gauge({ name: 'graticule_info', help: 'What is running', registers, labelNames: ['version'] })
+  new prometheus.Gauge({
+    ...{ name: 'graticule_info', help: 'What is running', registers, labelNames: ['version'] },
+    aggregator: 'first',
+  })
     .labels(version)
     .set(1)
 

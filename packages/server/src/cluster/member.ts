@@ -1,0 +1,85 @@
+import type { BusPort } from '../bus/ipc-bus.ts'
+import type { Figures } from './figures.ts'
+import { type Place, placeVariable, type SupervisorMessage, type WorkerMessage } from './messages.ts'
+
+/** This process as one of several workers under a supervisor. */
+export type Member = Place & {
+  readonly bus: BusPort
+  /** It listens. */
+  ready(): void
+  /** Is aborted when another process is about to take this one's place. */
+  readonly retired: AbortSignal
+  readonly figures: FiguresExchange
+  /** Tells the other workers that an upload waits. */
+  announce(): void
+  onAnnounce(listener: () => void): void
+}
+
+/** The figures of all workers. */
+export type FiguresExchange = {
+  /** Says how this worker's own are read. */
+  provide(read: () => Promise<Figures>): void
+  /** Tells them a last time. */
+  tell(figures: Figures): void
+  /** Those of each worker, and of those that have ended. */
+  collect(): Promise<readonly Figures[]>
+}
+
+/** Undefined in a process that no supervisor has started. */
+export function joinSupervisor(env: NodeJS.ProcessEnv): Member | undefined {
+  const place = env[placeVariable]
+  if (place === undefined || !process.send) return undefined
+  const tell = (message: WorkerMessage): void => void process.send?.(message, () => undefined)
+  const retired = new AbortController()
+  const figures = createExchange(tell)
+  let onEnvelope: Parameters<BusPort['listen']>[0] = () => undefined
+  let onAnnounce = (): void => undefined
+  process.on('message', (message: SupervisorMessage) => {
+    if (message.k === 'bus') onEnvelope(message.envelope)
+    else if (message.k === 'retire') retired.abort()
+    else if (message.k === 'announce') onAnnounce()
+    else figures.receive(message)
+  })
+  return {
+    ...(JSON.parse(place) as Place),
+    bus: {
+      post: (envelope) => tell({ k: 'bus', envelope }),
+      listen(listener) {
+        onEnvelope = listener
+      },
+    },
+    ready: () => tell({ k: 'ready' }),
+    retired: retired.signal,
+    figures,
+    announce: () => tell({ k: 'announce' }),
+    onAnnounce(listener) {
+      onAnnounce = listener
+    },
+  }
+}
+
+function createExchange(tell: (message: WorkerMessage) => void) {
+  const reader = Promise.withResolvers<() => Promise<Figures>>()
+  const waiting = new Map<number, (all: readonly Figures[]) => void>()
+  const tellFigures = (figures: Figures): void => tell({ k: 'figures', figures })
+  let asked = 0
+  return {
+    provide: reader.resolve,
+    tell: tellFigures,
+    collect: () =>
+      new Promise<readonly Figures[]>((resolve) => {
+        const id = ++asked
+        waiting.set(id, resolve)
+        tell({ k: 'collect', id })
+      }),
+    /** The supervisor may ask before there are services to count for. */
+    receive(message: Extract<SupervisorMessage, { k: 'read' | 'collected' }>): void {
+      if (message.k === 'read') {
+        void reader.promise.then((read) => read()).then(tellFigures)
+        return
+      }
+      waiting.get(message.id)?.(message.all)
+      waiting.delete(message.id)
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { Envelope } from '../bus/ipc-bus.ts'
+import type { MachineShare } from '../concurrency/machine-share.ts'
+import type { Figures } from './figures.ts'
+
+/** What a worker tells its supervisor. */
+export type WorkerMessage =
+  | { readonly k: 'ready' }
+  | { readonly k: 'bus'; readonly envelope: Envelope }
+  /** Asks for the figures of all workers. */
+  | { readonly k: 'collect'; readonly id: number }
+  /** Its own figures, as an answer to `read` or as a last word. */
+  | { readonly k: 'figures'; readonly figures: Figures }
+  /** An upload waits, and another worker may have room for it. */
+  | { readonly k: 'announce' }
+
+/** What the supervisor tells a worker. */
+export type SupervisorMessage =
+  | { readonly k: 'bus'; readonly envelope: Envelope }
+  /** Asks for its figures. It counts from then on. */
+  | { readonly k: 'read' }
+  | { readonly k: 'collected'; readonly id: number; readonly all: readonly Figures[] }
+  | { readonly k: 'announce' }
+  /** Another worker will take its place: stop without failing a request. */
+  | { readonly k: 'retire' }
+
+/** A worker's place among the workers, which its replacement gets too. */
+export type Place = MachineShare & {
+  /** It sets the database up and greets; only it was started with the server. */
+  readonly isFirst: boolean
+}
+
+/** The environment variable that has the place, as JSON. */
+export const placeVariable = 'GRATICULE_WORKER'

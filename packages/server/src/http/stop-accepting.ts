@@ -1,0 +1,20 @@
+import type { Server } from 'node:http'
+import { Server as ListeningServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** In this time a client that is busy sends its next request, and learns from the answer that the connection ends. */
+const partingMs = 1_500
+const lookMs = 50
+
+/**
+ * Accepts no more connections, and waits for those that are there to be given up. `close` of an HTTP server also closes idle
+ * ones at once, and with them fails the requests that are on their way.
+ */
+export async function stopAccepting(server: Server): Promise<void> {
+  ListeningServer.prototype.close.call(server)
+  const end = performance.now() + partingMs
+  while (performance.now() < end && (await countConnections(server)) > 0) await sleep(lookMs)
+}
+
+const countConnections = (server: Server): Promise<number> =>
+  new Promise((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)))

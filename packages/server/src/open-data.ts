@@ -1,0 +1,69 @@
+/** Creates the services of databases, datasets and queries. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Secrets } from './access/secrets.ts'
+import type { MachineShare } from './concurrency/machine-share.ts'
+import type { Config } from './config.ts'
+import { type Connections, createConnections } from './databases/connection.ts'
+import type { MemoryThreads } from './datasets/memory-source-threads.ts'
+import { openHeaders } from './datasets/secret-headers.ts'
+import { createSources } from './datasets/sources.ts'
+import { createStreamSlots } from './datasets/stream-slots.ts'
+import { lambdaSettings } from './datasets/types/lambda-settings.ts'
+import { createRestCache } from './datasets/types/rest-cache.ts'
+import type { Db } from './db/db.ts'
+import type { Egress } from './egress/guard.ts'
+import { ApiError } from './errors.ts'
+
+type DataSettings = Parameters<typeof lambdaSettings>[0] &
+  Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'STUCK_READER_MS' | 'TENANT_CONNECTIONS'>
+
+type DataOptions = {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly logger: FastifyBaseLogger
+  readonly config: DataSettings
+  readonly share: MachineShare
+  readonly egress: Egress
+  readonly memoryThreads: MemoryThreads
+}
+
+export function createData({ db, secrets, config, share, egress, memoryThreads, logger }: DataOptions) {
+  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
+  const poolSize = config.STREAMS_PER_APPLICATION + 2
+  const maxConnections = config.TENANT_CONNECTIONS
+  const connections = createConnections({
+    db,
+    secrets,
+    platformUrl,
+    poolSize,
+    maxConnections,
+    share,
+    dataDirectory: config.DATA_DIR,
+    resolve: egress.resolve,
+    stream: egress.stream,
+    onError: (error) => logger.warn({ err: error }, 'a database driver failed'),
+  })
+  const sources = createSources(placesOf(connections), {
+    egress,
+    cache: createRestCache({}),
+    lambda: lambdaSettings(config),
+    openHeaders: (dataset) => openHeaders(dataset, secrets),
+    threads: memoryThreads,
+  })
+  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
+  return { connections, sources, slots }
+}
+
+/** What datasets need of databases, and no more. */
+const placesOf = (connections: Connections) => ({
+  find: connections.lookUp,
+  async connect(applicationId: string, id: string) {
+    const record = await connections.find(applicationId, id)
+    if (!record)
+      throw new ApiError(
+        'not_found',
+        'The database that this dataset names does not exist. Give the dataset another databaseId.',
+      )
+    return connections.open(record)
+  },
+})
