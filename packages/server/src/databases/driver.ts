@@ -1,5 +1,6 @@
 // What a database driver is. drivers.ts lists them; CONTRIBUTING.md says how to add one.
 import type { Secrets } from '../access/secrets.ts'
+import type { MachineShare } from '../concurrency/machine-share.ts'
 import type { Db } from '../db/db.ts'
 import type { ColumnTraits, ColumnType } from '../query/attribute.ts'
 import type { Connection } from '../query/connection.ts'
@@ -30,6 +31,7 @@ export type DriverServices = {
   readonly poolSize: number
   /** Of all applications together, to the platform's own server. */
   readonly maxConnections: number
+  readonly share: MachineShare
   /** Below `files/<application id>` in it are the files of an application. */
   readonly dataDirectory: string
   /** For the log. */

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import type { Driver } from '../databases/driver.ts'
 import { driverOf } from '../databases/drivers.ts'
-import type { Attribute, AttributeType } from '../query/attribute.ts'
+import type { Attribute, Attributes, AttributeType } from '../query/attribute.ts'
 
 const attributeTypes = [
   ...['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'time', 'uuid', 'json', 'array', 'binary'],
@@ -26,16 +26,23 @@ export const attributeSchema = Type.Object(
 
 export type AttributeDto = Static<typeof attributeSchema>
 
+type Described = {
+  readonly attributes: readonly AttributeDto[]
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly databaseType: string
+}
+
+/** Of the records that are in use: each request asks for them several times. */
+const known = new WeakMap<Described, Attributes>()
+
 /** The attributes that queries on a dataset may name. `metadata.srid` is the SRID of columns that have none. */
-export function attributesOf({
-  attributes,
-  metadata: { srid },
-  databaseType,
-}: {
-  attributes: readonly AttributeDto[]
-  metadata: Readonly<Record<string, unknown>>
-  databaseType: string
-}): Map<string, Attribute> {
+export function attributesOf(dataset: Described): Attributes {
+  const attributes = known.get(dataset) ?? readAttributes(dataset)
+  known.set(dataset, attributes)
+  return attributes
+}
+
+function readAttributes({ attributes, metadata: { srid }, databaseType }: Described): Attributes {
   const driver = driverOf(databaseType)
   const fallback = typeof srid === 'number' ? srid : undefined
   return new Map(attributes.map((dto) => [dto.name, toAttribute(dto, driver, fallback)]))

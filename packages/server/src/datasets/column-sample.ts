@@ -1,6 +1,7 @@
 // Reservoir sampling of one column.
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
+import type { Batches } from '../db/guarded.ts'
 import type { Cell } from '../formats/cell.ts'
 import { jsonWriter } from '../formats/json.ts'
 import type { AttributeType } from '../query/attribute.ts'
@@ -39,7 +40,7 @@ export type ColumnSample = {
 }
 
 /** Reservoir sampling (algorithm R): every row has the same chance to stay. */
-export async function sampleColumn(batches: AsyncIterable<Cell[][]>, type: AttributeType): Promise<ColumnSample> {
+export async function sampleColumn(batches: Batches, type: AttributeType): Promise<ColumnSample> {
   const reservoir: (SampledValue | null)[] = []
   const extremes = createExtremes(type)
   const mean = createMean(type)

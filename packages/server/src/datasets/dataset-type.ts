@@ -1,6 +1,7 @@
 // The interface of dataset types. dataset-types.ts lists them; CONTRIBUTING.md says how to add one.
 import type { TableName } from '../databases/postgres/introspect.ts'
-import type { Cell, OutputColumn } from '../formats/cell.ts'
+import type { Batches } from '../db/guarded.ts'
+import type { OutputColumn } from '../formats/cell.ts'
 import type { Attribute } from '../query/attribute.ts'
 import type { Connection, PostgresConnection } from '../query/connection.ts'
 import type { DialectSubject, Shape } from '../query/dialect.ts'
@@ -76,7 +77,5 @@ export type BlockSource = {
 
 export type Answered = {
   readonly columns: readonly OutputColumn[]
-  readonly batches: AsyncIterable<Cell[][]>
-  /** The first batch holds all rows. */
-  readonly isWhole: boolean
+  readonly batches: Batches
 }

@@ -1,6 +1,6 @@
 // Keyset paging of dataset queries: reads one page and makes the cursor of the next.
 import type { FastifyRequest } from 'fastify'
-import { inOneBatch } from '../db/guarded.ts'
+import type { Batches } from '../db/guarded.ts'
 import { invalid } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Attribute } from '../query/attribute.ts'
@@ -70,31 +70,28 @@ function createPage(plan: Plan, walk: Walk, { passed, limit }: { passed: number;
     async read(answered) {
       const width = answered.columns.length - sortKeys.length
       const columns = answered.columns.slice(0, width)
-      const rest = answered.batches[Symbol.asyncIterator]()
-      const { rows, isAll } = await readAhead(rest, answered.isWhole ? Number.POSITIVE_INFINITY : maxPageLength)
-      const next =
-        rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : isAll ? undefined : cursorBehind()
-      const batches = firstRows(isAll ? inOneBatch(rows) : resumed(rows, rest), limit, width)
-      return { answered: { columns, batches, isWhole: isAll }, next }
+      const { rows, rest } = await readAhead(answered.batches)
+      const next = rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : rest ? cursorBehind() : undefined
+      const batches = rest ? firstRows(resumed(rows, rest), limit, width) : [narrowed(rows.slice(0, limit), width)]
+      return { answered: { columns, batches }, next }
     },
   }
 }
 
-/** Buffers all rows, up to the limits. */
-async function readAhead(
-  batches: AsyncIterator<Cell[][]>,
-  maxLength: number,
-): Promise<{ rows: Cell[][]; isAll: boolean }> {
+/** Buffers all rows, up to the limit of a stream; `rest` is where the others come from. */
+async function readAhead(batches: Batches): Promise<{ rows: Cell[][]; rest?: AsyncIterator<Cell[][]> }> {
+  if (Array.isArray(batches)) return { rows: batches.flat() }
+  const rest = batches[Symbol.asyncIterator]()
   const rows: Cell[][] = []
   let length = 0
   for (;;) {
-    const { done, value } = await batches.next()
-    if (done) return { rows, isAll: true }
+    const { done, value } = await rest.next()
+    if (done) return { rows }
     for (const cells of value as Cell[][]) {
       rows.push(cells)
       for (const cell of cells) length += cell?.length ?? 0
     }
-    if (length > maxLength) return { rows, isAll: false }
+    if (length > maxPageLength) return { rows, rest }
   }
 }
 
@@ -107,11 +104,15 @@ async function* resumed(rows: Cell[][], rest: AsyncIterator<Cell[][]>): AsyncGen
 async function* firstRows(batches: AsyncIterable<Cell[][]>, limit: number, width: number): AsyncGenerator<Cell[][]> {
   let left = limit
   for await (const batch of batches) {
-    const rows = batch.slice(0, left)
+    const rows = narrowed(batch.slice(0, left), width)
     left -= rows.length
-    for (const cells of rows) cells.length = width
     if (rows.length > 0) yield rows
   }
+}
+
+function narrowed(rows: Cell[][], width: number): Cell[][] {
+  for (const cells of rows) cells.length = width
+  return rows
 }
 
 /** Link headers of the other pages. The advanced form takes its cursor in the body, so only the next page has a URL. */

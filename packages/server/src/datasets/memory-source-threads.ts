@@ -1,6 +1,7 @@
 // A thread pool for plans on rows in memory, with back-pressure.
 import { setImmediate } from 'node:timers/promises'
 import { startThread } from '../concurrency/channel.ts'
+import { type MachineShare, partOf, wholeMachine } from '../concurrency/machine-share.ts'
 import { createWorkerPool, type WorkerPool } from '../concurrency/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import type { Job } from './memory-source-job.ts'
@@ -22,12 +23,12 @@ const threads = 2
 const heapMb = 512
 
 /** A job ends when its time is up, its signal aborts or its thread dies; then the thread is ended and replaced. */
-export function createMemoryThreads(): MemoryThreads {
+export function createMemoryThreads(share: MachineShare = wholeMachine): MemoryThreads {
   const script = new URL('./memory-source-worker.ts', import.meta.url)
   const stopping = (): ApiError => new ApiError('shutting_down', 'The server is stopping.')
   const pool = createWorkerPool<Order, void, Batch>({
     start: () => startThread(script, { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
-    size: threads,
+    size: partOf(threads, share),
     depth: 1,
     onAbort: 'replace',
     errors: { busy: stopping, late: stopping, lost: reasonOf, closing: stopping },

@@ -8,10 +8,10 @@ export type Order = { readonly job: Job; readonly unreadBytes: number }
 /** The JSON of cells or of the inferred attributes. The receiver acknowledges the bytes it has read. */
 export type Batch = Uint8Array<ArrayBuffer>
 
-serveRequests<Order>(async ({ job, unreadBytes }, { notify, onTold }) => {
+serveRequests<Order>(async ({ job, unreadBytes }, { notify, onMessage }) => {
   let unread = 0
   let onRead = (): void => {}
-  onTold((bytes) => {
+  onMessage((bytes) => {
     unread -= Number(bytes)
     onRead()
   })

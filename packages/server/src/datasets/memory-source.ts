@@ -1,10 +1,10 @@
 // Dataset types without SQL: the source sends all its rows, and plans run on them in memory.
 
-import { inOneBatch, queryTimeout } from '../db/guarded.ts'
+import { type Batches, queryTimeout } from '../db/guarded.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { AttributeDto } from './attribute-dto.ts'
 import type { DatasetDraft } from './dataset-record.ts'
-import type { Answered, DatasetType, Given, Means } from './dataset-type.ts'
+import type { DatasetType, Given, Means } from './dataset-type.ts'
 import type { MemoryOptions } from './memory-options.ts'
 import type { InspectJob, QueryJob, SourceAnswer } from './memory-source-job.ts'
 import { readParameters } from './parameters.ts'
@@ -47,17 +47,16 @@ function remaining(limits: Limits): () => Limits {
   return () => ({ ...limits, timeoutMs: Math.max(1, Math.ceil(end - performance.now())) })
 }
 
-type Batches = Pick<Answered, 'batches' | 'isWhole'>
-
 export async function queryRows(
   { threads }: Pick<MemoryOptions, 'threads'>,
   { applicationId }: Pick<DatasetDraft, 'applicationId'>,
   job: QueryJob,
   limits: Limits,
-): Promise<Batches> {
+): Promise<{ batches: Batches }> {
   const { isLight, queryAnswer } = await import('./memory-source-job.ts')
-  if (!isLight(job)) return (await threads.run(job, { applicationId, ...limits })) as Batches
-  return { batches: inOneBatch([...queryAnswer(job)].flat()), isWhole: true }
+  if (isLight(job)) return { batches: [...queryAnswer(job)] }
+  const { batches, isWhole } = await threads.run(job, { applicationId, ...limits })
+  return { batches: (isWhole ? await Array.fromAsync(batches) : batches) as Batches }
 }
 
 async function inspectRows(

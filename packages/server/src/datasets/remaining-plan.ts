@@ -1,5 +1,6 @@
 // Runs in memory the part of a plan that an engine cannot (see query/plan-split.ts).
 import { setImmediate } from 'node:timers/promises'
+import type { Batches } from '../db/guarded.ts'
 import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import { filterPredicate } from '../query/filter-predicate.ts'
@@ -19,8 +20,6 @@ const turnMs = 10
 
 /** The most bytes of rows collected in memory. */
 const maxLength = 256 * 1024 * 1024
-
-type Batches = AsyncIterable<Cell[][]>
 
 /** Applies filter, offset and limit to rows that arrive in order. Yields the undecoded cells of `plan.columns`. */
 export async function* streamRest(
@@ -95,4 +94,4 @@ const tooMany = (): ApiError =>
   )
 
 /** Runs a job outside the event loop. */
-export type RunRest = (job: QueryJob, options: SelectOptions) => Promise<{ batches: Batches; isWhole: boolean }>
+export type RunRest = (job: QueryJob, options: SelectOptions) => Promise<{ batches: Batches }>

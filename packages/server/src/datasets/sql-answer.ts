@@ -1,4 +1,5 @@
 // Runs plans on databases: the pushed part in SQL, the rest in memory.
+import type { Batches } from '../db/guarded.ts'
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
@@ -31,13 +32,13 @@ export async function answerInSql(
   if (rest) return answerRest(place, relation, dialect, { pushed, condition, rest }, shape, options)
   const render = (column: Column, value: Sql) => dialect.transferSql(column, value, shape)
   const statement = planSql(plan, relation, dialect, render, condition)
-  const { width, batches, isWhole } = await place.connection.select(statement, { ...options, isStream: true })
+  const { width, batches } = await place.connection.select(statement, { ...options, isStream: true })
   if (width !== plan.columns.length) {
     // Start reading and stop: an unread answer keeps its connection.
     for await (const _ of batches) break
     throw new ApiError('upstream_failed', 'The database server sent other columns than were asked for.')
   }
-  return { columns: plan.columns, batches: readCells(batches, plan.columns, dialect, shape), isWhole }
+  return { columns: plan.columns, batches: readCells(batches, plan.columns, dialect, shape) }
 }
 
 async function answerRest(
@@ -57,13 +58,13 @@ async function answerRest(
   const { columns } = plan
   if (isStream) {
     const kept = streamRest(plan, pushed, batches, definitions)
-    return { columns, batches: readCells(kept, columns, dialect, shape), isWhole: false }
+    return { columns, batches: readCells(kept, columns, dialect, shape) }
   }
   const answer = await collectRest(pushed, batches, definitions)
   const definition = shape.srid === 4326 ? undefined : definitions[shape.srid]
   const job = { answer, plan, shape: { geometry: shape.geometry, ...(definition && { definition }) } }
   const done = await runRest(job, options)
-  return { columns, ...done, batches: changed(done.batches, columns.map(shortTime)) }
+  return { columns, batches: changed(done.batches, columns.map(shortTime)) }
 }
 
 /** Trims a time's decimals: memory writes six, an engine as many as needed. */
@@ -107,29 +108,38 @@ export function sqlAbilities(
 
 type Change = (cell: string) => string | null
 
-function readCells(batches: AsyncIterable<Cell[][]>, columns: readonly Column[], dialect: Dialect, shape: Shape) {
+function readCells(batches: Batches, columns: readonly Column[], dialect: Dialect, shape: Shape): Batches {
   return changed(
     batches,
     columns.map((column) => dialect.reading(column, shape)),
   )
 }
 
-function changed(batches: AsyncIterable<Cell[][]>, changes: readonly (Change | undefined)[]): AsyncIterable<Cell[][]> {
+function changed(batches: Batches, changes: readonly (Change | undefined)[]): Batches {
   const places = changes.flatMap((change, index) => (change ? [{ change, index }] : []))
-  return places.length === 0 ? batches : changeEach(batches, places)
+  if (places.length === 0) return batches
+  if (!Array.isArray(batches)) return changedStream(batches, places)
+  for (const batch of batches) changeCells(batch, places)
+  return batches
 }
 
-async function* changeEach(
+type ChangedPlace = { readonly change: Change; readonly index: number }
+
+async function* changedStream(
   batches: AsyncIterable<Cell[][]>,
-  places: readonly { change: Change; index: number }[],
+  places: readonly ChangedPlace[],
 ): AsyncGenerator<Cell[][]> {
   for await (const batch of batches) {
-    for (const cells of batch) {
-      for (const { change, index } of places) {
-        const cell = cells[index]
-        if (cell !== null && cell !== undefined) cells[index] = change(cell)
-      }
-    }
+    changeCells(batch, places)
     yield batch
+  }
+}
+
+function changeCells(batch: Cell[][], places: readonly ChangedPlace[]): void {
+  for (const cells of batch) {
+    for (const { change, index } of places) {
+      const cell = cells[index]
+      if (cell !== null && cell !== undefined) cells[index] = change(cell)
+    }
   }
 }

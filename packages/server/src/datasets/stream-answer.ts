@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyRequest } from 'fastify'
+import type { Batches } from '../db/guarded.ts'
 import type { Cell, Format } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
@@ -43,37 +44,35 @@ export async function streamAnswer(
   const end = () => {
     stopWatching()
     signal.removeEventListener('abort', stop)
-    query.abort(over)
     giveBack()
   }
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {
-    const { columns, batches, isWhole, headers: own } = await begin(query.signal)
+    const { columns, batches, headers: own } = await begin(query.signal)
     const writer = formatOf(format, columns)
     const headers = { ...headersOf(writer, format.filename), ...own }
-    const text = pieces(batches, writer)
-    const begun = isWhole ? [await text.next(), await text.next()] : []
-    if (begun[1]?.done) {
+    const text = Array.isArray(batches) ? shortText(batches, writer) : undefined
+    if (text !== undefined) {
       end()
-      return { headers, body: Buffer.from(String(begun[0]?.value)) }
+      return { headers, body: Buffer.from(text) }
     }
     signal.throwIfAborted()
     stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
-    body = Readable.from(resumed(begun, text), { objectMode: false, highWaterMark: chunkLength })
+    body = Readable.from(pieces(batches, writer), { objectMode: false, highWaterMark: chunkLength })
     // Fastify handles the error once it sends the body; until then an unhandled error must not end the process.
-    body.on('error', () => {}).once('close', end)
+    body
+      .on('error', () => {})
+      .once('close', () => {
+        end()
+        query.abort(over)
+      })
     return { headers, body }
   } catch (error) {
     end()
+    query.abort(over)
     throw error
   }
-}
-
-/** Continues an iterator whose first results were already taken. */
-async function* resumed<T>(begun: readonly IteratorResult<T, void>[], rest: AsyncGenerator<T>): AsyncGenerator<T> {
-  for (const { value } of begun) if (value !== undefined) yield value
-  yield* rest
 }
 
 function headersOf({ contentType }: Format, filename: string | undefined): Record<string, string> {
@@ -102,8 +101,22 @@ function hangUpWhenStuck(socket: Socket, stuckMs: number): () => void {
   return () => clearInterval(timer)
 }
 
+/** An answer that is all there as one text, unless that is longer than a chunk. */
+function shortText(batches: readonly Cell[][][], format: Format): string | undefined {
+  let text = format.begin
+  let separator = ''
+  for (const batch of batches) {
+    for (const cells of batch) {
+      text += separator + format.row(cells)
+      separator = format.separator
+      if (text.length >= chunkLength) return undefined
+    }
+  }
+  return text + format.end
+}
+
 /** Joins rows to chunks that are worth sending. */
-async function* pieces(batches: AsyncIterable<Cell[][]>, format: Format): AsyncGenerator<string> {
+async function* pieces(batches: Batches, format: Format): AsyncGenerator<string> {
   let text = format.begin
   let separator = ''
   for await (const batch of batches) {

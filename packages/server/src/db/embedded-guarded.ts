@@ -78,11 +78,14 @@ export function createGuarded({ sessions, queue, spools, limits }: Services): Db
       void begun.then(({ release }) => release()).catch(() => undefined)
       throw error
     })
+    const { columns, rows, lengths } = outcome
+    if (lengths.length === 0) {
+      await release()
+      return { columns, batches: [rows] } satisfies GuardedRows
+    }
     // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
-    const isWhole = outcome.lengths.length === 0
-    if (isWhole) await release()
-    else whenAborted(options.signal, () => void release().catch(() => undefined))
-    return { columns: outcome.columns, batches: batchesOf(outcome, spool, release), isWhole } satisfies GuardedRows
+    whenAborted(options.signal, () => void release().catch(() => undefined))
+    return { columns, batches: batchesOf(outcome, spool, release) } satisfies GuardedRows
   }
 }
 

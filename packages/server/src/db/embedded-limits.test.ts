@@ -92,10 +92,10 @@ describe('a query of a tenant on the embedded database', { skip: Boolean(process
 
   test('that is stopped does not cut the answer that another tenant is reading', async () => {
     // Large rows, because a busy machine must send them all within the two seconds.
-    const { batches, isWhole } = await begin('SELECT g, repeat(md5(g::text), 100) FROM generate_series(1, 5000) g', {
+    const { batches } = await begin('SELECT g, repeat(md5(g::text), 100) FROM generate_series(1, 5000) g', {
       role: 'two',
     })
-    assert.equal(isWhole, false)
+    assert.ok(!Array.isArray(batches))
     let rows = 0
     for await (const batch of batches) {
       if (rows === 0) await assert.rejects(rowsOf(endless, { timeoutMs: 300 }), timedOut(/300 ms/))

@@ -24,15 +24,11 @@ export type GuardedOptions = {
 /** A started result: columns and first rows are there. Ending the iteration or aborting ends the query. */
 export type GuardedRows = {
   readonly columns: readonly Column[]
-  readonly batches: AsyncIterable<Cell[][]>
-  /** The first batch is the whole result. */
-  readonly isWhole: boolean
+  readonly batches: Batches
 }
 
-/** A result that is complete. */
-export async function* inOneBatch<T>(rows: T): AsyncGenerator<T, void, undefined> {
-  yield rows
-}
+/** Batches of rows: a list where the whole result is there, so that small answers need no asynchronous iteration. */
+export type Batches = Cell[][][] | AsyncIterable<Cell[][]>
 
 /**
  * What a slow reader holds is two batches; larger ones are hardly quicker. A page of 1 000 rows, and the one row more that says
@@ -49,29 +45,36 @@ export const queryTimeout = (cause: unknown): ApiError =>
   })
 
 /** Time-out and abort for `work`; `stop` must then end the statement. */
-export async function inTime<T>(
+export function inTime<T>(
   work: Promise<T>,
   { timeoutMs, signal }: Pick<GuardedOptions, 'timeoutMs' | 'signal'>,
   stop: () => void,
 ): Promise<T> {
-  let onAbort = (): void => {}
-  let timer: NodeJS.Timeout | undefined
-  const interrupted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal?.reason)
-    timer = setTimeout(() => reject(queryTimeout(undefined)), timeoutMs)
+  return new Promise((resolve, reject) => {
+    const interrupt = (reason: unknown): void => {
+      release()
+      reject(reason)
+      stop()
+    }
+    const timer = setTimeout(() => interrupt(queryTimeout(undefined)), timeoutMs)
+    const onAbort = (): void => interrupt(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
+    const release = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+    }
     if (signal?.aborted) onAbort()
+    work.then(
+      (value) => {
+        release()
+        resolve(value)
+      },
+      (error) => {
+        release()
+        reject(isCancelled(error) ? queryTimeout(error) : error)
+      },
+    )
   })
-  interrupted.catch(stop)
-  work.catch(() => undefined)
-  try {
-    return await Promise.race([work, interrupted])
-  } catch (error) {
-    throw isCancelled(error) ? queryTimeout(error) : error
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
 }
 
 /** Calls `stop` when the signal is aborted, or if it already is. Returns the function that unsubscribes. */

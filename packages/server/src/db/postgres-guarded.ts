@@ -1,13 +1,5 @@
 import { isStaleStatement, publicError } from './database-error.ts'
-import {
-  type GuardedOptions,
-  type GuardedRows,
-  graceMs,
-  guardedBatchSize,
-  inOneBatch,
-  inTime,
-  whenAborted,
-} from './guarded.ts'
+import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, inTime, whenAborted } from './guarded.ts'
 import { cancelStatement } from './postgres-client.ts'
 import type { Lease, LeasePool } from './postgres-pool.ts'
 import { type RowStream, type StreamedBatch, type StreamedStatement, streamRows } from './postgres-stream.ts'
@@ -77,7 +69,7 @@ async function answerShort(
     inTime(collect(stream), limits, stop),
   )
   lease.giveBack(false)
-  return { columns: value.columns, batches: inOneBatch(value.rows), isWhole: true }
+  return { columns: value.columns, batches: [value.rows] }
 }
 
 async function answerStream(
@@ -90,9 +82,13 @@ async function answerStream(
     return { first: await next(), next, stop }
   })
   const { first, next, stop } = value
+  if (first.isLast) {
+    lease.giveBack(false)
+    return { columns: first.columns, batches: [first.rows] }
+  }
   // Also for the reader who leaves before asking for the first batch: a generator not begun cleans nothing up.
   const release = whenAborted(options.signal, stop)
-  return { columns: first.columns, batches: readOn(lease, first, next, stop, release), isWhole: first.isLast }
+  return { columns: first.columns, batches: readOn(lease, first, next, stop, release) }
 }
 
 /**

@@ -1,8 +1,7 @@
 // The connection interface that every database driver implements: run SELECTs, explain them, introspect tables.
-import type { GuardedRows } from '../db/guarded.ts'
+import type { Batches, GuardedRows } from '../db/guarded.ts'
 import type { Server } from '../db/postgres-client.ts'
 import type { Sql } from '../db/sql.ts'
-import type { Cell } from '../db/values.ts'
 import { ApiError } from '../errors.ts'
 import type { Dialect, DialectSubject } from './dialect.ts'
 import type { Introspection } from './introspection.ts'
@@ -36,9 +35,7 @@ export type Connection = Introspection & {
 export type SelectedRows = {
   /** The number of columns. */
   readonly width: number
-  readonly batches: AsyncIterable<Cell[][]>
-  /** The first batch holds all rows. */
-  readonly isWhole: boolean
+  readonly batches: Batches
 }
 
 /** What only PostgreSQL offers. */

@@ -75,4 +75,9 @@ export type TableInfo = {
 }
 
 /** Estimated row count and extent (west, south, east, north in degrees). Null if unknown. */
-export type Estimate = { readonly rows: number | null; readonly extent: readonly number[] | null }
+export type Estimate = {
+  readonly rows: number | null
+  readonly extent: readonly number[] | null
+  /** The rows of a small box are found without reading others. */
+  readonly isIndexed?: boolean
+}

@@ -13,6 +13,7 @@ import type { RowCache } from './row-cache.ts'
 import { counted, type MakeTile, runInSql, type StrategyResult } from './run-tile-strategy.ts'
 import { tileInDegrees } from './tile-bounds.ts'
 import { type SelectedColumn, selectedColumn } from './tile-columns.ts'
+import { findCrowd } from './tile-crowd.ts'
 import type { TileRows } from './tile-job.ts'
 import { questionKey, type TileParameters } from './tile-request.ts'
 import { memoryBatches } from './tile-rows.ts'
@@ -56,10 +57,11 @@ export async function makeDatasetTile(
   const { inSql, inBlocks } = opened
   const wanted = { plan, inTile: () => planOf(layer, parameters, tile), columns }
   const blocks = inBlocks && (await blockQuery(inBlocks, layer, wanted, signal))
+  const isFiltered = plan.where.kind !== 'and' || plan.where.filters.length > 0
   const strategy = chooseStrategy({
     isInSql: inSql !== undefined,
     isInBlocks: blocks !== undefined,
-    isFiltered: plan.where.kind !== 'and' || plan.where.filters.length > 0,
+    isFiltered,
     hasOverview: known.overview?.has(tile) ?? false,
     geometryType: layer.geometryType,
     zoom: tile.z,
@@ -76,7 +78,12 @@ export async function makeDatasetTile(
   const thinned = strategy.from === 'overview' ? thinnedQuery(known, query) : undefined
   const isSure = layer.geometryType === 'point' && hasBox(query)
   const work = { inSql, query, thinned, make, shown, isLimited, isSure, signal }
-  return { source: opened, ...(await runInSql(strategy, work)) }
+  const isRowByRow = strategy.from === 'table' && strategy.clusterWidth === undefined
+  // A tile that the overview leaves out has few rows.
+  const mayBeCrowded = isRowByRow && !isLimited && (isFiltered || !known.overview)
+  const budget = { maxFeatures: shown, maxBytes }
+  const crowd = mayBeCrowded ? await findCrowd(services.data, layer, { inSql, query, budget, signal }) : undefined
+  return { source: opened, ...(await runInSql(crowd ?? strategy, work)) }
 }
 
 /** Encodes rows in a worker thread. */

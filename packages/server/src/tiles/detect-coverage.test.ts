@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { inOneBatch } from '../db/guarded.ts'
 import { compileSql, raw } from '../db/sql.ts'
 import type { TileData, TileDatasets, TileMeans } from './tile-source-type.ts'
 import { datasetType } from './types/dataset.ts'
@@ -12,7 +11,7 @@ function tableOf(
 ) {
   const asked: string[] = []
   const plan = JSON.stringify([{ Plan: { 'Plan Rows': planned.rows, 'Total Cost': planned.cost } }])
-  const answer = async (...cells: string[]) => ({ columns: [], isWhole: true, batches: inOneBatch([cells]) })
+  const answer = async (...cells: string[]) => ({ columns: [], batches: [[cells]] })
   const opened: TileData = {
     rows: () => {
       asked.push('all rows')

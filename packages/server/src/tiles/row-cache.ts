@@ -1,4 +1,5 @@
 // A cache of rows from sources without SQL.
+import type { Batches } from '../db/guarded.ts'
 import { extentOf, positionsOf } from '../geometry/geojson.ts'
 import { readGeometry } from '../query/read-geometry.ts'
 import { createFairLruCache } from './fair-lru-cache.ts'
@@ -7,7 +8,6 @@ import { createSingleFlight } from './single-flight.ts'
 import { type Extent, tileInDegrees } from './tile-bounds.ts'
 import type { TileRows } from './tile-job.ts'
 
-type Row = (string | null)[]
 type Kept = { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly boxes: Float64Array }
 
 /** These sources send all rows or none, so the rows are read once for many tiles. */
@@ -21,7 +21,7 @@ type Asked = {
   readonly margin: number
   readonly signal: AbortSignal
   /** Reads all rows, the geometry first, as GeoJSON in degrees. */
-  read(signal: AbortSignal): Promise<AsyncIterable<Row[]>>
+  read(signal: AbortSignal): Promise<Batches>
 }
 
 /** The same time as unwatched data are considered unchanged. */
@@ -57,7 +57,7 @@ const sizeOf = (rows: Kept | 'too many'): number =>
   overhead + (rows === 'too many' ? 0 : rows.bytes.byteLength + rows.starts.byteLength + rows.boxes.byteLength)
 
 /** In a SharedArrayBuffer, so that worker threads read it without a copy. */
-async function collect(batches: AsyncIterable<Row[]>, maxBytes: number): Promise<Kept | 'too many'> {
+async function collect(batches: Batches, maxBytes: number): Promise<Kept | 'too many'> {
   const texts: Buffer[] = []
   const ends: number[] = [0]
   const corners: number[] = []

@@ -5,12 +5,13 @@ import type { Definitions } from '../query/projection.ts'
 import { clusterColumns, clusterSql } from './cluster-sql.ts'
 import type { Coordinates } from './mvt/projection.ts'
 import { projectionFallback } from './projection-fallback.ts'
+import { sampleSql } from './sample-sql.ts'
 import type { SelectedColumn } from './tile-columns.ts'
 import type { MadeTile, TileRows } from './tile-job.ts'
 import { roughTotalOf, sqlRows, totalOf } from './tile-rows.ts'
 import type { TileData } from './tile-source-type.ts'
 import { bySize, coordinatesOf, type TileQuery, tileMargin, tileSql } from './tile-sql.ts'
-import { nextStrategy, type TileStrategy } from './tile-strategy.ts'
+import { type CrowdStrategy, nextStrategy, type TileStrategy } from './tile-strategy.ts'
 
 /** Encodes rows with these columns after the geometry. */
 export type MakeTile = (
@@ -58,6 +59,7 @@ export async function runInSql(strategy: TileStrategy, work: SqlWork): Promise<S
 function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
   const { query, thinned } = work
   if (strategy.from === 'overview') return summedTile(thinned ?? query, strategy.clusterWidth, work)
+  if (strategy.from === 'sample' || strategy.from === 'largest') return crowdTile(strategy, work)
   if (strategy.from !== 'table') throw new Error('The rows are in a database')
   const { clusterWidth, projection } = strategy
   if (clusterWidth !== undefined) return summedTile(query, clusterWidth, work)
@@ -80,6 +82,21 @@ async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult>
   const second = tileSql({ ...query, order: [bySize(query.geometry), ...query.order] })
   const best = await make(await sqlRows(inSql, second, columns, signal), columns, projection)
   return { made: best, columns, statement: second, features: counts(best) }
+}
+
+/** Some of very many rows. If the planner was wrong and there are few, the tile is made of all of them. */
+async function crowdTile(strategy: CrowdStrategy, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, query, make, signal } = work
+  const { columns, geometry, order } = query
+  const { from, rows, most } = strategy
+  const statement =
+    from === 'sample'
+      ? sampleSql(query, strategy)
+      : tileSql({ ...query, order: [bySize(geometry), ...order], limit: most })
+  const made = await make(await sqlRows(inSql, statement, columns, signal), columns, coordinatesOf(geometry))
+  const expected = from === 'sample' ? (rows * strategy.pages * strategy.share) / 2 : most
+  if (made.seen < expected) return rowTile(query, work)
+  return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: false }) }
 }
 
 /** Features that may stand for many rows, so the rows are counted separately. */

@@ -37,6 +37,33 @@ export function tileInMetres({ z, x, y }: Tile, margin: number): Extent {
   return [(x - margin) * size - half, south, (x + 1 + margin) * size - half, north]
 }
 
+/** The edges of a grid of cells, from west to east and from south to north. */
+export type Grid = { readonly xs: readonly number[]; readonly ys: readonly number[] }
+
+/** The fractions of a tile at which the cells of a grid with one cell more on each side begin and end. */
+const fractions = (cells: number): number[] => Array.from({ length: cells + 3 }, (_, index) => (index - 1) / cells)
+
+/** A grid of a tile in degrees, with one cell more on each side; at the map's edge it extends to the poles. */
+export function gridInDegrees(tile: Tile, cells: number): Grid {
+  const { z, x, y } = tile
+  const at = fractions(cells)
+  const xs = at.map((part) => longitudeAt(x + part, z))
+  const ys = at.map((part) => latitudeAt(y + 1 - part, z))
+  return { xs, ys: bounded(ys, tileInDegrees(tile, 1 / cells)) }
+}
+
+/** The same in web mercator metres. */
+export function gridInMetres(tile: Tile, cells: number): Grid {
+  const { z, x, y } = tile
+  const size = unitInMetres(z, 1)
+  const at = fractions(cells)
+  const xs = at.map((part) => (x + part) * size - half)
+  const ys = at.map((part) => half - (y + 1 - part) * size)
+  return { xs, ys: bounded(ys, tileInMetres(tile, 1 / cells)) }
+}
+
+const bounded = (ys: readonly number[], [, south, , north]: Extent): number[] => [south, ...ys.slice(1, -1), north]
+
 /** Metres per tile unit at the equator. */
 export const unitInMetres = (z: number, extent: number): number => (2 * half) / 2 ** z / extent
 

@@ -119,7 +119,7 @@ describe('more than can be made', { skip }, () => {
     const other = await maps.app.tenant('neighbour')
     const source = 'SELECT 1 AS id, ST_Point(6, 50, 4326) AS geom'
     const theirs = await maps.dataset({ type: 'sql', source }, other.developer)
-    const clients = Array.from({ length: 400 }, (_, index) => ask(`0/0/0.mvt?seconds=${10 + index / 1000}`))
+    const clients = Array.from({ length: 600 }, (_, index) => ask(`0/0/0.mvt?seconds=${10 + index / 1000}`))
     const refused = await Promise.race([
       Promise.any(clients.map(async ({ status }) => ((await status) === 503 ? true : Promise.reject()))),
       setTimeout(8000, false),

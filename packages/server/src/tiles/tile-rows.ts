@@ -1,4 +1,5 @@
 // Reads and counts the rows of a tile.
+import type { Batches } from '../db/guarded.ts'
 import type { Sql } from '../db/sql.ts'
 import { encodeStatement } from '../db/values.ts'
 import type { Attribute } from '../query/attribute.ts'
@@ -36,7 +37,7 @@ export async function memoryBatches(
   geometry: Attribute,
   columns: readonly SelectedColumn[],
   signal: AbortSignal,
-): Promise<AsyncIterable<(string | null)[][]>> {
+): Promise<Batches> {
   const named = [geometry.name, ...columns.map(({ name }) => name)]
   const all = { ...plan, columns: named.map((name) => columnNamed(plan, name, geometry)) }
   const { batches } = await source.rows(all, { geometry: 'geojson', srid: 4326 }, { timeoutMs, signal })
@@ -56,6 +57,20 @@ export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, s
   return Number((await Array.fromAsync(batches)).flat(2)[0])
 }
 
+type Asked = Pick<InSql, 'connection' | 'isOurs'>
+
+/** What the planner expects of reading all rows of a tile. */
+export async function plannedTile(
+  { connection, isOurs }: Asked,
+  query: TileQuery,
+  signal: AbortSignal,
+): Promise<{ rows: number; cost: number }> {
+  const statement = tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })
+  const plans = await planSelect(connection, statement, { timeoutMs, signal, isOurs })
+  const [{ Plan: root }] = plans as unknown as [{ Plan: { 'Plan Rows': number; 'Total Cost': number } }]
+  return { rows: root['Plan Rows'], cost: root['Total Cost'] }
+}
+
 /** Above these limits (rows, or the planner's cost of a count) rows are not counted. */
 const most = { rows: 10_000, cost: 10_000 }
 
@@ -64,14 +79,11 @@ const most = { rows: 10_000, cost: 10_000 }
  * estimate.
  */
 export async function roughTotalOf(
-  { connection, isOurs }: InSql,
+  { connection, isOurs }: Asked,
   query: TileQuery,
   signal: AbortSignal,
 ): Promise<{ rows: number; isCounted: boolean }> {
-  const statement = tileSql({ ...query, order: [], limit: Number.MAX_SAFE_INTEGER })
-  const plans = await planSelect(connection, statement, { timeoutMs, signal, isOurs })
-  const [{ Plan: root }] = plans as unknown as [{ Plan: { 'Plan Rows': number; 'Total Cost': number } }]
-  const { 'Plan Rows': planned, 'Total Cost': cost } = root
+  const { rows: planned, cost } = await plannedTile({ connection, isOurs }, query, signal)
   if (planned > most.rows || cost > most.cost) return { rows: planned, isCounted: false }
   const counting = totalSql(query, most.rows + 1)
   const { batches } = await connection.select(counting, { timeoutMs, signal, isOurs, atMost: 1 })

@@ -2,7 +2,7 @@
 import { type Scope, scopeOf } from '../access/acl.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import { sql } from '../db/sql.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, isNotFound } from '../errors.ts'
 import { createRecordCache } from '../resource/record-cache.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { createCoverageCache, nothingKnown } from './coverage-cache.ts'
@@ -68,14 +68,12 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
       return await explicit.get(scope, id)
     } catch (error) {
       const reach = scopeOf(scope.caller, 'datasets', 'execute')
-      if (!isAbsent(error) || !reach) throw error
+      if (!isNotFound(error) || !reach) throw error
       return implicit.get(reach, id).catch((reason) => {
-        throw isAbsent(reason) ? error : reason
+        throw isNotFound(reason) ? error : reason
       })
     }
   }
 
   return { get: (scope, id) => fresh(scope, id) ?? find(scope, id) }
 }
-
-const isAbsent = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found'

@@ -110,6 +110,11 @@ export type TileDatasets = {
   version(dataset: Dataset): Promise<string>
   /** Estimated row count and extent from statistics; no row is read. */
   estimate(dataset: Dataset, signal: AbortSignal): Promise<TileEstimate | undefined>
+  /**
+   * Statistics of a table with a spatial index, at most a minute old; undefined for anything else, and for a table that was
+   * never analysed.
+   */
+  table(dataset: Dataset): Promise<TileTable | undefined>
   /** For low zooms of large tables in the platform's own database. */
   overview(dataset: Dataset): Promise<Overview | undefined>
   /** Ends the work on an overview, so that the dataset's table can be dropped. */
@@ -117,6 +122,12 @@ export type TileDatasets = {
 }
 
 export type TileEstimate = { readonly rows?: number; readonly extent?: Extent }
+
+export type TileTable = {
+  readonly rows: number
+  /** The planner's estimates for tiles of the table, by `z/x/y`. */
+  readonly plannedRows: Map<string, number>
+}
 
 /** What tiles need from archives. */
 export type TileArchives = { info(applicationId: string, uri: string): Promise<ArchiveInfo> }

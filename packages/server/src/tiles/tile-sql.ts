@@ -15,7 +15,7 @@ export const tileExtent = 4096
 export const tileBuffer = 64
 export const tileMargin = tileBuffer / tileExtent
 
-const mercatorCodes = new Set([3857, 900913, 3785, 102100, 102113])
+export const mercatorCodes = new Set([3857, 900913, 3785, 102100, 102113])
 
 /** The transfer coordinates of a geometry: its own if the encoder can read them, else web mercator. */
 export function coordinatesOf(geometry: Attribute): Coordinates {
@@ -79,12 +79,13 @@ export function conditionsOf({ tile, geometry, where, isWrapped, own, margin = t
 /** The largest first, so that the least visible are dropped. */
 export const bySize = (geometry: Attribute): Sql => sql`ST_Area(Box2D(${asGeometry(geometry)})) DESC NULLS LAST`
 
-const stored = (geometry: Attribute): Sql => sql`q.${ident(geometry.name)}`
+export const stored = (geometry: Attribute): Sql => sql`q.${ident(geometry.name)}`
 
 const asGeometry = (geometry: Attribute): Sql =>
   geometry.geography ? sql`${stored(geometry)}::geometry` : stored(geometry)
 
-function geometrySql({ tile, geometry, isPoint, isWrapped, own }: TileQuery): Sql {
+/** The geometry as it is sent. */
+export function geometrySql({ tile, geometry, isPoint, isWrapped, own }: TileQuery): Sql {
   if (own) return sql`CASE WHEN ${isInDomain(geometry)} THEN ${stored(geometry)} END`
   const srid = geometry.srid || 4326
   const isReadable = geometry.geography || (!geometry.mixed && (srid === 4326 || mercatorCodes.has(srid)))

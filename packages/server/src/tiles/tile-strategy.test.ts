@@ -48,6 +48,14 @@ describe('after a failure a tile', () => {
     const next = await nextStrategy({ from: 'table', clusterWidth: 1 }, transform, found)
     assert.deepEqual(next, { from: 'table', projection })
   })
+  test('that the database could not sample or sort by size is made of the table', async () => {
+    const crowd = { rows: 100_000, most: 10_000 }
+    assert.deepEqual(await nextStrategy({ from: 'sample', ...crowd, pages: 1, share: 0.1 }, refused, none), {
+      from: 'table',
+    })
+    assert.deepEqual(await nextStrategy({ from: 'largest', ...crowd }, refused, none), { from: 'table' })
+    assert.equal(await nextStrategy({ from: 'largest', ...crowd }, new Error('connection lost'), none), undefined)
+  })
   test('is not tried again where nothing else could succeed', async () => {
     assert.equal(await nextStrategy({ from: 'table' }, transform, none), undefined)
     assert.equal(await nextStrategy({ from: 'table', projection }, transform, found), undefined)

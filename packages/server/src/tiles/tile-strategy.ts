@@ -2,6 +2,7 @@
 import { ApiError } from '../errors.ts'
 import { overviewFringe } from './overviews/overview.ts'
 import { isTransformFault } from './projection-fallback.ts'
+import type { Sample } from './sample-sql.ts'
 import type { TileSettings } from './tile-settings.ts'
 import type { ProjectionFallback } from './tile-sql.ts'
 
@@ -13,8 +14,16 @@ export type TileStrategy =
   | { readonly from: 'blocks' }
   /** Fewer, precomputed rows, each standing for many. */
   | { readonly from: 'overview'; readonly clusterWidth?: number }
+  | CrowdStrategy
   /** The rows themselves. With a `projection` they are transformed here, because the database cannot. */
   | { readonly from: 'table'; readonly clusterWidth?: number; readonly projection?: ProjectionFallback }
+
+/** How a tile is made that has far more rows than it shows. `rows` is the planner's estimate, `most` the number shown. */
+export type CrowdStrategy = { readonly rows: number; readonly most: number } & (
+  | ({ readonly from: 'sample' } & Sample)
+  /** The largest shapes, without trying all of them first. */
+  | { readonly from: 'largest' }
+)
 
 export type TileFacts = {
   /** The data can be queried in PostGIS. */
@@ -53,9 +62,11 @@ export async function nextStrategy(
   error: unknown,
   findProjection: () => Promise<ProjectionFallback | undefined>,
 ): Promise<TileStrategy | undefined> {
+  const isRefused = error instanceof ApiError && error.code === 'invalid_request'
   // The overview was just replaced by one without this zoom.
-  if (strategy.from === 'overview')
-    return error instanceof ApiError && error.code === 'invalid_request' ? { ...strategy, from: 'table' } : undefined
+  if (strategy.from === 'overview') return isRefused ? { ...strategy, from: 'table' } : undefined
+  // An old server, or one that only speaks PostgreSQL's protocol, may have no samples.
+  if (strategy.from === 'sample' || strategy.from === 'largest') return isRefused ? { from: 'table' } : undefined
   if (strategy.from !== 'table' || strategy.projection || !isTransformFault(error)) return undefined
   // Drops only rows that cannot be placed. No clusters, because those are made in the database.
   const projection = await findProjection()

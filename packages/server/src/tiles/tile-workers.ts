@@ -17,8 +17,11 @@ export type TileWorkers = {
   close(): Promise<void>
 }
 
-/** Beyond this queue a 503 is better than waiting. */
-const maxPendingEach = 64
+/**
+ * Beyond this queue a 503 is better than waiting. A map does not ask again for a tile that was refused, so the queue is as long
+ * as is made in a second at most. One application has few connections, so the tiles of others do not wait behind its queue.
+ */
+const maxPendingEach = 256
 const timeoutMs = 30_000
 const heapMb = 512
 

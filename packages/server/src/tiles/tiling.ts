@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { isUuid } from '../access/credentials.ts'
+import { createLoadingCache } from '../concurrency/loading-cache.ts'
+import { type MachineShare, partOf } from '../concurrency/machine-share.ts'
 import type { Connections } from '../databases/connection.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { createDataVersions } from '../datasets/data-versions.ts'
@@ -15,7 +17,7 @@ import { type Archives, createArchives } from './archives/archives.ts'
 import type { OwnTable } from './overviews/overview.ts'
 import { createOverviews, type Overviews } from './overviews/overviews.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
-import type { TileArchives, TileDatasets, TileMeans } from './tile-source-type.ts'
+import type { TileArchives, TileDatasets, TileMeans, TileTable } from './tile-source-type.ts'
 import { createTileWorkers, type TileWorkers } from './tile-workers.ts'
 
 /** The application id of the built-in base map: none. */
@@ -33,6 +35,7 @@ export type TilingOptions = {
   overviewMinRows: number
   /** Database connections of all tile threads together. */
   maxConnections: number
+  readonly share: MachineShare
   onError(error: unknown): void
 }
 
@@ -47,6 +50,7 @@ export type Tiling = {
 }
 
 const estimateMs = 2_000
+const statisticsMs = 60_000
 
 export function createTiling(options: TilingOptions): Tiling {
   const {
@@ -58,6 +62,7 @@ export function createTiling(options: TilingOptions): Tiling {
     cacheMb,
     jobs,
     overviewMinRows: minRows,
+    share,
     onError,
   } = options
   const directoryOf = (id: string): string =>
@@ -66,11 +71,12 @@ export function createTiling(options: TilingOptions): Tiling {
   const find: TileDatasets['find'] = async (applicationId, id) =>
     isUuid(id) ? findDataset(db, applicationId, id) : undefined
   const tableOf = ownTable(options)
-  const overviews = createOverviews({ db, jobs, minRows, findDataset: find, tableOf, onError })
+  const overviews = createOverviews({ db, jobs, share, minRows, findDataset: find, tableOf, onError })
   const data: TileDatasets = {
     find,
     open: sources.open,
     version: createDataVersions(options),
+    table: tableStatistics(sources),
     overview: overviews.find,
     cancelOverview: overviews.cancel,
     async estimate(dataset, signal) {
@@ -87,7 +93,7 @@ export function createTiling(options: TilingOptions): Tiling {
     info: (applicationId, uri) => archives.of(applicationId, uri).info(),
   }
   const workers = createTileWorkers({
-    count: Math.max(1, availableParallelism()),
+    count: partOf(availableParallelism(), share),
     maxConnections: options.maxConnections,
   })
   return {
@@ -100,6 +106,17 @@ export function createTiling(options: TilingOptions): Tiling {
       await Promise.all([workers.close(), archives.close()])
     },
   }
+}
+
+/** A failure is no reason to refuse a tile: without statistics it is made of its rows. */
+function tableStatistics(sources: Sources): TileDatasets['table'] {
+  const known = createLoadingCache<TileTable | undefined>({ ttlMs: statisticsMs })
+  async function look(dataset: Dataset): Promise<TileTable | undefined> {
+    const options = { timeoutMs: estimateMs, signal: AbortSignal.timeout(estimateMs) }
+    const { rows = null, isIndexed = false } = (await sources.estimate(dataset, options).catch(() => undefined)) ?? {}
+    return rows !== null && isIndexed ? { rows, plannedRows: new Map() } : undefined
+  }
+  return (dataset) => known.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
 }
 
 /** The table of a dataset, if it is in the application's own schema. */

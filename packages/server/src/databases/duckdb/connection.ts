@@ -35,7 +35,7 @@ export function duckdbConnection(opened: DuckdbDatabase, projection: Projections
     async select(statement, { timeoutMs, signal }) {
       const options = { timeoutMs, ...(signal && { signal }) }
       const { columns, batches } = await database.start(compile(statement), options).catch(explain)
-      return { width: columns.length, batches: explained(batches), isWhole: false }
+      return { width: columns.length, batches: explained(batches) }
     },
     async selectBlocks(statement, { timeoutMs, signal }) {
       const options = { timeoutMs, ...(signal && { signal }) }

@@ -1,6 +1,7 @@
 import { mkdir, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { createLoadingCache } from '../../concurrency/loading-cache.ts'
+import { partOf } from '../../concurrency/machine-share.ts'
 import { sql } from '../../db/sql.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Entity } from '../../resource/resource.ts'
@@ -67,9 +68,13 @@ async function sourceOf(record: DatabaseRecord, { secrets, stream }: DriverServi
   return s3Source({ place: readS3Place(record), key: key || undefined, files, stream, isTable })
 }
 
-async function startEngine({ dataDirectory, onError }: DriverServices): Promise<Duckdb> {
+/** One process serves one application. With fewer than two, an application would wait for another on each worker. */
+const processes = { most: 8, fewest: 2 }
+
+async function startEngine({ dataDirectory, share, onError }: DriverServices): Promise<Duckdb> {
   const { createDuckdb } = await loadDuckdb()
-  return createDuckdb({ temporaryDirectory: join(dataDirectory, 'duckdb'), onError })
+  const maxProcesses = partOf(processes.most, share, processes.fewest)
+  return createDuckdb({ temporaryDirectory: join(dataDirectory, 'duckdb'), maxProcesses, onError })
 }
 
 const notInstalled = (code: 'unavailable' | 'invalid_request'): ApiError =>

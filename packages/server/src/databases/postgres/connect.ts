@@ -1,5 +1,6 @@
 // Connections to PostgreSQL: the application's own schema in the platform's database, and any server that it can reach.
 import type { Db } from '../../db/db.ts'
+import type { Batches } from '../../db/guarded.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { withoutWorkers } from '../../db/postgres-guarded.ts'
 import type { SharedConnections } from '../../db/postgres-pool.ts'
@@ -106,8 +107,8 @@ export function connectionOf(postgres: PostgresConnection): Connection {
     ...(isForeign && { isForeign }),
     postgres,
     async select(statement, options) {
-      const { columns, batches, isWhole } = await postgres.select(statement, options)
-      return { width: columns.length, batches, isWhole }
+      const { columns, batches } = await postgres.select(statement, options)
+      return { width: columns.length, batches }
     },
     dialect: async () => postgresDialect,
     parameterTypes: sqlTypes,
@@ -130,20 +131,32 @@ export function connectionOf(postgres: PostgresConnection): Connection {
 /** Of an answer that is not streamed to a client: a foreign server may send rows without end, whatever was asked. */
 const maxCollectedBytes = 16 << 20
 
-async function* bounded(
-  batches: AsyncIterable<Cell[][]>,
-  mostRows: number,
-  mostBytes: number,
-): AsyncGenerator<Cell[][]> {
+function bounded(batches: Batches, mostRows: number, mostBytes: number): Batches {
+  const count = batchCounter(mostRows, mostBytes)
+  if (!Array.isArray(batches)) return countedStream(batches, count)
+  batches.forEach(count)
+  return batches
+}
+
+function batchCounter(mostRows: number, mostBytes: number): (batch: Cell[][]) => void {
   let rows = 0
   let bytes = 0
+  return (batch) => {
+    rows += batch.length
+    if (mostBytes < Number.POSITIVE_INFINITY) bytes += lengthOf(batch)
+    if (rows > mostRows || bytes > mostBytes) {
+      throw new ApiError('upstream_failed', 'The database server sent more rows than were asked for.')
+    }
+  }
+}
+
+async function* countedStream(
+  batches: AsyncIterable<Cell[][]>,
+  count: (batch: Cell[][]) => void,
+): AsyncGenerator<Cell[][]> {
   try {
     for await (const batch of batches) {
-      rows += batch.length
-      if (mostBytes < Number.POSITIVE_INFINITY) bytes += lengthOf(batch)
-      if (rows > mostRows || bytes > mostBytes) {
-        throw new ApiError('upstream_failed', 'The database server sent more rows than were asked for.')
-      }
+      count(batch)
       yield batch
     }
   } catch (error) {

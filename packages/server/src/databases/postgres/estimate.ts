@@ -19,7 +19,7 @@ export async function estimateTable(
   const { schema, name } = tableName(source, connection.schema)
   const role = roleOf(connection)
   const statement = sql`
-    SELECT ${rowEstimate} AS rows, ${extentSql(geometry, schema, name)} AS extent
+    SELECT ${rowEstimate} AS rows, ${extentSql(geometry, schema, name)} AS extent, ${isIndexed(geometry)} AS indexed
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'm', 'p') AND NOT c.relrowsecurity
       AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`
@@ -36,10 +36,22 @@ function extentSql(geometry: Attribute | undefined, schema: string, name: string
     FROM ST_Transform(ST_SetSRID(${box}, ${geometry.srid || 4326}::int4), 4326) AS box WHERE box IS NOT NULL)`
 }
 
+/** A BRIN index does not count: it finds ranges of pages, not rows. */
+const isIndexed = (geometry: Attribute | undefined): Sql => sql`EXISTS (
+  SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
+  JOIN pg_catalog.pg_am m ON m.oid = x.relam
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+  WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL AND m.amname IN ('gist', 'spgist')
+    AND a.attname = ${geometry?.name ?? ''})`
+
 /** Statistics reach a little beyond what they are of. */
 function readEstimate(row: Readonly<Record<string, string | null>> | undefined): Estimate {
-  const { rows = null, extent = null } = row ?? {}
+  const { rows = null, extent = null, indexed = null } = row ?? {}
   const [west = 0, south = 0, east = 0, north = 0] = extent === null ? [] : (JSON.parse(extent) as number[])
   const corners = [west, Math.max(-90, south), east, Math.min(90, north)].map((degrees) => Number(degrees.toFixed(6)))
-  return { rows: rows === null ? null : Number(rows), extent: extent === null ? null : corners }
+  return {
+    rows: rows === null ? null : Number(rows),
+    extent: extent === null ? null : corners,
+    isIndexed: indexed === 't',
+  }
 }

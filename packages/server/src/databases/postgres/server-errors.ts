@@ -1,6 +1,7 @@
 // What an error of a PostgreSQL server means to whoever asked: the author's fault, the server's, or ours.
 import { PoolFull } from '../../db/connection-pool.ts'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../../db/database-error.ts'
+import type { Batches } from '../../db/guarded.ts'
 import { publicDatabaseMessage } from '../../db/public-message.ts'
 import { ApiError } from '../../errors.ts'
 import { isBrokenTls, tlsFault } from './tls.ts'
@@ -24,7 +25,9 @@ export function notOurs(error: unknown): never {
   throw new ApiError('upstream_failed', detail, { cause: error.cause ?? error })
 }
 
-export async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
+export const explained = (batches: Batches): Batches => (Array.isArray(batches) ? batches : explainedStream(batches))
+
+async function* explainedStream<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* batches
   } catch (error) {

@@ -1,5 +1,7 @@
 // Keeps the overviews of large tables up to date with background jobs.
+
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exactPartOf, type MachineShare } from '../../concurrency/machine-share.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { cancelStatements } from '../../db/cancel-statements.ts'
 import type { Db, Queryable } from '../../db/db.ts'
@@ -31,6 +33,7 @@ export type OverviewJob = { readonly applicationId: string; readonly datasetId: 
 export type OverviewsOptions = {
   db: Db
   jobs: OverviewJobs
+  share: MachineShare
   /** Smaller tables have no overview. */
   minRows: number
   findDataset(applicationId: string, id: string): Promise<Dataset | undefined>
@@ -51,7 +54,7 @@ export type Overviews = {
 }
 
 const queue = 'overviews'
-const concurrency = 2
+const buildsAtOnce = 2
 /** Wait until a table has not changed for this long, with an upper limit. */
 const quietMs = 5_000
 const maxQuietWaitMs = 60_000
@@ -59,7 +62,8 @@ const maxQuietWaitMs = 60_000
 const backoffMs = 600_000
 
 export function createOverviews(options: OverviewsOptions): Overviews {
-  const { db, jobs, minRows, findDataset, tableOf, onError } = options
+  const { db, jobs, share, minRows, findDataset, tableOf, onError } = options
+  const concurrency = exactPartOf(buildsAtOnce, share)
 
   async function build({ applicationId, datasetId: id }: OverviewJob, builder: Omit<Builder, 'onProgress'>) {
     const dataset = await findDataset(applicationId, id)
