@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { pointRecords } from './upload-files.ts'
+import { pointRecords, type UploadFile } from './upload-files.ts'
 
 type Properties = Readonly<Record<string, unknown>>
 type Point = { readonly n: number; readonly properties: Properties; readonly x: string; readonly y: string }
@@ -94,12 +94,12 @@ function tagged({ n, properties }: Point): Properties {
 }
 
 /** The same points as each of these programs writes them. */
-export async function makeLayoutFiles(directory: string, count: number): Promise<{ path: string; name: string }[]> {
-  const files: { path: string; name: string }[] = []
+export async function makeLayoutFiles(directory: string, count: number): Promise<UploadFile[]> {
+  const files: UploadFile[] = []
   for (const [index, layout] of layouts.entries()) {
     const path = join(directory, `layout-${index}.geojson`)
     await pipeline(Readable.from(textOf(layout, count)), createWriteStream(path))
-    files.push({ path, name: layout.name })
+    files.push({ path, name: `GeoJSON as of ${layout.name}`, features: count, wanted: 4 })
   }
   return files
 }

@@ -4,13 +4,14 @@ import { buffer } from 'node:stream/consumers'
 import { serialize } from 'node:v8'
 import type { Load } from './load.ts'
 
+/** An answer with its own headers. */
 export type Recorded = { status: number; headers: Record<string, string>; body: Buffer }
 
 /** Headers that node:http writes itself. */
 const ofTheConnection = new Set(['date', 'connection', 'keep-alive', 'transfer-encoding'])
 
-/** Asks for each path once, and writes the answers for `bare-answers.ts`. Returns the median size of headers and bodies. */
-export async function recordAnswers({ url, paths, headers }: Load, file: string): Promise<Map<string, Recorded>> {
+/** Asks for each path once, and writes the answers for `bare-answers.ts`. */
+export async function recordAnswers({ url, paths, headers }: Load, file: string): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const answers = new Map<string, Recorded>()
   for (const path of paths) {
@@ -24,7 +25,6 @@ export async function recordAnswers({ url, paths, headers }: Load, file: string)
   }
   agent.destroy()
   await writeFile(file, serialize(answers))
-  return answers
 }
 
 function ownHeaders(raw: readonly string[]): Record<string, string> {

@@ -6,31 +6,35 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
 /** A file to upload, and how many times faster than ogr2ogr it is to be loaded. */
-export type UploadFile = { readonly path: string; readonly name: string; readonly wanted: number }
+export type UploadFile = {
+  readonly path: string
+  readonly name: string
+  readonly features: number
+  readonly wanted: number
+}
 
-/** The same points and areas in each format. */
-export async function makeUploadFiles(
-  directory: string,
-  counts: { points: number; areas: number },
-): Promise<UploadFile[]> {
-  const files: UploadFile[] = []
-  for (const name of ['points', 'areas'] as const) {
-    const source = join(directory, `${name}.geojson`)
-    const features = name === 'points' ? pointFeatures(counts.points) : areaFeatures(counts.areas)
-    await pipeline(Readable.from(collection(features)), createWriteStream(source))
-    const add = (file: string, wanted: number) => files.push({ path: join(directory, file), name: file, wanted })
-    add(`${name}.geojson`, name === 'points' ? 4 : 5)
-    convert(source, join(directory, `${name}.csv`), 'CSV', [
-      '-lco',
-      name === 'points' ? 'GEOMETRY=AS_XY' : 'GEOMETRY=AS_WKT',
-    ])
-    add(`${name}.csv`, 1.5)
-    await zipShapefile(source, directory, name)
-    add(`${name}.zip`, 1.5)
-    convert(source, join(directory, `${name}.gpkg`), 'GPKG')
-    add(`${name}.gpkg`, 1)
-  }
-  return files
+type Kind = 'points' | 'areas'
+
+export async function makeGeoJson(directory: string, kind: Kind, features: number): Promise<UploadFile> {
+  const path = join(directory, `${kind}.geojson`)
+  const texts = kind === 'points' ? pointFeatures(features) : areaFeatures(features)
+  await pipeline(Readable.from(collection(texts)), createWriteStream(path))
+  return { path, name: `${kind}.geojson`, features, wanted: kind === 'points' ? 4 : 5 }
+}
+
+/** The features of a GeoJSON file in each of the other formats. */
+export async function convertFile(directory: string, kind: Kind, source: UploadFile): Promise<UploadFile[]> {
+  const { features } = source
+  const csv = join(directory, `${kind}.csv`)
+  convert(source.path, csv, 'CSV', ['-lco', kind === 'points' ? 'GEOMETRY=AS_XY' : 'GEOMETRY=AS_WKT'])
+  await zipShapefile(source.path, directory, kind)
+  const geopackage = join(directory, `${kind}.gpkg`)
+  convert(source.path, geopackage, 'GPKG')
+  return [
+    { path: csv, name: `${kind}.csv`, features, wanted: 1.5 },
+    { path: join(directory, `${kind}.zip`), name: `${kind}.zip (Shapefile)`, features, wanted: 1.5 },
+    { path: geopackage, name: `${kind}.gpkg`, features, wanted: 1 },
+  ]
 }
 
 function convert(source: string, file: string, format: string, options: readonly string[] = []): void {

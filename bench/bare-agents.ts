@@ -9,6 +9,7 @@ type Pending = { response: ServerResponse; isStream: boolean; output: string }
 const pending = new Map<string, Pending>()
 
 const server = createServer(async (request, response) => {
+  if (request.url === '/ready') return void response.end()
   const { input } = JSON.parse(await text(request)) as { input: string }
   const id = randomUUID()
   const isStream = request.url?.endsWith('/stream') ?? false
@@ -39,5 +40,5 @@ new WebSocketServer({ server, perMessageDeflate: false }).on('connection', (sock
     else read(frame)
   })
 })
-server.listen(Number(process.env.PORT), '127.0.0.1', () => console.log('listening'))
+server.listen(Number(process.env.PORT), '127.0.0.1')
 process.on('SIGTERM', () => process.exit())

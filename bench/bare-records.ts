@@ -5,6 +5,7 @@ import pg from 'pg'
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 })
 const app = Fastify()
 
+app.get('/ready', () => 'yes')
 app.get<{ Params: { id: string } }>('/api/v1/styles/:id', async ({ params }, reply) => {
   const { rows } = await pool.query({
     name: 'style',
@@ -14,15 +15,5 @@ app.get<{ Params: { id: string } }>('/api/v1/styles/:id', async ({ params }, rep
   return reply.type('application/json').send(JSON.stringify(rows[0]))
 })
 
-app.get<{ Params: { id: string } }>('/points/:id', async ({ params }, reply) => {
-  const { rows } = await pool.query({
-    name: 'point',
-    text: `SELECT id, name, pop, ST_AsGeoJSON(geom, 9) AS geom FROM ${process.env.POINTS} WHERE id = $1`,
-    values: [params.id],
-  })
-  return reply.type('application/json').send(JSON.stringify(rows))
-})
-
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' })
 process.on('SIGTERM', () => process.exit())
-console.log('ready')
