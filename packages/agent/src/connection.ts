@@ -128,10 +128,10 @@ const hello = ({ workerId, capacity, sdk, version }: LinkSettings): WorkerFrame 
 async function readRefusal(response: IncomingMessage): Promise<Ending> {
   const status = response.statusCode ?? 0
   const seconds = Number(response.headers['retry-after'])
-  const said = await readMessage(response)
+  const message = await readMessage(response)
   return {
     status,
-    reason: said === '' ? `the platform answered ${status}` : `the platform answered ${status}: ${said}`,
+    reason: message === '' ? `the platform answered ${status}` : `the platform answered ${status}: ${message}`,
     ...(seconds > 0 && { retryAfterMs: Math.min(seconds, 300) * 1_000 }),
   }
 }

@@ -108,9 +108,9 @@ test('each way to fail has its code, and callers see only messages meant for the
   })
   const session = await platform.session()
   for (const input of Object.keys(failures)) session.invoke(input, input)
-  const told = await Promise.all(Object.keys(failures).map((id) => session.next('error', id)))
+  const errors = await Promise.all(Object.keys(failures).map((id) => session.next('error', id)))
   assert.deepEqual(
-    told.map(({ code, message }) => [code, message]),
+    errors.map(({ code, message }) => [code, message]),
     [
       ['rejected', 'Ask something else.'],
       ['provider', 'The model is away.'],

@@ -152,6 +152,6 @@ const isIds = (value: unknown): value is FeatureId[] =>
 /** Whether the state already has these ids; writing them again would replace the application's own array. */
 function sameIds(value: unknown, ids: readonly FeatureId[]): boolean {
   if (value === undefined) return false
-  const said = value === null ? [] : Array.isArray(value) ? value : [value]
-  return said.length === ids.length && ids.every((id) => said.some((other) => String(other) === String(id)))
+  const wanted = value === null ? [] : Array.isArray(value) ? value : [value]
+  return wanted.length === ids.length && ids.every((id) => wanted.some((other) => String(other) === String(id)))
 }

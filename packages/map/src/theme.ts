@@ -8,8 +8,8 @@ export type Theme = 'light' | 'dark'
 const darkBelow = 0.18
 
 export function themeOf({ metadata, layers }: Pick<StyleSpecification, 'metadata' | 'layers'>): Theme {
-  const said = (metadata as { theme?: unknown } | undefined)?.theme
-  if (said === 'light' || said === 'dark') return said
+  const theme = (metadata as { theme?: unknown } | undefined)?.theme
+  if (theme === 'light' || theme === 'dark') return theme
   const background = layers.find(({ type }) => type === 'background')
   const luminance = luminanceOf(
     firstColour(background?.paint && (background.paint as Record<string, unknown>)['background-color']),

@@ -68,8 +68,8 @@ test('stop reasons have the platform’s names', async (t) => {
     tool_use: 'tool_calls',
     pause_turn: 'other',
   }
-  for (const [said, name] of Object.entries(expected)) {
-    const { url } = await startUpstream(t, stream(opening + ending(said), 200))
+  for (const [reason, name] of Object.entries(expected)) {
+    const { url } = await startUpstream(t, stream(opening + ending(reason), 200))
     assert.equal((await ask(anthropic({ baseUrl: url, model: 'm' }))).facts.finishReason, name)
   }
 })

@@ -35,8 +35,8 @@ test('answers with the text, the model, the finish reason and the tokens', async
 })
 
 test('done reasons have the platform’s names', async (t) => {
-  for (const [said, name] of Object.entries({ length: 'length', load: 'other' })) {
-    const { url } = await startUpstream(t, stream(ending(said), 100))
+  for (const [reason, name] of Object.entries({ length: 'length', load: 'other' })) {
+    const { url } = await startUpstream(t, stream(ending(reason), 100))
     assert.equal((await ask(ollama({ baseUrl: url, model: 'm' }))).facts.finishReason, name)
   }
 })

@@ -66,8 +66,8 @@ test('finish reasons have the platform’s names', async (t) => {
     function_call: 'tool_calls',
     new: 'other',
   }
-  for (const [said, name] of Object.entries(expected)) {
-    const { url } = await startUpstream(t, stream(finish(said) + last, 50))
+  for (const [reason, name] of Object.entries(expected)) {
+    const { url } = await startUpstream(t, stream(finish(reason) + last, 50))
     assert.equal((await ask(openAiCompatible({ baseUrl: url, model: 'm' }))).facts.finishReason, name)
   }
 })

@@ -131,8 +131,8 @@ function request({ baseUrl = defaultBaseUrl, model }: OpenAiCompatibleOptions, i
 
 function streamError(error: NonNullable<Chunk['error']>): ProviderError {
   const { code, status } = typeof error === 'string' ? {} : error
-  const said = [status, code].map(Number).find((number) => number >= 400 && number < 600)
-  return providerAnswered(said ?? 500, { detail: JSON.stringify(error).slice(0, 1_000) })
+  const httpStatus = [status, code].map(Number).find((number) => number >= 400 && number < 600)
+  return providerAnswered(httpStatus ?? 500, { detail: JSON.stringify(error).slice(0, 1_000) })
 }
 
 const usageFrom = (counts: Counts): Usage =>

@@ -52,8 +52,8 @@ export async function* answerWithTools<Message>(
   const toolbox = tools ? await openToolbox(invocation, { fetch: fetchTools }) : undefined
   const use = toolbox && createUse(toolbox, invocation)
   const { signal } = invocation
-  const ask: Ask<Message> = async (said, offer) =>
-    dialect.steps(textOf(await post({ ...dialect.request(said, offer), signal }), signal))
+  const ask: Ask<Message> = async (messages, offer) =>
+    dialect.steps(textOf(await post({ ...dialect.request(messages, offer), signal }), signal))
   let messages = dialect.messages
   let spent: Usage = {}
   for (let round = 0; ; round++) {

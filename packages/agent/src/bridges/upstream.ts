@@ -99,10 +99,10 @@ export function providerAnswered(
 function retryAfterMs(headers: UpstreamResponse['headers']): number | undefined {
   const ms = Number(headers.get('retry-after-ms') ?? Number.NaN)
   if (ms >= 0) return ms
-  const said = headers.get('retry-after')
-  if (said === null) return undefined
-  const seconds = Number(said)
-  const wait = Number.isNaN(seconds) ? Date.parse(said) - Date.now() : seconds * 1_000
+  const retryAfter = headers.get('retry-after')
+  if (retryAfter === null) return undefined
+  const seconds = Number(retryAfter)
+  const wait = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1_000
   return wait >= 0 ? wait : undefined
 }
 

@@ -19,13 +19,13 @@ const applicationName = 'graticule.application'
 const inLink = (name: string): string => new URLSearchParams(location.search).get(name) ?? ''
 const givenApplication = (): string => inLink('application') || (localStorage.getItem(applicationName) ?? '')
 
-export function PasswordForm({ isKept, onKept }: StaySignedInProps): ReactElement {
+export function PasswordForm({ staysSignedIn, onStaySignedIn }: StaySignedInProps): ReactElement {
   const [step, setStep] = useState<Step>('sign-in')
   const [email, setEmail] = useState('')
   const [applicationId, setApplicationId] = useState(givenApplication)
   const who = <Who {...{ email, setEmail, applicationId, setApplicationId }} />
   const steps: Record<Step, ReactElement> = {
-    'sign-in': <SignIn {...{ email, applicationId, isKept, onKept, who }} />,
+    'sign-in': <SignIn {...{ email, applicationId, staysSignedIn, onStaySignedIn, who }} />,
     forgotten: <Forgotten {...{ email, applicationId, who }} />,
     'sign-up': <SignUp {...{ email, applicationId, who }} />,
   }
@@ -102,11 +102,17 @@ interface StepProps {
   who: ReactNode
 }
 
-function SignIn({ email, applicationId, who, isKept, onKept }: StepProps & StaySignedInProps): ReactElement {
+function SignIn({
+  email,
+  applicationId,
+  who,
+  staysSignedIn,
+  onStaySignedIn,
+}: StepProps & StaySignedInProps): ReactElement {
   const [password, setPassword] = useState('')
   const { onSubmit, isBusy, note } = useSending(async () => {
     const login = { email: email.trim(), password, applicationId: applicationId.trim() }
-    await signInWithPassword(login, isKept)
+    await signInWithPassword(login, staysSignedIn)
     localStorage.setItem(applicationName, login.applicationId)
   })
   return (
@@ -120,7 +126,7 @@ function SignIn({ email, applicationId, who, isKept, onKept }: StepProps & StayS
         autoComplete="current-password"
         required
       />
-      <StaySignedIn isKept={isKept} onKept={onKept} />
+      <StaySignedIn staysSignedIn={staysSignedIn} onStaySignedIn={onStaySignedIn} />
       {note}
       <Button type="submit" variant="primary" disabled={isBusy}>
         {isBusy ? 'Signing in …' : 'Sign in'}

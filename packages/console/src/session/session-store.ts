@@ -12,7 +12,7 @@ interface Credentials {
   tokens: HeldTokens | null
   /** The application that a master key works in; other keys have their own. */
   applicationId: string | null
-  isKept: boolean
+  staysSignedIn: boolean
 }
 
 export interface Session {
@@ -24,7 +24,7 @@ export interface Session {
   readonly generation: number
 }
 
-let credentials = readKept()
+let credentials = readStored()
 let generation = 0
 let session = credentials && open(credentials)
 const listeners = new Set<() => void>()
@@ -37,9 +37,9 @@ export function subscribeSession(listener: () => void): () => void {
 }
 
 /** Checks the key before signing in. */
-export async function signInWithKey(apiKey: string, isKept: boolean): Promise<void> {
+export async function signInWithKey(apiKey: string, staysSignedIn: boolean): Promise<void> {
   await createClient(serverUrl, apiKey, { retries: 0 }).auth.access()
-  replace({ apiKey, tokens: null, applicationId: null, isKept })
+  replace({ apiKey, tokens: null, applicationId: null, staysSignedIn })
 }
 
 export interface PasswordLogin {
@@ -49,11 +49,11 @@ export interface PasswordLogin {
 }
 
 /** Checks the tokens before signing in: without a default key they have no permissions, and the server says so. */
-export async function signInWithPassword(login: PasswordLogin, isKept: boolean): Promise<void> {
+export async function signInWithPassword(login: PasswordLogin, staysSignedIn: boolean): Promise<void> {
   const client = createClient(serverUrl, null, { retries: 0 })
   const tokens = await client.auth.login(login)
   await client.auth.access()
-  replace({ apiKey: null, tokens, applicationId: login.applicationId, isKept })
+  replace({ apiKey: null, tokens, applicationId: login.applicationId, staysSignedIn })
 }
 
 /** Exchanges the one-time token of the link in the start banner. */
@@ -98,13 +98,15 @@ function open({ apiKey, tokens, applicationId }: Credentials): Session {
 }
 
 function keep(): void {
-  if (credentials?.isKept) sessionStorage.setItem(storageName, JSON.stringify(credentials))
+  if (credentials?.staysSignedIn) sessionStorage.setItem(storageName, JSON.stringify(credentials))
   else sessionStorage.removeItem(storageName)
 }
 
-function readKept(): Credentials | null {
+function readStored(): Credentials | null {
   try {
-    return JSON.parse(sessionStorage.getItem(storageName) ?? 'null')
+    const stored: Credentials | null = JSON.parse(sessionStorage.getItem(storageName) ?? 'null')
+    // Also of an older version of the console, which had another name for it.
+    return stored && { ...stored, staysSignedIn: true }
   } catch {
     return null
   }

@@ -15,7 +15,7 @@ type Way = 'key' | 'password'
 
 export function SignInPage(): ReactElement {
   const [way, setWay] = useState<Way>(location.search.includes('application=') ? 'password' : 'key')
-  const [isKept, setKept] = useState(false)
+  const [staysSignedIn, setStaysSignedIn] = useState(false)
   const link = useLinkSignIn()
   useEffect(() => {
     document.title = 'Sign in · Graticule'
@@ -42,9 +42,9 @@ export function SignInPage(): ReactElement {
               ]}
             />
             {way === 'key' ? (
-              <KeyForm isKept={isKept} onKept={setKept} />
+              <KeyForm staysSignedIn={staysSignedIn} onStaySignedIn={setStaysSignedIn} />
             ) : (
-              <PasswordForm isKept={isKept} onKept={setKept} />
+              <PasswordForm staysSignedIn={staysSignedIn} onStaySignedIn={setStaysSignedIn} />
             )}
           </>
         )}
@@ -66,7 +66,7 @@ function useLinkSignIn(): { isBusy: boolean; error: unknown } {
   return state
 }
 
-function KeyForm({ isKept, onKept }: StaySignedInProps): ReactElement {
+function KeyForm({ staysSignedIn, onStaySignedIn }: StaySignedInProps): ReactElement {
   const [key, setKey] = useState('')
   const [isShown, setShown] = useState(false)
   const [error, setError] = useState<unknown>(null)
@@ -75,7 +75,7 @@ function KeyForm({ isKept, onKept }: StaySignedInProps): ReactElement {
     setBusy(true)
     setError(null)
     try {
-      await signInWithKey(key.trim(), isKept)
+      await signInWithKey(key.trim(), staysSignedIn)
     } catch (failure) {
       setError(failure)
       setBusy(false)
@@ -99,7 +99,7 @@ function KeyForm({ isKept, onKept }: StaySignedInProps): ReactElement {
         autoFocus
       />
       <Checkbox label="Show the key" isChecked={isShown} onChange={setShown} />
-      <StaySignedIn isKept={isKept} onKept={onKept} />
+      <StaySignedIn staysSignedIn={staysSignedIn} onStaySignedIn={onStaySignedIn} />
       {error !== null && <ErrorNote error={error} />}
       <Button type="submit" variant="primary" disabled={isBusy || key.trim() === ''}>
         {isBusy ? 'Signing in …' : 'Sign in'}

@@ -3,10 +3,12 @@ import type { ReactElement } from 'react'
 import { Checkbox } from '../components/field.tsx'
 
 export interface StaySignedInProps {
-  isKept: boolean
-  onKept(isKept: boolean): void
+  staysSignedIn: boolean
+  onStaySignedIn(staysSignedIn: boolean): void
 }
 
-export function StaySignedIn({ isKept, onKept }: StaySignedInProps): ReactElement {
-  return <Checkbox label="Stay signed in until this tab is closed" isChecked={isKept} onChange={onKept} />
+export function StaySignedIn({ staysSignedIn, onStaySignedIn }: StaySignedInProps): ReactElement {
+  return (
+    <Checkbox label="Stay signed in until this tab is closed" isChecked={staysSignedIn} onChange={onStaySignedIn} />
+  )
 }

@@ -29,6 +29,10 @@ export const isEnded = ({ phase }: UploadJob): boolean => !goingOn.includes(phas
 /** Whether closing the page would lose it. */
 export const isUnsent = ({ phase }: UploadJob): boolean => phase === 'waiting' || phase === 'sending'
 
+/** Overviews follow `completed`: the data can be used meanwhile. */
+export const hasOverviewsToCome = ({ status, overviews }: Upload): boolean =>
+  status === 'completed' && (overviews?.status === 'pending' || overviews?.status === 'building')
+
 export const stageNames: Record<NonNullable<Upload['stage']>, string> = {
   unpacking: 'Unpacking',
   scanning: 'Scanning',

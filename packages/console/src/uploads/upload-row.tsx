@@ -9,7 +9,7 @@ import { useToast } from '../components/toast.tsx'
 import { formatBytes, formatNumber } from '../format.ts'
 import { formatClock, secondsLeft, sendingRate } from './sending-rate.ts'
 import { openUploadDialog } from './upload-dialog-store.ts'
-import { failureOf, isEnded, resultsOf, stageNames, type UploadJob } from './upload-job.ts'
+import { failureOf, hasOverviewsToCome, isEnded, resultsOf, stageNames, type UploadJob } from './upload-job.ts'
 import { cancelUpload, dismissUpload, retryUpload } from './upload-store.ts'
 import classes from './uploads.module.css'
 
@@ -126,6 +126,7 @@ function Completed({ job: { upload } }: { job: UploadJob }): ReactElement | null
           </Link>
         )}
       </div>
+      <Overviews upload={upload} />
       {results.length > 1 && (
         <ul className={classes.results}>
           {results.map(({ label, to }) => (
@@ -135,6 +136,20 @@ function Completed({ job: { upload } }: { job: UploadJob }): ReactElement | null
           ))}
         </ul>
       )}
+    </>
+  )
+}
+
+function Overviews({ upload }: { upload: NonNullable<UploadJob['upload']> }): ReactNode {
+  const { overviews, fileName } = upload
+  if (overviews?.status === 'failed') {
+    return <p className={classes.quiet}>Overviews could not be made: zoomed out, the map draws more slowly.</p>
+  }
+  if (!overviews || !hasOverviewsToCome(upload)) return null
+  return (
+    <>
+      <Bar label={stageNames.overviews} name={fileName} part={overviews.progress} />
+      <p className={classes.quiet}>The data can be used meanwhile.</p>
     </>
   )
 }

@@ -6,7 +6,7 @@ import { ApiError, type Client, type Upload, type UploadOptions } from '@graticu
 import { formatBytes } from '../format.ts'
 import { getSession, subscribeSession } from '../session/session-store.ts'
 import { withSample } from './sending-rate.ts'
-import { isEnded, phaseOf, type UploadJob } from './upload-job.ts'
+import { hasOverviewsToCome, isEnded, phaseOf, type UploadJob } from './upload-job.ts'
 import { createUploadWatch } from './upload-watch.ts'
 
 /** More concurrent uploads would not be faster, and pages need connections too. */
@@ -161,16 +161,20 @@ async function demandSize(now: Work, { size }: File): Promise<void> {
 function noteRecords(records: readonly Upload[], gone: readonly string[]): void {
   for (const upload of records) {
     const job = jobs.find((one) => one.upload?.id === upload.id)
-    if (job?.phase !== 'processing') continue
-    if (phaseOf(upload) === 'processing') change(job.key, { upload })
+    if (!job || !isWatched(job)) continue
+    if (phaseOf(upload) === job.phase) change(job.key, { upload })
     else end(job.key, { phase: phaseOf(upload), upload })
   }
   for (const { key, upload, phase } of jobs) {
-    if (upload && phase === 'processing' && gone.includes(upload.id)) {
-      end(key, { phase: 'cancelled', error: new Error('Its record was deleted.') })
-    }
+    if (!upload || !gone.includes(upload.id)) continue
+    if (phase === 'processing') end(key, { phase: 'cancelled', error: new Error('Its record was deleted.') })
+    else change(key, { upload: { ...upload, overviews: null } })
   }
 }
+
+/** Processed, or done but for the overviews. */
+const isWatched = ({ phase, upload }: UploadJob): boolean =>
+  phase === 'processing' || (phase === 'completed' && upload !== null && hasOverviewsToCome(upload))
 
 function noteRefused(error: ApiError): void {
   for (const { key, phase } of jobs) if (phase === 'processing') end(key, { phase: 'unwatched', error })
@@ -181,7 +185,7 @@ function currentWork(): Work | null {
   const { client } = getSession() ?? {}
   if (!client || work?.client === client) return work
   const watch = createUploadWatch(client, {
-    unfinished: () => jobs.flatMap(({ phase, upload }) => (phase === 'processing' && upload ? upload : [])),
+    unfinished: () => jobs.flatMap((job) => (isWatched(job) && job.upload ? job.upload : [])),
     onRecords: noteRecords,
     onRefused: noteRefused,
   })

@@ -5,7 +5,7 @@
 import { ApiError, type Client, type Upload } from '@graticule/client'
 
 export interface Watched {
-  /** The running uploads, oldest first. */
+  /** The running uploads and those whose overviews are built, oldest first. */
   unfinished(): readonly Upload[]
   /** `gone`: ids that no longer exist. */
   onRecords(records: readonly Upload[], gone: readonly string[]): void
@@ -15,6 +15,8 @@ export interface Watched {
 
 /** How long the server holds a request: it responds to a change of status, but a progress bar needs an update every second. */
 const holdSeconds = { pending: 20, processing: 1 }
+/** Between polls for overviews alone, whose progress the server does not hold requests for. */
+const overviewsMs = 1000
 const lostMs = 4000
 /** The minimum interval between polls, in case a proxy removes the header that holds the request. */
 const leastMs = 250
@@ -62,8 +64,8 @@ export function createUploadWatch(client: Client, watched: Watched): { wake(): v
 
   /** Waits until the processing upload, otherwise the next in the queue, changes its status. */
   async function hold(open: readonly Upload[]): Promise<void> {
-    const next = open.find(({ status }) => status === 'processing') ?? open[0]
-    if (!next) return
+    const next = open.find(({ status }) => status === 'processing') ?? open.find(({ status }) => status === 'pending')
+    if (!next) return await pause(overviewsMs)
     waiting = new AbortController()
     const seconds = next.status === 'pending' ? holdSeconds.pending : holdSeconds.processing
     const signal = AbortSignal.any([waiting.signal, ending.signal])

@@ -186,3 +186,27 @@ test('an upload that the server works on already is shown with its stages, and c
   assert.equal((await ask('GET', `uploads/${id}`)).body.status, 'cancelled')
   await endQuietly(page)
 })
+
+test('overviews that follow a completed upload are shown until they are built, while the data can be used', async () => {
+  const id = randomUUID()
+  const [{ id: datasetId }] = (await ask('GET', 'datasets?filter[name]=towns')).body
+  await stage.app.db.query(sql`
+    INSERT INTO svc.uploads (id, application_id, file_name, path, options, size, status, stage, progress, worker, heard_at)
+    VALUES (${id}::uuid, ${stage.tenant.id}::uuid, 'large.gpkg', 'uploads/y', '{}', 5000000, 'processing', 'publishing',
+      0.99, ${randomUUID()}::uuid, 'infinity')`)
+  const page = await stage.open('/outbox')
+  await row(page, 'large.gpkg').getByText('Publishing').waitFor()
+  await stage.app.db.query(sql`
+    INSERT INTO svc.overviews (dataset_id, state, progress, tried_version)
+    VALUES (${datasetId}::uuid, 'building', 0.3, '1')`)
+  await stage.app.db.query(sql`
+    UPDATE svc.uploads SET status = 'completed', progress = 1, feature_count = 3, worker = NULL,
+      results = jsonb_build_array(jsonb_build_object('layer', 'large', 'datasetId', ${datasetId}::text))
+    WHERE id = ${id}::uuid`)
+  await row(page, 'large.gpkg').getByText('30 %').waitFor()
+  await row(page, 'large.gpkg').getByRole('link', { name: 'View on map' }).waitFor()
+  await screenshots(page, 'upload-overviews')
+  await stage.app.db.query(sql`UPDATE svc.overviews SET state = 'built', progress = 1`)
+  await row(page, 'large.gpkg').getByText('Making overviews').waitFor({ state: 'detached' })
+  await endQuietly(page)
+})

@@ -1,4 +1,5 @@
 import { createAdmission } from '../concurrency/admission.ts'
+import { type MachineShare, partOf, wholeMachine } from '../concurrency/machine-share.ts'
 import { ApiError, faulty } from '../errors.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
@@ -19,8 +20,9 @@ const mostWaiting = 500
 const minLength = 8
 const maxLength = 256
 
-export function createPasswords(): Passwords {
-  const admission = createAdmission({ total: atOnce, maxWaiting: mostWaiting, refuse: tooMany })
+export function createPasswords(share: MachineShare = wholeMachine): Passwords {
+  const total = partOf(atOnce, share)
+  const admission = createAdmission({ total, maxWaiting: mostWaiting, refuse: tooMany })
   let dummyHash: Promise<string> | undefined
 
   const bare = {

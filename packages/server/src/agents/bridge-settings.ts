@@ -78,7 +78,7 @@ export function destinationOf(type: unknown, config: unknown): string | undefine
 export const addressOf = (type: BridgeType, { baseURL, baseUrl, url }: BridgeSettings): string | undefined =>
   type === 'http' ? url : (baseURL ?? baseUrl)
 
-/** How many invocations of an agent a replica answers at once. */
+/** How many invocations of an agent a replica answers at once, all its workers together. */
 export function bridgeCapacity(config: unknown): number {
   const { concurrency: wanted } = (config ?? {}) as Record<string, unknown>
   return typeof wanted === 'number' && wanted >= 1 ? wanted : defaultConcurrency

@@ -1,3 +1,4 @@
+import { type MachineShare, partOf } from '../concurrency/machine-share.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Agent } from './agent.ts'
@@ -33,6 +34,7 @@ type Stream = (
 export type BridgesOptions = Omit<HandlerSources, 'fetch'> & {
   stream: Stream
   limits: Limits
+  share: MachineShare
   log: { warn(fields: object, text: string): void }
 }
 
@@ -57,7 +59,7 @@ export const noBridges: Bridges = {
 /** The name of these workers in the history. */
 const workerId = 'platform'
 
-export function createBridges({ limits, log, stream, ...rest }: BridgesOptions): Bridges {
+export function createBridges({ limits, share, log, stream, ...rest }: BridgesOptions): Bridges {
   const sources: HandlerSources = { ...rest, fetch: fetchThrough(stream, rest.bridges) }
   const workers = new Map<string, BridgeWorker>()
 
@@ -107,7 +109,7 @@ export function createBridges({ limits, log, stream, ...rest }: BridgesOptions):
     serves: isBridgeType,
     offerTo({ id, applicationId, type, config }) {
       if (!isBridgeType(type)) return undefined
-      if (inFlight(id) >= bridgeCapacity(config)) return declining('busy')
+      if (inFlight(id) >= partOf(bridgeCapacity(config), share)) return declining('busy')
       if (inFlightOf(applicationId) >= limits.bridgeCallsPerApplication) return declining('crowded')
       return (invoke, on) => (workers.get(id) ?? open(id, applicationId)).slots.offer(workerId, invoke, on)
     },

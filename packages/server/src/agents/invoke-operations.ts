@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller, Scope } from '../access/acl.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, isNotFound } from '../errors.ts'
 import { createEventStream, eventStreamHeaders } from '../http/event-stream.ts'
 import type { Answer, Operation } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
@@ -111,7 +111,7 @@ async function questionOf(
 }
 
 function explainAbsence(error: unknown): never {
-  if (!(error instanceof ApiError && error.code === 'not_found')) throw error
+  if (!isNotFound(error)) throw error
   throw new ApiError('agent_not_found', 'There is no Agent with this id.')
 }
 

@@ -1,5 +1,6 @@
 /** Opens the agents service from the configuration. */
 import type { Secrets } from '../access/secrets.ts'
+import type { MachineShare } from '../concurrency/machine-share.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { type Agents, type AgentsOptions, createAgents } from './agents.ts'
@@ -12,6 +13,7 @@ export type OpenAgentsOptions = Pick<BridgesOptions, 'stream' | 'fetchTools'> & 
   readonly db: Db
   readonly secrets: Secrets
   readonly bus: AgentsOptions['bus']
+  readonly share: MachineShare
   readonly logger: AgentsOptions['log'] & BridgesOptions['log']
   readonly config: Parameters<typeof limitsOf>[0] & Pick<Config, 'AGENT_BRIDGES'>
 }
@@ -28,10 +30,11 @@ async function openBridges({
   secrets,
   logger: log,
   config,
+  share,
   stream,
   fetchTools,
 }: OpenAgentsOptions): Promise<Bridges> {
   if (config.AGENT_BRIDGES === 'off') return noBridges
   const bridges = await loadBridgePackage()
-  return createBridges({ db, secrets, bridges, stream, fetchTools, limits: limitsOf(config), log })
+  return createBridges({ db, secrets, bridges, share, stream, fetchTools, limits: limitsOf(config), log })
 }

@@ -1,6 +1,6 @@
 import type { Scope } from '../access/acl.ts'
 import { createLoadingCache } from '../concurrency/loading-cache.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, isNotFound } from '../errors.ts'
 import type { Resource, Store } from './resource.ts'
 import type { Stored } from './rows.ts'
 import { getEntity } from './store.ts'
@@ -35,7 +35,7 @@ export function createRecordCache<T>(
     try {
       return await derive(await getEntity(store, scope, id))
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'not_found') return error
+      if (isNotFound(error)) return error
       throw error
     }
   }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { MachineShare } from '../concurrency/machine-share.ts'
 import type { Config } from '../config.ts'
 import type { Connections } from '../databases/connection.ts'
 import type { DatabaseRecord } from '../databases/driver.ts'
@@ -38,6 +39,7 @@ export type UploadingOptions = {
   sources: Sources
   tiling: Tiling
   config: UploadSettings
+  share: MachineShare
   onError(error: unknown): void
 }
 
@@ -108,6 +110,7 @@ export function createUploading(options: UploadingOptions): Uploading {
     stalledMs: config.UPLOAD_STALLED_SECONDS * 1000,
     workMs: config.UPLOAD_WORK_SECONDS * 1000,
     perApplication: config.UPLOADS_PER_APPLICATION,
+    share: options.share,
     onError: options.onError,
   })
   const { findReplaced, directory } = parts

@@ -1,6 +1,7 @@
 // The upload worker: a queue under leases, with fairness between applications.
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { exactPartOf, type MachineShare } from '../concurrency/machine-share.ts'
 import { createBackground } from '../jobs/background.ts'
 import { createLeaseQueue } from '../jobs/lease-queue.ts'
 import { createGdalPool } from './gdal-pool.ts'
@@ -19,6 +20,7 @@ export type UploadsOptions = LoadingParts & {
   readonly workMs: number
   /** The most uploads of one application that run at once. */
   readonly perApplication: number
+  readonly share: MachineShare
   onError(error: unknown): void
 }
 
@@ -35,7 +37,7 @@ export type Uploads = {
   close(): Promise<void>
 }
 
-const concurrency = 4
+const uploadsAtOnce = 4
 /**
  * Polling interval: another replica may have received a file or died. On the embedded database it only finds retries.
  */
@@ -73,7 +75,8 @@ function createReadersWithGdal(cacheDirectory: string, stalled: number): Readers
  * because they are written anyway.
  */
 export function createUploads(options: UploadsOptions): Uploads {
-  const { db, perApplication, directory, onError } = options
+  const { db, perApplication, share, directory, onError } = options
+  const concurrency = exactPartOf(uploadsAtOnce, share)
   const readers = createReadersWithGdal(join(directory, 'cache'), options.stalledMs)
   const background = createBackground(onError)
   const running = new Map<string, Running>()
@@ -115,7 +118,7 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   return {
     watch,
-    expect: readers.prepare,
+    expect: concurrency > 0 ? readers.prepare : () => undefined,
     announce: queue.announce,
     async stop({ id, applicationId }) {
       const here = running.get(id)

@@ -77,10 +77,10 @@ export function EditorElement(props: CodeEditorProps): ReactElement {
   const host = useRef<HTMLDivElement>(null)
   const editor = useRef<EditorView | null>(null)
   /** Values reported to the page that have not come back as props yet: the page may render more slowly than the user types. */
-  const told = useRef<string[]>([])
+  const reported = useRef<string[]>([])
   /** A shortcut pressed while the page was behind; it waits, because it would run or save an older text. */
   const waiting = useRef<'onRun' | 'onSave' | null>(null)
-  const isBehind = () => told.current.length > 0 && told.current.at(-1) !== value
+  const isBehind = () => reported.current.length > 0 && reported.current.at(-1) !== value
   const press = (name: 'onRun' | 'onSave'): boolean => {
     if (isBehind()) waiting.current = name
     else props[name]?.()
@@ -90,7 +90,7 @@ export function EditorElement(props: CodeEditorProps): ReactElement {
   const make = useEffectEvent((parent: HTMLDivElement) => createEditor(parent, value, extensions(language, handlers)))
   const handlers: Handlers = {
     change: useEffectEvent((text) => {
-      told.current.push(text)
+      reported.current.push(text)
       props.onChange?.(text)
     }),
     run: useEffectEvent(() => press('onRun')),
@@ -105,7 +105,7 @@ export function EditorElement(props: CodeEditorProps): ReactElement {
   }, [language])
   useEffect(() => {
     const view = editor.current
-    if (isEcho(told.current, value) || !view || view.state.doc.toString() === value) return
+    if (isEcho(reported.current, value) || !view || view.state.doc.toString() === value) return
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value }, annotations: fromPage.of(true) })
   }, [value])
   useEffect(() => {
@@ -156,8 +156,8 @@ const described = (label: string, isReadOnly: boolean, placeholder: string): Ext
 ]
 
 /** Whether the value is one that was reported to the page. Drops that one and all older ones. */
-function isEcho(told: string[], value: string): boolean {
-  const index = told.indexOf(value)
-  if (index >= 0) told.splice(0, index + 1)
+function isEcho(reported: string[], value: string): boolean {
+  const index = reported.indexOf(value)
+  if (index >= 0) reported.splice(0, index + 1)
   return index >= 0
 }

@@ -56,17 +56,17 @@ export function UserMenu({ user }: { user: User }): ReactElement {
 }
 
 /** Changes fields at once, without confirmation, because the changes can be reverted. */
-function useChange(user: User): (values: UserPatch, said: string) => void {
+function useChange(user: User): (values: UserPatch, title: string) => void {
   const client = useClient()
   const queryClient = useQueryClient()
   const { say, fail } = useToast()
   const { mutate } = useMutation({
-    mutationFn: ({ values }: { values: UserPatch; said: string }) => client.auth.users.patch(user.id, values),
-    onSuccess: (_, { said }) => say({ title: said }),
+    mutationFn: ({ values }: { values: UserPatch; title: string }) => client.auth.users.patch(user.id, values),
+    onSuccess: (_, { title }) => say({ title }),
     onError: (error) => fail('The user was not changed', error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['users'] }),
   })
-  return (values, said) => mutate({ values, said })
+  return (values, title) => mutate({ values, title })
 }
 
 function useRemoval({ id, email }: User): () => void {

@@ -52,8 +52,8 @@ export function InvocationSheet({ agent, invocation, onClose }: InvocationSheetP
           )}
         </dl>
         {errorCode && advice[errorCode] && <p>{advice[errorCode]}</p>}
-        {input !== null && <Said label="Input" text={input} />}
-        {output !== null && <Said label="Output" text={output} />}
+        {input !== null && <Transcript label="Input" text={input} />}
+        {output !== null && <Transcript label="Output" text={output} />}
         {input === null && <NotKept agent={agent} />}
       </div>
     </Dialog>
@@ -88,11 +88,11 @@ function factsOf(invocation: AgentInvocation): [term: string, value: string][] {
   return facts.filter((fact): fact is [string, string] => Boolean(fact[1]))
 }
 
-function Said({ label, text }: { label: string; text: string }): ReactElement {
+function Transcript({ label, text }: { label: string; text: string }): ReactElement {
   return (
     <section className={layout.section}>
       <h3>{label}</h3>
-      <div className={classes.said}>{text}</div>
+      <div className={classes.transcript}>{text}</div>
     </section>
   )
 }

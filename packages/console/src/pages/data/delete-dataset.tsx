@@ -26,7 +26,7 @@ export function useDeleteDataset(): (dataset: Deleted) => Promise<void> {
     let keepData = false
     confirm({
       title: `Delete the dataset “${dataset.name}”?`,
-      body: <Body {...{ dataset, consequences }} onKeep={(isKept) => (keepData = isKept)} />,
+      body: <Body {...{ dataset, consequences }} onKeep={(keepsTable) => (keepData = keepsTable)} />,
       action: 'Delete',
       async onConfirm() {
         await client.datasets.delete(dataset.id, keepData ? { keepData } : {})
@@ -65,11 +65,11 @@ async function findConsequences({ tileSources, styles, apiKeys }: Client, id: st
 interface BodyProps {
   dataset: Deleted
   consequences: Consequences
-  onKeep(isKept: boolean): void
+  onKeep(keepsTable: boolean): void
 }
 
 function Body({ dataset, consequences: { tileSources, styles, keys }, onKeep }: BodyProps): ReactElement {
-  const [isKept, setKept] = useState(false)
+  const [keepsTable, setKeepsTable] = useState(false)
   return (
     <div className={layout.section}>
       <ul>
@@ -83,9 +83,9 @@ function Body({ dataset, consequences: { tileSources, styles, keys }, onKeep }: 
       {dataset.type === 'table' && (
         <Checkbox
           label="Keep the table in the database. (A table that an upload made is dropped otherwise; others stay anyway.)"
-          isChecked={isKept}
+          isChecked={keepsTable}
           onChange={(next) => {
-            setKept(next)
+            setKeepsTable(next)
             onKeep(next)
           }}
         />

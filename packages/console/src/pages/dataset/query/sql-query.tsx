@@ -99,8 +99,8 @@ function SaveFault({ error }: { error: unknown }): ReactElement {
 function faultsOf(error: unknown, text: string, sent: string | undefined) {
   if (!(error instanceof ApiError) || sent !== text) return []
   const { fields, message } = faultOf(error)
-  const said = fields.find(({ path }) => path === 'body/source')?.message
-  return said || error.status < 500 ? [sqlDiagnostic(text, said ?? message)] : []
+  const fault = fields.find(({ path }) => path === 'body/source')?.message
+  return fault || error.status < 500 ? [sqlDiagnostic(text, fault ?? message)] : []
 }
 
 function useSaveSql(dataset: Dataset, onSaved: () => void) {

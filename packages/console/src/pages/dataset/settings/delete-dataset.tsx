@@ -88,7 +88,7 @@ interface ConsequencesProps {
 }
 
 function Consequences({ sentences, keepsData }: ConsequencesProps): ReactElement {
-  const [isKept, setKept] = useState(false)
+  const [keepsTable, setKeepsTable] = useState(false)
   return (
     <div className={layout.section}>
       {sentences.map((sentence) => (
@@ -97,9 +97,9 @@ function Consequences({ sentences, keepsData }: ConsequencesProps): ReactElement
       {keepsData && (
         <Checkbox
           label="Keep the table with its rows in the database"
-          isChecked={isKept}
+          isChecked={keepsTable}
           onChange={(next) => {
-            setKept(next)
+            setKeepsTable(next)
             keepsData.current = next
           }}
         />

@@ -100,8 +100,8 @@ function DraftFields({ draft, isShowingErrors, onDraft }: DraftFieldsProps): Rea
   const choose = (name: string) => {
     const next = attributes.find((one) => one.name === name)
     if (!next) return
-    const isKept = operatorsOf(next.type).includes(operator) && next.type === attribute.type
-    onDraft({ attribute: next, operator: isKept ? operator : defaultOperator(next.type), texts: [] })
+    const staysValid = operatorsOf(next.type).includes(operator) && next.type === attribute.type
+    onDraft({ attribute: next, operator: staysValid ? operator : defaultOperator(next.type), texts: [] })
   }
   return (
     <>

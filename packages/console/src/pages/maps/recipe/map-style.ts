@@ -46,8 +46,8 @@ function relativeSource(source: SourceSpecification): SourceSpecification {
 }
 
 export function themeOfStyle(style: StyleSpecification): Theme {
-  const said = metadataOf(style).theme
-  if (said === 'light' || said === 'dark') return said
+  const { theme } = metadataOf(style)
+  if (theme === 'light' || theme === 'dark') return theme
   const background = style.layers.find((layer) => layer.type === 'background')
   const colour = background?.paint?.['background-color']
   return typeof colour === 'string' && isDark(colour) ? 'dark' : 'light'
