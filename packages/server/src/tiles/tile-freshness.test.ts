@@ -42,6 +42,7 @@ async function seen(id: string): Promise<unknown[][]> {
   const replies = await Promise.all(
     [maps.app.http, other.http].map((http) => http.inject({ url: `/tiles/${id}/0/0/0.mvt`, headers })),
   )
+  for (const reply of replies) assert.equal(reply.statusCode, 200, reply.body)
   return replies.map((reply) => valuesOf(reply).sort())
 }
 const both = (...ids: number[]) => [ids, ids]
