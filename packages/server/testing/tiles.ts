@@ -28,10 +28,9 @@ export async function tileApp(settings: Record<string, string> = {}) {
     tenant,
     schema,
     directory,
-    /** SQL in the schema of the tenant, which may read everything there afterwards. */
+    /** SQL in the schema of the tenant, which may read every table that is made there. */
     async script(text: string): Promise<void> {
-      await app.db.script(`SET search_path = ${schema}, public; ${text};
-        GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${schema}; RESET search_path`)
+      await app.db.script(`SET search_path = ${schema}, public; ${text}; RESET search_path`)
     },
     dataset: (body: Body, key = tenant.developer) =>
       made('/api/v1/datasets', { type: 'table', name: 'a', ...body }, key),
