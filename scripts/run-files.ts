@@ -36,6 +36,15 @@ const testTimeoutMs = 300_000
 // How long a file may go on without a test: a connection left open would keep its process alive for ever.
 const idleTimeoutMs = 60_000
 
+const nodeFlags = [
+  // The packages' sources, not what was built of them.
+  '--conditions=graticule-source',
+  // The embedded database is WebAssembly. No file runs long enough to earn back what optimizing it costs, a third of its time.
+  '--liftoff-only',
+  // Less garbage collection while a server starts, which each file does: a tenth of its time.
+  '--min-semi-space-size=16',
+]
+
 export async function runFiles(job: Job, options: RunOptions, report: Report): Promise<void> {
   const paths = job.files.map((file) => resolve(file))
   const [first = ''] = paths
@@ -44,8 +53,7 @@ export async function runFiles(job: Job, options: RunOptions, report: Report): P
   const events = run({
     files: isBatch ? [resolve('scripts/test-batch.ts')] : paths,
     argv: isBatch ? paths : [],
-    // The packages' sources, not what was built of them.
-    execArgv: ['--conditions=graticule-source', '--import', resolve('scripts/seed.ts')],
+    execArgv: ['--import', resolve('scripts/seed.ts'), ...nodeFlags],
     env: options.env,
     testNamePatterns: options.names,
     timeout: testTimeoutMs,

@@ -15,13 +15,15 @@ test('a pattern that looks like a path and is none is refused, and does not beco
   }
 })
 
-test('batches hold every file once; a file that looks at its own process, and a long one, is alone', () => {
+test('batches hold every file once, and a file that looks at its own process is alone', () => {
   const files = allTestFiles()
   const batches = batchesOf(files, false)
   assert.deepEqual(batches.flat().toSorted(), files)
   assert.ok(batches.length < files.length / 2, `${batches.length} batches of ${files.length} files`)
   const batchOf = (name: string) => batches.find((batch) => batch.some((file) => file.endsWith(name)))
-  for (const alone of ['uploads/reader-process.test.ts', 'map/src/map.test.ts', 'agents/detaching-map.test.ts']) {
+  for (const alone of ['uploads/reader-process.test.ts', 'agents/detaching-map.test.ts']) {
     assert.equal(batchOf(alone)?.length, 1, alone)
   }
+  // It only asks for a variable of the environment.
+  assert.notEqual(batchOf('tiles/tile-freshness.test.ts')?.length, 1)
 })

@@ -72,12 +72,12 @@ export function batchesOf(files: readonly string[], isEmbedded: boolean): string
 }
 
 // In bytes of source, as `expectedWork` guesses it.
-const maxBatchWork = 60_000
+const maxBatchWork = 120_000
 
 // Its memory, children, open files, environment, signals or clock: others in the same process would change them.
 function looksAtProcess(file: string): boolean {
   const source = readFileSync(file, 'utf8')
-  return /\bmock\b|\/proc\/|delete process\.env|process\.env\.\w+ \W*=[^=]|process\.(pid|on|once|emit|chdir|memoryUsage|exit|cpuUsage)\b/.test(
+  return /\bmock\b|\/proc\/|delete process\.env|process\.env\.\w+ (?:\?\?|\|\|)?=[^=]|process\.(pid|on|once|emit|chdir|memoryUsage|exit|cpuUsage)\b/.test(
     source,
   )
 }
