@@ -20,7 +20,7 @@ export function selectFiles(patterns: readonly string[], all: readonly string[])
 
 // Only TEST_DATABASE_URL tells the two databases apart, so a file that cannot reach a mention of it needs none.
 export function usesDatabase(file: string): boolean {
-  return [...modulesOf(file)].some((module) => readFileSync(module, 'utf8').includes('TEST_DATABASE_URL'))
+  return [...modulesOf(file)].some((path) => moduleOf(path).mentionsDatabaseUrl)
 }
 
 export function usesBrowser(file: string): boolean {
@@ -83,16 +83,41 @@ function looksAtProcess(file: string): boolean {
 }
 
 // A file and what it imports, directly or not.
-function modulesOf(file: string, seen = new Set<string>()): Set<string> {
-  const path = resolve(file)
-  if (seen.has(path) || !existsSync(path)) return seen
-  seen.add(path)
-  for (const module of importsOf(path, /(?:from|import|new URL)\s*\(?\s*'(\.[^']+\.ts)'/g)) modulesOf(module, seen)
-  return seen
+function modulesOf(file: string): Set<string> {
+  const found = new Set<string>()
+  const open = [resolve(file)]
+  for (let path = open.pop(); path; path = open.pop()) {
+    if (found.has(path) || !existsSync(path)) continue
+    found.add(path)
+    open.push(...moduleOf(path).imports)
+  }
+  return found
 }
 
-function importsOf(path: string, pattern: RegExp): string[] {
-  return [...readFileSync(path, 'utf8').matchAll(pattern)].map(([, name = '']) => resolve(dirname(path), name))
+interface Module {
+  // Those that it loads, in whichever way.
+  imports: string[]
+  // Those of which it imports more than types.
+  valueImports: string[]
+  mentionsDatabaseUrl: boolean
+}
+
+// Each is asked for by most of 400 test files.
+const modules = new Map<string, Module>()
+
+function moduleOf(path: string): Module {
+  const known = modules.get(path)
+  if (known) return known
+  const source = readFileSync(path, 'utf8')
+  const matches = (pattern: RegExp) =>
+    [...source.matchAll(pattern)].map(([, name = '']) => resolve(dirname(path), name))
+  const module = {
+    imports: matches(/(?:from|import|new URL)\s*\(?\s*'(\.[^']+\.ts)'/g),
+    valueImports: matches(/^import (?!type )[^']*? from '(\.[^']+)'/gm),
+    mentionsDatabaseUrl: source.includes('TEST_DATABASE_URL'),
+  }
+  modules.set(path, module)
+  return module
 }
 
 function talksToDatabase(path: string): boolean {
@@ -101,5 +126,5 @@ function talksToDatabase(path: string): boolean {
 }
 
 function importsValues(path: string, wanted: RegExp): boolean {
-  return importsOf(path, /^import (?!type )[^']*? from '(\.[^']+)'/gm).some((module) => wanted.test(module))
+  return moduleOf(resolve(path)).valueImports.some((module) => wanted.test(module))
 }
