@@ -94,18 +94,20 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
     await assert.rejects(rows(connection, 'SELECT 1'), ApiError)
   })
 
-  test('fails when the reader does, after which nothing more is handed over', async () => {
+  test('fails when the reader does, after which nothing more is handed over and the query ends', async () => {
     const connection = await connect()
     let seen = 0
-    const broken = connection.run(
-      { text: 'SELECT generate_series(1, 1000)', values: [], binary: [false], isForeign: false },
-      () => {
-        seen++
-        throw new Error('the reader is broken')
-      },
-    )
+    // Long rows, because the server sends short ones together with the next.
+    const text = "SELECT repeat('a', 100000) || pg_sleep(n)::text FROM unnest(ARRAY[0, 0, 30]) n"
+    const broken = connection.run({ text, values: [], binary: [false], isForeign: false }, () => {
+      seen++
+      throw new Error('the reader is broken')
+    })
+    const begun = performance.now()
     await assert.rejects(broken, /the reader is broken/)
+    assert.ok(performance.now() - begun < 10_000)
     assert.equal(seen, 1)
+    assert.equal(connection.isOpen, false)
   })
 
   test("lets somebody else's statement neither write nor leave anything behind", async () => {

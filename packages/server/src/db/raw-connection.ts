@@ -25,6 +25,7 @@ export type RawStatement = {
  * decoded that nobody looks at. It carries one statement at a time, and none after one that failed.
  */
 export type RawConnection = {
+  /** What `onRow` throws ends the query. */
   run(statement: RawStatement, onRow: RowSink): Promise<void>
   /** Ends what is going on; the connection is closed then. */
   cancel(): void
@@ -61,8 +62,9 @@ export async function connectRaw(server: Server, settings: string, memory: Messa
   stream.removeAllListeners('data')
   stream.on('close', () => fail(new Error('Connection terminated')))
   const read = createMessageReader((code, bytes, start, end) => {
-    if (running) take(running, code, bytes, start, end)
-    if (running?.waiting === 0) finish()
+    const refusal = running && take(running, code, bytes, start, end)
+    if (refusal) cancel(refusal)
+    else if (running?.waiting === 0) finish()
   })
   stream.on('data', (chunk: Buffer) => {
     try {
@@ -88,6 +90,12 @@ export async function connectRaw(server: Server, settings: string, memory: Messa
     stream.destroy()
   }
 
+  function cancel(reason: Error): void {
+    cancelStatement(client)
+    close()
+    fail(reason)
+  }
+
   return {
     run(statement, onRow) {
       if (closed) return Promise.reject(publicErrorOf(closed))
@@ -99,11 +107,7 @@ export async function connectRaw(server: Server, settings: string, memory: Messa
         stream.write(Buffer.concat(messagesOf(statement)))
       })
     },
-    cancel() {
-      cancelStatement(client)
-      close()
-      fail(new Error('The query was cancelled'))
-    },
+    cancel: () => cancel(new Error('The query was cancelled')),
     close,
     get isOpen() {
       return closed === undefined
@@ -137,17 +141,19 @@ async function logIn(server: Server, settings: string, memory: MessageMemory): P
   }
 }
 
-function take(running: Running, code: number, bytes: Buffer, start: number, end: number): void {
+/** Answers why a row was not taken, and so none of those that follow. */
+function take(running: Running, code: number, bytes: Buffer, start: number, end: number): Error | undefined {
   if (code === messageCode.dataRow) {
-    if (running.error) return
+    if (running.error) return undefined
     try {
       readRow(bytes, start, running.at)
       running.onRow(bytes, running.at)
     } catch (error) {
-      running.error = error as Error
+      return error as Error
     }
   } else if (code === messageCode.error) running.error ??= readError(bytes, start, end)
   else if (code === messageCode.ready) running.waiting--
+  return undefined
 }
 
 const publicErrorOf = (error: unknown): Error => publicError(error) as Error

@@ -53,7 +53,8 @@ export async function makeDatasetTile(
   const plan = planOf(layer, parameters)
   const columns = columnsOf(layer, plan, parameters.attributes !== undefined)
   const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
-  const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes }, signal)
+  const series = `${known.source.id} ${questionKey(given)}`
+  const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes, series }, signal)
   const { inSql, inBlocks } = opened
   const wanted = { plan, inTile: () => planOf(layer, parameters, tile), columns }
   const blocks = inBlocks && (await blockQuery(inBlocks, layer, wanted, signal))
@@ -92,7 +93,7 @@ const encoderOf =
     workers: TileWorkers,
     layer: DatasetLayer,
     { tile, asGeoJson, compression }: DatasetTileRequest,
-    budget: TileBudget,
+    { series, ...budget }: TileBudget & { readonly series: string },
     signal: AbortSignal,
   ): MakeTile =>
   (rows, columns, projection) => {
@@ -102,7 +103,7 @@ const encoderOf =
     const own = isPlain ? {} : { definitions: projection.definitions }
     const encoded = [geometry, ...columns.map(plainColumn)]
     const encoder = { tile, columns: encoded, projection: isPlain ? projection : ('mercator' as const), ...shape }
-    return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal)
+    return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, series)
   }
 
 type InMemory = {

@@ -44,7 +44,7 @@ function database() {
       signal,
       () => {},
     )
-  return { runs, open, ask, made: () => made, most: () => most }
+  return { runs, open, ask, close: pools.close, made: () => made, most: () => most }
 }
 
 /** Lets everything happen that can. */
@@ -114,6 +114,21 @@ describe('the connections of a worker', () => {
       runs.slice(4).map(({ text }) => text),
       ['stays'],
     )
+  })
+
+  test('are all closed at the end, also those that are busy, and no query begins afterwards', async () => {
+    const { runs, ask, close, open } = database()
+    const first = ask('a')
+    await settle()
+    runs[0]?.end()
+    await first
+    const busy = ask('b')
+    await settle()
+    assert.equal(open.size, 2)
+    close()
+    await assert.rejects(busy, /cancelled/)
+    await assert.rejects(ask('a'), /closed/)
+    assert.equal(open.size, 0)
   })
 
   test('that were lost are replaced once, and a query that failed is not asked again', async () => {

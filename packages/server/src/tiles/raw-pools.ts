@@ -11,7 +11,10 @@ type Query = Extract<TileRows, { statement: unknown }>
 
 /** Connections to the databases that this worker queries. */
 export type RawPools = {
-  run(query: Query, signal: AbortSignal, onRow: RowSink): Promise<void>
+  /** Answers how many milliseconds the query took, without the wait for a connection. */
+  run(query: Query, signal: AbortSignal, onRow: RowSink): Promise<number>
+  /** Cancels what is going on and closes all connections. */
+  close(): void
 }
 
 /** Per database. A waiting tile is served soon, and the other threads have as many. */
@@ -34,7 +37,10 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
   const own = poolOf(maxTotal)
   const foreign = poolOf(maxTotal)
 
-  async function runOnce(query: Query, signal: AbortSignal, onRow: RowSink) {
+  const busy = new Set<RawConnection>()
+  let isClosed = false
+
+  async function runOnce(query: Query, signal: AbortSignal, onRow: RowSink): Promise<number> {
     const { server, settings, statement } = query
     const [pool, place] = placeIn(query)
     let connection = await pool.take(place, { maxEach, signal }).catch(orBusy)
@@ -44,9 +50,14 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
       connection ??= await connect(server, settings, memory)
       signal.throwIfAborted()
       signal.addEventListener('abort', cancel, { once: true })
+      busy.add(connection)
+      if (isClosed) throw new Error('The connections are closed')
+      const begun = performance.now()
       await connection.run(statement, onRow)
-      isUsable = connection.isOpen
+      isUsable = connection.isOpen && !isClosed
+      return performance.now() - begun
     } finally {
+      if (connection) busy.delete(connection)
       signal.removeEventListener('abort', cancel)
       if (!isUsable) connection?.close()
       pool.giveBack(place, isUsable ? connection : undefined)
@@ -66,15 +77,21 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
         onRow(bytes, at)
       }
       try {
-        await runOnce(query, signal, noting)
+        return await runOnce(query, signal, noting)
       } catch (error) {
         // Retry once on a new connection: this one was lost while idle, or its prepared statement is older than the
         // table.
         if (hasRows || signal.aborted || !(isStaleStatement(error) || isLost(error))) throw error
         const [pool, place] = placeIn(query)
         pool.drop(place)
-        await runOnce(query, signal, onRow)
+        return await runOnce(query, signal, onRow)
       }
+    },
+    close() {
+      isClosed = true
+      for (const connection of busy) connection.cancel()
+      own.close()
+      foreign.close()
     },
   }
 }

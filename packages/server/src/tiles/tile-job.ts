@@ -30,6 +30,10 @@ export type TileJob = {
 export type MadeTile = EncodedTile & {
   /** Rows left out because the tile was full. */
   readonly refused: number
+  /** Bytes of the rows that its query read; 0 if the rows came with the job. */
+  readonly rowBytes: number
+  /** How long the database took for them. */
+  readonly databaseMs: number
   /** ETag of the uncompressed bytes. */
   readonly etag: string
   /** The compressed bytes; absent if compression saves nothing. */

@@ -1,15 +1,19 @@
-// The worker pool that makes tiles.
+// The worker pool that makes tiles; the main thread makes the small ones.
 import { startThread } from '../concurrency/channel.ts'
 import { createWorkerPool } from '../concurrency/worker-pool.ts'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
+import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
 
 /** The pool's threads. */
 export type TileWorkers = {
-  /** 503 if the queue is too long; an abort cancels the query in the database. */
-  make(job: TileJob, signal: AbortSignal): Promise<MadeTile>
+  /**
+   * 503 if the queue is too long; an abort cancels the query in the database. Tiles of one `series` have comparable sizes, so
+   * those that are probably small can be made in the main thread (small-tiles.ts).
+   */
+  make(job: TileJob, signal: AbortSignal, series?: string): Promise<MadeTile>
   /** The most tiles in progress. */
   readonly capacity: number
   /** The tiles in progress. */
@@ -42,7 +46,9 @@ export function createTileWorkers({
   stalledMs = 10_000,
   script = new URL('./tile-worker.ts', import.meta.url),
 }: TileWorkersOptions): TileWorkers {
-  const ofEach = Math.max(1, Math.floor(maxConnections / count))
+  // One part is the main thread's.
+  const ofEach = Math.max(1, Math.floor(maxConnections / (count + 1)))
+  const smallTiles = createSmallTiles(ofEach)
   const stopping = (): ApiError => new ApiError('shutting_down', 'The server is stopping.')
   const pool = createWorkerPool<TileJob, MadeTile>({
     start: () => startThread(script, { data: ofEach, stalledMs, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
@@ -62,19 +68,32 @@ export function createTileWorkers({
       closing: stopping,
     },
   })
+  let isClosed = false
+
+  async function makeInThread(job: TileJob, signal: AbortSignal, series: string): Promise<MadeTile> {
+    const made = await pool.run(job, { signal })
+    smallTiles.note(job, series, made)
+    return made
+  }
+
   return {
     capacity: count * maxPendingEach,
     get pending() {
-      return pool.pending
+      return pool.pending + smallTiles.pending
     },
-    async make(job, signal) {
+    async make(job, signal, series = '') {
       try {
-        return await pool.run(job, { signal })
+        return (await smallTiles.make(job, series, signal)) ?? (await makeInThread(job, signal, series))
       } catch (error) {
+        if (isClosed) throw stopping()
         throw error instanceof Error ? errorOf(error) : error
       }
     },
-    close: pool.close,
+    close() {
+      isClosed = true
+      smallTiles.close()
+      return pool.close()
+    },
   }
 }
 

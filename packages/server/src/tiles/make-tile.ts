@@ -1,0 +1,89 @@
+// Makes one tile of a job: reads its rows and encodes them. Runs in the tile threads, and for small tiles in the main thread.
+import { hash } from 'node:crypto'
+import type { RowSink } from '../db/raw-connection.ts'
+import { type Compression, worthCompressing } from '../http/compression.ts'
+import type { Definitions } from '../query/projection.ts'
+import { addBlocks } from './block-rows.ts'
+import { addCells, chosenCells } from './cell-rows.ts'
+import type { Convert } from './mvt/convert.ts'
+import { createTileEncoder, type TileEncoder } from './mvt/tile-encoder.ts'
+import { tileAsGeoJson } from './mvt/tile-geojson.ts'
+import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
+
+export type MakeTileOptions = {
+  /** Runs the job's query; answers how many milliseconds the database took. */
+  query(rows: Extract<TileRows, { statement: unknown }>, onRow: RowSink): Promise<number>
+  compress(bytes: Uint8Array, compression: Compression): Uint8Array | Promise<Uint8Array>
+  /** The thread works on this tile from here on. */
+  atWork(): void
+  /** Rows with more bytes together are not read to their end: TooLarge. */
+  readonly maxRowBytes?: number
+}
+
+/** The rows of a tile are larger than its maker takes. */
+export class TooLarge extends Error {
+  override name = 'TooLarge'
+}
+
+export async function makeTile(job: TileJob, options: MakeTileOptions): Promise<MadeTile> {
+  const { query, compress, atWork, maxRowBytes = Number.POSITIVE_INFINITY } = options
+  const { rows, encoder: shape, definitions, compression, asGeoJson } = job
+  const encoder = createTileEncoder(shape, definitions && (await toMercator(definitions)))
+  const begun = performance.now()
+  let refused = 0
+  let rowBytes = 0
+  let databaseMs = 0
+  atWork()
+  if ('statement' in rows) {
+    databaseMs = await query(rows, (bytes, at) => {
+      atWork()
+      rowBytes += rowLength(at)
+      if (rowBytes > maxRowBytes) throw new TooLarge()
+      if (!encoder.addRow(bytes, at)) refused++
+    })
+  } else refused = addRows(encoder, rows, shape.columns)
+  const queried = performance.now()
+  atWork()
+  const tile = encoder.finish()
+  const vector = 'encoded' in rows ? rows.encoded : tile.bytes
+  const bytes = asGeoJson ? Buffer.from(JSON.stringify(tileAsGeoJson(vector, shape.tile))) : tile.bytes
+  const etag = hash('sha1', bytes, 'base64url').slice(0, 16)
+  const encoded = performance.now()
+  const isWorthIt = compression !== 'identity' && bytes.length >= worthCompressing
+  const compressed = isWorthIt ? await compress(bytes, compression) : undefined
+  return {
+    ...tile,
+    bytes,
+    refused,
+    rowBytes,
+    databaseMs,
+    etag,
+    ...(compressed && { compressed }),
+    queryMs: queried - begun,
+    encodeMs: encoded - queried,
+    compressMs: performance.now() - encoded,
+  }
+}
+
+/** Adds rows that came with the job. Returns how many were left out because the tile was full. */
+function addRows(
+  encoder: TileEncoder,
+  rows: Exclude<TileRows, { statement: unknown }>,
+  columns: TileJob['encoder']['columns'],
+): number {
+  if ('cells' in rows) return addCells(encoder, rows, columns)
+  if ('chosen' in rows) return addCells(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, columns)
+  return 'blocks' in rows ? addBlocks(encoder, rows.blocks, columns.length) : 0
+}
+
+/** From the start of the first value to the end of the last one. */
+function rowLength(at: Int32Array): number {
+  const [start = 0, end = 0] = at
+  return (at.at(-1) ?? 0) - (start < 0 ? end : start)
+}
+
+/** Loaded on demand: proj4 is large and rarely needed. */
+async function toMercator(definitions: Definitions): Promise<ReadonlyMap<number, Convert>> {
+  const { mercatorConverter } = await import('./mvt/convert.ts')
+  return new Map(Object.entries(definitions).map(([srid, text]) => [Number(srid), mercatorConverter(text)]))
+}
