@@ -8,11 +8,11 @@ import { addCells, chosenCells } from './cell-rows.ts'
 import type { Convert } from './mvt/convert.ts'
 import { createTileEncoder, type TileEncoder } from './mvt/tile-encoder.ts'
 import { tileAsGeoJson } from './mvt/tile-geojson.ts'
-import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
+import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
 
 export type MakeTileOptions = {
   /** Runs the job's query; answers how many milliseconds the database took. */
-  query(rows: Extract<TileRows, { statement: unknown }>, onRow: RowSink): Promise<number>
+  query(rows: TileQueryRows, onRow: RowSink): Promise<number>
   compress(bytes: Uint8Array, compression: Compression): Uint8Array | Promise<Uint8Array>
   /** The thread works on this tile from here on. */
   atWork(): void
@@ -68,7 +68,7 @@ export async function makeTile(job: TileJob, options: MakeTileOptions): Promise<
 /** Adds rows that came with the job. Returns how many were left out because the tile was full. */
 function addRows(
   encoder: TileEncoder,
-  rows: Exclude<TileRows, { statement: unknown }>,
+  rows: Exclude<TileRows, TileQueryRows>,
   columns: TileJob['encoder']['columns'],
 ): number {
   if ('cells' in rows) return addCells(encoder, rows, columns)

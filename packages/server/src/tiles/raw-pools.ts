@@ -5,9 +5,7 @@ import { placeOf } from '../db/postgres-client.ts'
 import { connectRaw, type RawConnection, type RowSink } from '../db/raw-connection.ts'
 import { createMessageMemory } from '../db/wire/message-framer.ts'
 import { ApiError } from '../errors.ts'
-import type { TileRows } from './tile-job.ts'
-
-type Query = Extract<TileRows, { statement: unknown }>
+import type { TileQueryRows as Query } from './tile-job.ts'
 
 /** Connections to the databases that this worker queries. */
 export type RawPools = {

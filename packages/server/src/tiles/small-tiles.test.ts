@@ -20,17 +20,19 @@ point.set([1, 1])
 /** Connections that answer each query with so many rows of one point and a text. */
 function tilesOf(rows: () => number, textBytes = 10) {
   let asked = 0
+  const settings = new Set<string>()
   const row = Buffer.concat([point, Buffer.alloc(textBytes, 'a')])
   const at = Int32Array.of(0, point.length, point.length, row.length)
   const pools: RawPools = {
-    async run(_query, _signal, onRow: RowSink) {
+    async run(query, _signal, onRow: RowSink) {
       asked++
+      settings.add(query.settings)
       for (let left = rows(); left > 0; left--) onRow(row, at)
       return 1
     },
     close() {},
   }
-  return { tiles: createSmallTiles(1, pools), asked: () => asked }
+  return { tiles: createSmallTiles(1, pools), asked: () => asked, settings }
 }
 
 function jobOf(x: number, y: number, more: Partial<TileJob> = {}): TileJob {
@@ -71,6 +73,13 @@ describe('the main thread', () => {
     tiles.note(jobOf(1, 1), 'a', small)
     assert.equal(await tiles.make(jobOf(1, 1), 'a', never), undefined)
     assert.equal(asked(), 2)
+  })
+
+  test('has its queries planned once, and not for each tile', async () => {
+    const { tiles, settings } = tilesOf(() => 3)
+    tiles.note(jobOf(0, 0), 'a', small)
+    await tiles.make(jobOf(0, 0), 'a', never)
+    assert.match([...settings].join(), /plan_cache_mode = force_generic_plan/)
   })
 
   for (const [what, made] of [

@@ -7,7 +7,7 @@ import { compress } from '../http/compression.ts'
 import { makeTile, TooLarge } from './make-tile.ts'
 import type { Tile } from './mvt/projection.ts'
 import { createRawPools, type RawPools } from './raw-pools.ts'
-import type { MadeTile, TileJob, TileRows } from './tile-job.ts'
+import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
 
 export type SmallTiles = {
   /** Undefined if the tile is not expected to be small, or turned out not to be: a thread has to make it. */
@@ -55,7 +55,7 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
       pending++
       try {
         const made = await makeTile(job, {
-          query: (asked, onRow) => pools.run(asked, signal, onRow),
+          query: (asked, onRow) => pools.run(plannedOnce(asked), signal, onRow),
           compress,
           atWork() {},
           maxRowBytes,
@@ -80,5 +80,14 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
 
 /** Queries of the platform's own server. A foreign one may be hostile, and only threads listen to it. */
 const isOwn = (rows: TileRows): boolean => 'statement' in rows && 'url' in rows.server
+
+/**
+ * Planning takes as long as finding a hundred rows, and for few rows the plan is always the same: by the spatial index. A query
+ * for which it is not is slow, and goes to a thread, where each tile is planned by itself.
+ */
+const plannedOnce = (query: TileQueryRows): TileQueryRows => ({
+  ...query,
+  settings: `${query.settings};SET plan_cache_mode = force_generic_plan`,
+})
 
 const squareOf = ({ z, x, y }: Tile, series: string): string => `${z}/${x >> zoomsUp}/${y >> zoomsUp} ${series}`

@@ -7,7 +7,7 @@ import type { EncodedTile, EncoderOptions } from './mvt/tile-encoder.ts'
 
 /** The rows of a tile: a query that the worker runs itself, or rows fetched by the main thread. */
 export type TileRows =
-  | { readonly server: Server; readonly settings: string; readonly statement: RawStatement }
+  | TileQueryRows
   | { readonly cells: readonly (readonly (string | null)[])[]; readonly geometry: 'ewkb' | 'geojson' }
   /** Row blocks of an engine (see query/connection.ts), the geometry first. */
   | { readonly blocks: readonly Uint8Array[] }
@@ -15,6 +15,8 @@ export type TileRows =
   | { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly chosen: Int32Array }
   /** An already encoded tile, to be compressed. */
   | { readonly encoded: Uint8Array }
+
+export type TileQueryRows = { readonly server: Server; readonly settings: string; readonly statement: RawStatement }
 
 /** Everything a worker needs to make one tile. */
 export type TileJob = {
