@@ -7,6 +7,7 @@ import { type Plan, parsePlan, queryPlaces } from '../query/plan.ts'
 import { column } from '../query/postgres-sql.ts'
 import { blockQuery, blockTile } from './block-tile.ts'
 import type { DatasetLayer } from './dataset-layer.ts'
+import type { TileColumn } from './mvt/columns.ts'
 import type { Tile } from './mvt/projection.ts'
 import { mostSeenFirst, weight } from './overviews/overview.ts'
 import type { RowCache } from './row-cache.ts'
@@ -17,7 +18,7 @@ import { findCrowd } from './tile-crowd.ts'
 import type { TileRows } from './tile-job.ts'
 import { questionKey, type TileParameters } from './tile-request.ts'
 import { memoryBatches } from './tile-rows.ts'
-import { readTileSettings } from './tile-settings.ts'
+import { readTileSettings, type TileSettings } from './tile-settings.ts'
 import type { LoadedTileSource, TileBudget, TileData, TileMakers } from './tile-source-type.ts'
 import { hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from './tile-sql.ts'
 import { chooseStrategy } from './tile-strategy.ts'
@@ -47,11 +48,9 @@ export async function makeDatasetTile(
   const { layer } = known
   if (!layer) throw new Error('The tile source has no dataset')
   const { tile, parameters, given } = request
-  const settings = readTileSettings(known.source.metadata)
+  const { settings, plan, columns } = shapeOf(known, layer, parameters)
   const { maxFeatures = services.budget.maxFeatures, maxBytes = services.budget.maxBytes } = settings
   const opened = await services.data.open(layer.dataset, given)
-  const plan = planOf(layer, parameters)
-  const columns = columnsOf(layer, plan, parameters.attributes !== undefined)
   const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
   const series = `${known.source.id} ${questionKey(given)}`
   const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes, series }, signal)
@@ -87,6 +86,23 @@ export async function makeDatasetTile(
   return { source: opened, ...(await runInSql(crowd ?? strategy, work)) }
 }
 
+/** What tiles of a source that are asked for with the same parameters have in common. */
+type TileShape = { readonly settings: TileSettings; readonly plan: Plan; readonly columns: readonly SelectedColumn[] }
+
+/** Of requests without parameters. A source is loaded anew each second, so a change is seen as soon as before. */
+const plainShapes = new WeakMap<LoadedTileSource, TileShape>()
+
+function shapeOf(known: LoadedTileSource, layer: DatasetLayer, parameters: TileParameters): TileShape {
+  const isPlain = Object.keys(parameters).length === 0
+  const kept = isPlain ? plainShapes.get(known) : undefined
+  if (kept) return kept
+  const plan = planOf(layer, parameters)
+  const columns = columnsOf(layer, plan, parameters.attributes !== undefined)
+  const shape = { settings: readTileSettings(known.source.metadata), plan, columns }
+  if (isPlain) plainShapes.set(known, shape)
+  return shape
+}
+
 /** Encodes rows in a worker thread. */
 const encoderOf =
   (
@@ -97,12 +113,15 @@ const encoderOf =
     signal: AbortSignal,
   ): MakeTile =>
   (rows, columns, projection) => {
-    const geometry = { name: layer.geometry.name, kind: 'geometry' as const }
     const shape = { extent: tileExtent, buffer: tileBuffer, ...budget }
     const isPlain = typeof projection === 'string'
     const own = isPlain ? {} : { definitions: projection.definitions }
-    const encoded = [geometry, ...columns.map(plainColumn)]
-    const encoder = { tile, columns: encoded, projection: isPlain ? projection : ('mercator' as const), ...shape }
+    const encoder = {
+      tile,
+      columns: encodedColumns(layer, columns),
+      projection: isPlain ? projection : ('mercator' as const),
+      ...shape,
+    }
     return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, series)
   }
 
@@ -171,6 +190,17 @@ function thinnedQuery({ overview }: LoadedTileSource, query: TileQuery): TileQue
       weight,
     }
   )
+}
+
+const encodedOf = new WeakMap<readonly SelectedColumn[], readonly TileColumn[]>()
+
+/** The columns as the encoder knows them, after the geometry. */
+function encodedColumns({ geometry }: DatasetLayer, columns: readonly SelectedColumn[]): readonly TileColumn[] {
+  const known = encodedOf.get(columns)
+  if (known) return known
+  const encoded = [{ name: geometry.name, kind: 'geometry' as const }, ...columns.map(plainColumn)]
+  encodedOf.set(columns, encoded)
+  return encoded
 }
 
 const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
