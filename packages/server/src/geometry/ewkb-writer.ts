@@ -8,6 +8,8 @@ export type GeometryWriter = ByteWriter & {
   hasZ: boolean
   isMulti: boolean
   sawZ: boolean
+  /** Of all geometries. */
+  closedRings: number
   /** West, south, east and north of this geometry. */
   box: Float64Array
 }
@@ -19,7 +21,7 @@ export const ewkbFlag = { z: 0x80000000, m: 0x40000000, srid: 0x20000000 } as co
 export function createGeometryWriter(
   { srid, hasZ, isMulti }: GeometryColumn = { srid: 0, hasZ: false, isMulti: false },
 ): GeometryWriter {
-  return { ...createByteWriter(4096), srid, hasZ, isMulti, sawZ: false, box: new Float64Array(4) }
+  return { ...createByteWriter(4096), srid, hasZ, isMulti, sawZ: false, closedRings: 0, box: new Float64Array(4) }
 }
 
 export function beginGeometry(writer: GeometryWriter): void {

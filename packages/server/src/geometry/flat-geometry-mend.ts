@@ -2,8 +2,8 @@
 import { addVertex, createFlatGeometry, endLine, endPart, type FlatGeometry, resetGeometry } from './flat-geometry.ts'
 import { geometryCode } from './geometry-type.ts'
 
-/** How many rings had to be closed. */
-export type MendCounts = { closed: number }
+/** How many rings had to be closed so far. */
+export type MendCounts = { closedRings: number }
 
 /**
  * The geometry such as PostGIS takes it: rings closed, lines and rings with too few points left out. Undefined when
@@ -87,7 +87,7 @@ function mendRing(geometry: FlatGeometry, ring: number, result: FlatGeometry, co
   const end = geometry.lineEnds[ring] ?? start
   const isOpen = end > start && !isClosed(geometry, start, end)
   if (end - start + (isOpen ? 1 : 0) < 4) return false
-  if (isOpen) counts.closed++
+  if (isOpen) counts.closedRings++
   copyLine(geometry, start, end, result, isOpen)
   return true
 }

@@ -2,16 +2,12 @@
 import { reserve } from './byte-writer.ts'
 import { beginGeometry, type GeometryWriter, writeCount, writeEmptyPosition, writeHeader } from './ewkb-writer.ts'
 import type { FlatGeometry } from './flat-geometry.ts'
-import { type MendCounts, mended } from './flat-geometry-mend.ts'
+import { mended } from './flat-geometry-mend.ts'
 import { type GeometryType, geometryCode, geometryTypes } from './geometry-type.ts'
 
 /** Mends a geometry in flat arrays and writes it as EWKB; `invalid` when nothing of it can be loaded. */
-export function writeFlatGeometry(
-  writer: GeometryWriter,
-  geometry: FlatGeometry,
-  counts: MendCounts,
-): GeometryType | 'invalid' {
-  const sound = mended(geometry, counts)
+export function writeFlatGeometry(writer: GeometryWriter, geometry: FlatGeometry): GeometryType | 'invalid' {
+  const sound = mended(geometry, writer)
   if (!sound) return 'invalid'
   beginGeometry(writer)
   writeBody(writer, sound, writer.isMulti && sound.type <= geometryCode.Polygon ? sound.type + 3 : sound.type)

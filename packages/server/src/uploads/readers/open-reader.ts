@@ -11,7 +11,7 @@ const openers: Partial<Record<FileFormat, Open>> = {
   geojson: async (file, options) => {
     const { file: text, warnings } = await inUtf8(file, options)
     const { fileName, signal } = options
-    const records = await (await import('./json/shape.ts')).findRecords(text)
+    const records = (await import('./json/shape.ts')).findRecords(text)
     if (records) {
       const { openJsonRecords } = await import('./json/records.ts')
       return openJsonRecords(text, records, { fileName, warnings, rules: options, signal })

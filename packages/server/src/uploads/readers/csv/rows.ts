@@ -1,6 +1,4 @@
-import { readSync } from 'node:fs'
-import type { NumberPlace } from '../../../geometry/plain-number.ts'
-import { moveOn, type RunningWindow } from '../engine/byte-window.ts'
+import type { TextWindow } from '../engine/text-window.ts'
 import { ReadFault } from '../reader.ts'
 import { wholeCharacters } from '../text/text-encoding.ts'
 
@@ -12,43 +10,14 @@ export type RowBatch = { rows: readonly (readonly Cell[])[]; lines: readonly num
 
 type Text = { text: string; isLast: boolean; delimiter: string; line: number }
 
-/**
- * A window of a delimited file, which begins with a row. `bytes[end]` is always 0, and there is `slack` behind it. `view`
- * covers the same memory. The line is that of the row, the position where the window ends in the file.
- */
-export type RowWindow = RunningWindow & NumberPlace & { isLast: boolean; line: number; position: number }
-
-const byteOrderMark = 0xefbbbf
-
-/** Four bytes from `end` on can be read. */
-const slack = 4
+/** A window of a delimited file; reading is at the beginning of a row, which is that of this line. */
+export type RowWindow = TextWindow & { line: number }
 
 /** Less than in other formats: a geometry in text takes many times its size while it is read. */
 const maxRowLength = 4 * 1024 * 1024
-const windowBytes = 256 * 1024
 /** So much is made text of at once. Less where the rows behind it may be plain again. */
 export const longPiece = 64 * 1024
 export const shortPiece = 2 * 1024
-
-/** An empty window in front of a file. */
-export function createWindow(size = windowBytes): RowWindow {
-  const bytes = Buffer.allocUnsafeSlow(size + slack)
-  const view = new DataView(bytes.buffer)
-  return { bytes, view, at: 0, hasPoint: false, end: 0, isLast: false, line: 1, position: 0 }
-}
-
-/** Moves the window on in the file, behind the rows that were read. */
-export function fillWindow(window: RowWindow, file: number, fileSize: number): void {
-  moveOn(window, slack)
-  const { bytes, end, position } = window
-  // The process does nothing else: to wait for a read is cheaper than to have it done elsewhere.
-  const bytesRead = readSync(file, bytes, end, bytes.length - slack - end, position)
-  if (position === 0 && bytesRead >= 3 && bytes.readUIntBE(0, 3) === byteOrderMark) window.at = 3
-  window.position += bytesRead
-  window.end += bytesRead
-  bytes[window.end] = 0
-  window.isLast = bytesRead === 0 || window.position >= fileSize
-}
 
 /** The rows in so many bytes, or more where these hold no whole row; undefined when the window holds none. */
 export function rowsOfPiece(window: RowWindow, delimiter: string, least: number): RowBatch | undefined {

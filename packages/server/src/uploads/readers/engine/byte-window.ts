@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises'
 import { allocate } from '../../../geometry/byte-writer.ts'
-import { enlarged } from '../../memory.ts'
 import { ReadFault } from '../reader.ts'
 
 /** Where bytes come from: a file, or one in an archive, which can be read only forward. */
@@ -70,21 +69,4 @@ export async function moveTo(window: ByteWindow, offset: number, size: number): 
 /** What the window holds from there on. */
 function bytesFrom({ bytes, start, filled }: ByteWindow, offset: number): Buffer {
   return offset < start ? bytes.subarray(0, 0) : bytes.subarray(offset - start, filled)
-}
-
-/** The same of a file that is read from its start to its end: `at` is where reading is, `end` where the window ends. */
-export type RunningWindow = { bytes: Buffer; view: DataView; at: number; end: number }
-
-/** Makes room behind the window for more of the file, `slack` apart; what was read is forgotten. */
-export function moveOn(window: RunningWindow, slack: number): void {
-  const rest = window.end - window.at
-  window.bytes.copyWithin(0, window.at, window.end)
-  const isCrowded = rest > (window.bytes.length - slack) / 2
-  if (isCrowded) {
-    // Moved rather than copied: the old memory is free at once.
-    window.bytes = enlarged(window.bytes, window.bytes.length * 2)
-    window.view = new DataView(window.bytes.buffer)
-  }
-  window.at = 0
-  window.end = rest
 }

@@ -99,8 +99,8 @@ type LayerState = {
 
 const createState = (name: string): LayerState => ({ name, known: undefined, isBounded: undefined })
 
-function learn(state: LayerState, { reading, found }: Pass): Known {
-  state.known = knownBy(state.name, reading, found)
+function learn(state: LayerState, { reading, found, geometry }: Pass): Known {
+  state.known = knownBy(state.name, reading, found, geometry.closedRings)
   return state.known
 }
 
@@ -165,7 +165,10 @@ async function* chunksOf(pass: Pass, options: PassOptions, isGuess = false): Asy
     const rest = pass.rows && takeChunk(pass.rows.writer, true)
     if (rest) yield rest
   } catch (error) {
-    throw error instanceof ReadFault ? error : asReadFault(error)
+    if (!(error instanceof ReadFault)) throw asReadFault(error)
+    // That an archive is damaged is told rather than what follows from it.
+    await pass.reading.verify?.()
+    throw error
   } finally {
     // A large geometry may have made it large.
     release(pass.geometry)
@@ -176,13 +179,15 @@ async function* chunksOf(pass: Pass, options: PassOptions, isGuess = false): Asy
 async function* readAll(pass: Pass, options: PassOptions, isEnough: () => boolean): AsyncGenerator<Buffer> {
   const { reading, geometry } = pass
   const writer = pass.rows?.writer
-  let records = 0
-  for (;;) {
-    const step = reading.next(geometry)
-    const isThere = typeof step === 'boolean'
-    if (!isThere || (++records & 4095) === 0) tellProgress(reading, options)
-    if (!(isThere ? step : await step)) break
-    takeRecord(pass)
+  for (let records = 1; ; records++) {
+    const shape = reading.next(geometry)
+    if (shape === undefined || (records & 4095) === 0) tellProgress(reading, options)
+    if (shape === undefined) {
+      if (await reading.fill()) continue
+      await reading.verify?.()
+      break
+    }
+    takeRecord(pass, shape)
     const chunk = writer && takeChunk(writer)
     if (chunk) yield chunk
     if (isEnough()) break
@@ -203,8 +208,7 @@ function tellProgress(reading: Reading, { signal, onProgress }: PassOptions): vo
 }
 
 /** Takes the record at hand into account, and writes it where what was known is right for it. */
-function takeRecord({ reading, geometry, found, isBounded, rows }: Pass): void {
-  const shape = reading.shape()
+function takeRecord({ reading, geometry, found, isBounded, rows }: Pass, shape: Shape): void {
   const isOutside = isBounded && isGeometry(shape) && !isInDegrees(geometry.box)
   if (typeof shape === 'object' || isOutside) {
     noteSkipped(found, typeof shape === 'object' ? shape : outsideFault(reading, geometry))

@@ -88,9 +88,9 @@ export type Known = {
   readonly layer: ScannedLayer
 }
 
-export function knownBy(name: string, reading: Reading, found: Findings): Known {
+export function knownBy(name: string, reading: Reading, found: Findings, closedRings: number): Known {
   const facts = reading.facts()
-  const { srid, wkt, warnings, isFlat = false, closedRings = 0 } = facts
+  const { srid, wkt, warnings, isFlat = false } = facts
   const fields = reading.fields(found.kinds)
   const layer: ScannedLayer = {
     name,

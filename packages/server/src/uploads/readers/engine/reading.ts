@@ -11,10 +11,12 @@ import type { RowFault } from './impossible-rows.ts'
 export type Reading = {
   /** Where values of a record can be, as numbers up to `maxFields`; grows as fields are found. */
   readonly places: readonly number[]
-  /** Brings the next record into memory, its geometry into the writer; false at the end. Only rarely a promise. */
-  next(geometry: GeometryWriter): boolean | Promise<boolean>
-  /** The type of the geometry of the record at hand, or why it has none. */
-  shape(): Shape
+  /** Takes the next record, its geometry into the writer, and answers its shape; undefined when none is left in memory. */
+  next(geometry: GeometryWriter): Shape | undefined
+  /** Brings more records into memory; false at the end. */
+  fill(): Promise<boolean>
+  /** Throws a fault where the file turns out to be damaged as a whole, be it behind what was read. */
+  verify?(): Promise<void>
   /** The kinds of a value of the record, as bits of `kind`; 0 for null. What is known of the place may make it cheaper. */
   kindsOf(place: number, known: number): number
   /** Writes a value of the record as a field of this type. */
@@ -41,8 +43,6 @@ export type Facts = {
   readonly warnings: readonly Warning[]
   /** Heights are left out. */
   readonly isFlat?: boolean
-  /** How many rings had to be closed. */
-  readonly closedRings?: number
   /** Of the text: rows that were written for another one are wrong. */
   readonly encoding?: string
 }

@@ -40,26 +40,22 @@ export function readRecords(source: RecordSource): Reading {
   let batch: RecordBatch = { records: [], fraction: 0 }
   let at = -1
   let record: SourceRecord = { values: [], geometry: null }
-  let shape: Shape = 'missing'
-  const next = (writer: GeometryWriter): boolean | Promise<boolean> => {
-    const following = batch.records[++at]
-    if (!following) return nextBatch(writer)
-    record = following
-    while (places.length < fields.names.length) places.push(places.length)
-    shape = shapeOf(record, writer, source.coordinateNames?.x)
-    return true
-  }
-  const nextBatch = async (writer: GeometryWriter): Promise<boolean> => {
-    const { value, done: isOver } = await batches.next()
-    if (isOver) return false
-    batch = value
-    at = -1
-    return next(writer)
-  }
   return {
     places,
-    next,
-    shape: () => shape,
+    next(writer) {
+      const following = batch.records[++at]
+      if (!following) return undefined
+      record = following
+      while (places.length < fields.names.length) places.push(places.length)
+      return shapeOf(record, writer, source.coordinateNames?.x)
+    },
+    async fill() {
+      const { value, done: isOver } = await batches.next()
+      if (isOver) return false
+      batch = value
+      at = -1
+      return true
+    },
     kindsOf: (place, known) => kindsOfRecord(record.values[place], place, known, source.kindsOf),
     write: (rows: RowWriter, place: number, type: FieldType) => writeValue(rows, type, record.values[place]),
     fields: (kinds) => fieldsOf(fields.names, kinds),

@@ -1,9 +1,8 @@
-import type { GeometryWriter } from '../../../geometry/ewkb-writer.ts'
 import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
 import { type ByteWindow, holds, moveTo, openWindow } from '../engine/byte-window.ts'
 import { createReader } from '../engine/create-reader.ts'
-import type { Reading, Shape } from '../engine/reading.ts'
+import type { Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { layerNameOf, maxFeatureBytes, type OpenOptions, type Reader, ReadFault } from '../reader.ts'
 import { rootTable, type Table, tableField, vectorField } from './flatbuffer.ts'
@@ -32,31 +31,28 @@ function readFeatures(window: ByteWindow, header: FlatHeader): Reading {
   const { columns } = header
   const places = new Int32Array(columns.length)
   const geometry = createFlatGeometry()
-  const counts = { closed: 0 }
   let [offset, ordinal] = [header.featuresAt, 0]
   let feature: Table | undefined
-  let shape: Shape = 'missing'
-  const next = (writer: GeometryWriter): boolean | Promise<boolean> => {
-    if (offset === window.fileSize) return demandAll(header, ordinal)
-    const size = featureSize(window, offset, ordinal + 1)
-    if (size === undefined || !holds(window, offset, 4 + size))
-      return moveTo(window, offset, 4 + (size ?? 0)).then(() => next(writer))
-    const start = offset + 4 - window.start
-    offset += 4 + size
-    ordinal++
-    feature = rootTable(window.view, start, start + size)
-    const table = tableField(feature, 0)
-    if (!table) shape = 'missing'
-    else if (!readFlatGeometry(table, header.geometryType, geometry)) shape = 'invalid'
-    else shape = writeFlatGeometry(writer, geometry, counts)
-    locateValues(feature, vectorField(feature, 1, 1), columns, places)
-    return true
-  }
   const placeOf = (place: number): number => places[place] ?? -1
   return {
     places: [...columns.keys()],
-    next,
-    shape: () => shape,
+    next(writer) {
+      const size = featureSize(window, offset, ordinal + 1)
+      if (size === undefined || !holds(window, offset, 4 + size)) return undefined
+      const start = offset + 4 - window.start
+      offset += 4 + size
+      ordinal++
+      feature = rootTable(window.view, start, start + size)
+      locateValues(feature, vectorField(feature, 1, 1), columns, places)
+      const table = tableField(feature, 0)
+      if (!table) return 'missing'
+      return readFlatGeometry(table, header.geometryType, geometry) ? writeFlatGeometry(writer, geometry) : 'invalid'
+    },
+    async fill() {
+      if (offset === window.fileSize) return demandAll(header, ordinal)
+      await moveTo(window, offset, 4 + (featureSize(window, offset, ordinal + 1) ?? 0))
+      return true
+    },
     kindsOf(place) {
       const at = placeOf(place)
       return at < 0 || !feature ? kind.none : kindsOfFlatValue(feature.view, at, columns[place] as FlatColumn)
@@ -67,7 +63,7 @@ function readFeatures(window: ByteWindow, header: FlatHeader): Reading {
     fields: (kinds) =>
       columns.map((column, place) => ({ name: column.name, place, type: flatFieldType(column, kinds[place] ?? 0) })),
     progress: () => offset / window.fileSize,
-    facts: () => ({ srid: header.srid, wkt: header.wkt, warnings: [], closedRings: counts.closed }),
+    facts: () => ({ srid: header.srid, wkt: header.wkt, warnings: [] }),
   }
 }
 

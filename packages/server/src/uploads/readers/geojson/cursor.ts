@@ -1,27 +1,16 @@
 import * as codes from '../../../geometry/character-codes.ts'
-import { type NumberPlace, powersOfTen, safeLimit } from '../../../geometry/plain-number.ts'
-import { moveOn, type RunningWindow } from '../engine/byte-window.ts'
-import { maxFeatureBytes, ReadFault } from '../reader.ts'
+import { powersOfTen, safeLimit } from '../../../geometry/plain-number.ts'
+import type { TextWindow } from '../engine/text-window.ts'
+import { ReadFault } from '../reader.ts'
 
-/**
- * A window of a JSON file. `bytes[end]` is always 0: no valid JSON has that byte, so loops need not look at `end`. There is
- * `slack` behind it. `view` covers the same memory.
- */
-export type Cursor = RunningWindow & NumberPlace & { isLast: boolean }
-
-/** Eight bytes from `end` on can be read. */
-export const slack = 8
+/** What is read of a window of a JSON file. */
+export type Cursor = Pick<TextWindow, 'bytes' | 'view' | 'at' | 'end' | 'isLast' | 'hasPoint'>
 
 // As constants of this module: V8 does not fold imported ones.
 const { backslash, carriageReturn, closeBrace, closeBracket, colon, comma, lineFeed, lowerA, lowerE, lowerF, lowerN } =
   codes
 const { lowerCaseBit, lowerT, lowerU, minus, nine, openBrace, openBracket, period, plus, quote, space, tab, zero } =
   codes
-
-export function createCursor(window: number): Cursor {
-  const bytes = Buffer.allocUnsafeSlow(window + slack)
-  return { bytes, view: new DataView(bytes.buffer), at: 0, hasPoint: false, end: 0, isLast: false }
-}
 
 /** Thrown when the window ends too early: it is widened and the unit read again from its start. */
 export const incomplete = new Error('The window ends too early')
@@ -202,14 +191,6 @@ export function textIn(bytes: Buffer, start: number, end: number, kind: number):
   return kind === token.escaped
     ? JSON.parse(bytes.toString('utf8', start, end))
     : bytes.toString('utf8', start + 1, end - 1)
-}
-
-/** Makes room behind the window for more of the file; what was read is forgotten. */
-export function makeRoom(cursor: Cursor): void {
-  if (cursor.end - cursor.at > maxFeatureBytes)
-    throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes, the limit.`)
-  moveOn(cursor, slack)
-  cursor.bytes[cursor.end] = 0
 }
 
 /** Whether the string that starts here, a quote, is exactly this one, written without escapes. */

@@ -12,9 +12,10 @@ import {
   type Random,
   smallIntegers,
 } from '../../../../testing/uploads/random.ts'
+import { allocate } from '../../../geometry/byte-writer.ts'
 import { createGeometryWriter } from '../../../geometry/ewkb-writer.ts'
 import { type EncodedColumn, geometryColumnType, ReadFault } from '../reader.ts'
-import { createCursor } from './cursor.ts'
+import type { Cursor } from './cursor.ts'
 import { readAlike } from './fast.ts'
 import { createFeature } from './feature.ts'
 import { openGeoJson } from './geojson.ts'
@@ -225,9 +226,11 @@ const layouts: Record<string, (n: number) => string> = {
   'with no geometry and properties': (n) => `{"type":"Feature","id":${n}}`,
 }
 
+const createCursor = (): Cursor => ({ ...allocate(4096), at: 0, end: 0, isLast: false, hasPoint: false })
+
 for (const [name, write] of Object.entries(layouts)) {
   test(`features that are written ${name} are read by the layout of the first`, () => {
-    const cursor = createCursor(4096)
+    const cursor = createCursor()
     const feature = createFeature(createGeometryWriter(), true)
     const put = (text: string) => {
       cursor.at = 0
@@ -242,7 +245,7 @@ for (const [name, write] of Object.entries(layouts)) {
 }
 
 test('a property that never followed another is read by the layout too', () => {
-  const cursor = createCursor(4096)
+  const cursor = createCursor()
   const feature = createFeature(createGeometryWriter(), true)
   const write = (own: object) => JSON.stringify({ type: 'Feature', properties: own, geometry: point(1) })
   for (const own of [

@@ -1,15 +1,14 @@
-import { createGeometryWriter, type GeometryWriter } from '../../../geometry/ewkb-writer.ts'
+import { createGeometryWriter } from '../../../geometry/ewkb-writer.ts'
 import { createReader } from '../engine/create-reader.ts'
 import { featureIdName } from '../engine/feature-ids.ts'
 import type { RowRules } from '../engine/impossible-rows.ts'
 import type { Field, Reading } from '../engine/reading.ts'
 import { fieldsOf } from '../engine/records.ts'
+import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
 import { fieldTypeOf, kind } from '../engine/type-inference.ts'
 import { createItemState, readOn } from '../json/items.ts'
-import { windowsOf } from '../json/windows.ts'
 import { layerNameOf, type Reader, type Warning } from '../reader.ts'
 import { sridOfCrs } from './crs.ts'
-import { createCursor } from './cursor.ts'
 import { createFeature, idPlace } from './feature.ts'
 import { featureFormat } from './file.ts'
 import { kindsOfValue, writeToken } from './values.ts'
@@ -31,47 +30,39 @@ export function openGeoJson(file: string, options: GeoJsonOptions): Reader {
   return createReader({
     format: 'geojson',
     layers: [layerNameOf(fileName)],
-    open: (_, { signal }) => readFeatures(file, options, signal),
+    open: () => readFeatures(file, options),
     rules,
   })
 }
 
-function readFeatures(file: string, options: GeoJsonOptions, signal: AbortSignal): Reading {
-  const { warnings = [], window = windowBytes, isFast = true } = options
-  const cursor = createCursor(window)
+function readFeatures(
+  file: string,
+  { warnings = [], window: size = windowBytes, isFast = true }: GeoJsonOptions,
+): Reading {
+  const window = openTextWindow(file, size)
   const feature = createFeature(createGeometryWriter(), isFast)
   const { names } = feature.fields
   let crs: unknown
   const noteCrs = (found: unknown): void => {
     crs = found
   }
-  const state = createItemState(cursor, featureFormat(feature, noteCrs))
-  const windows = windowsOf(file, cursor, signal)
+  const state = createItemState(window, featureFormat(feature, noteCrs))
   const places = [idPlace]
-  let fraction = 0
-  const next = (writer: GeometryWriter): boolean | Promise<boolean> => {
-    feature.geometry = writer
-    const step = readOn(state)
-    if (step === 'more') return nextWindow(writer)
-    while (places.length <= names.length) places.push(places.length - 1)
-    return step === 'item'
-  }
-  const nextWindow = async (writer: GeometryWriter): Promise<boolean> => {
-    const { value, done: isOver } = await windows.next()
-    if (isOver) return false
-    fraction = value
-    return next(writer)
-  }
   return {
     places,
-    next,
-    shape: () => feature.shape,
-    kindsOf: (place, known) => kindsOfValue(cursor, feature, place, known),
-    write: (rows, place, type) => writeToken(rows, cursor, feature, place, type),
+    next(writer) {
+      feature.geometry = writer
+      if (!readOn(state)) return undefined
+      while (places.length <= names.length) places.push(places.length - 1)
+      return feature.shape
+    },
+    fill: async () => fillTextWindow(window),
+    kindsOf: (place, known) => kindsOfValue(window, feature, place, known),
+    write: (rows, place, type) => writeToken(rows, window, feature, place, type),
     fields: (kinds) => [...fieldsOf(names, kinds), ...idFields(names, kinds)],
-    progress: () => fraction,
+    progress: () => shareRead(window),
     facts: () => ({ srid: sridOfCrs(crs), warnings }),
-    close: async () => void (await windows.return(undefined)),
+    close: async () => closeTextWindow(window),
   }
 }
 

@@ -1,9 +1,8 @@
 import type { SQLOutputValue } from 'node:sqlite'
-import type { GeometryWriter } from '../../../geometry/ewkb-writer.ts'
 import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
 import { createReader } from '../engine/create-reader.ts'
-import type { Field, Reading, Shape } from '../engine/reading.ts'
+import type { Field, Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { maxFields, type Reader, ReadFault } from '../reader.ts'
 import { openSqliteFile, type SqliteFile } from '../sqlite/sqlite-file.ts'
@@ -40,32 +39,26 @@ function readTable(database: SqliteFile['database'], table: PackageTable, signal
   const { columns, key } = table
   const hints = columns.map(({ declared }) => hintOf(declared))
   const geometry = createFlatGeometry()
-  const counts = { closed: 0 }
   let fraction = 0
   const batches = rowsOf(database, table, { signal, onProgress: (done) => (fraction = done) })
   let [rows, at, count]: [readonly Row[], number, number] = [[], -1, 0]
   let row: Row = []
-  let shape: Shape = 'missing'
-  const next = (writer: GeometryWriter): boolean | Promise<boolean> => {
-    const following = rows[++at]
-    if (!following) return nextBatch(writer)
-    row = following
-    const isThere = readPackedGeometry(row[1], geometry, ++count)
-    shape = isThere ? writeFlatGeometry(writer, geometry, counts) : 'missing'
-    return true
-  }
-  const nextBatch = async (writer: GeometryWriter): Promise<boolean> => {
-    const { value, done: isOver } = await batches.next()
-    if (isOver) return false
-    rows = value
-    at = -1
-    return next(writer)
-  }
   const cellAt = (place: number): SQLOutputValue => row[place === keyPlace ? 0 : place + 2] ?? null
   return {
     places: [...columns.keys(), ...(key === undefined ? [] : [keyPlace])],
-    next,
-    shape: () => shape,
+    next(writer) {
+      const following = rows[++at]
+      if (!following) return undefined
+      row = following
+      return readPackedGeometry(row[1], geometry, ++count) ? writeFlatGeometry(writer, geometry) : 'missing'
+    },
+    async fill() {
+      const { value, done: isOver } = await batches.next()
+      if (isOver) return false
+      rows = value
+      at = -1
+      return true
+    },
     kindsOf(place) {
       const value = cellAt(place)
       if (place === keyPlace) return value === BigInt(count) ? kind.none : kind.int8
@@ -74,7 +67,7 @@ function readTable(database: SqliteFile['database'], table: PackageTable, signal
     write: (writer, place, type) => writeCell(writer, type, cellAt(place)),
     fields: (kinds) => fieldsOf(table, kinds),
     progress: () => fraction,
-    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [], closedRings: counts.closed }),
+    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [] }),
     close: async () => void (await batches.return(undefined)),
   }
 }

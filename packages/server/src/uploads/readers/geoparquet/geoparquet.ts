@@ -1,8 +1,7 @@
-import type { GeometryWriter } from '../../../geometry/ewkb-writer.ts'
 import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
 import { createReader } from '../engine/create-reader.ts'
-import type { Reading, Shape } from '../engine/reading.ts'
+import type { Reading } from '../engine/reading.ts'
 import { kind } from '../engine/type-inference.ts'
 import { layerNameOf, type OpenOptions, type Reader } from '../reader.ts'
 import { openParquetFile, type ParquetFile, pieces } from './file.ts'
@@ -35,29 +34,24 @@ function readRows(file: ParquetFile, layout: ParquetLayout): Reading {
   const ranges = pieces(file)[Symbol.iterator]()
   const total = file.ranges.at(-1)?.rowEnd || 1
   const geometry = createFlatGeometry()
-  const counts = { closed: 0 }
   let piece: Piece = { size: 0, columns: [], geometries: [] }
   let [row, rowEnd] = [-1, 0]
-  let shape: Shape = 'missing'
-  const next = (writer: GeometryWriter): boolean | Promise<boolean> => {
-    if (++row >= piece.size) return nextPiece(writer)
-    const isThere = readParquetGeometry(piece.geometries[row], layout.geometry?.encoding ?? '', geometry)
-    shape = isThere ? writeFlatGeometry(writer, geometry, counts) : 'missing'
-    return true
-  }
-  const nextPiece = async (writer: GeometryWriter): Promise<boolean> => {
-    const range = ranges.next()
-    if (range.done) return false
-    piece = await readPiece(file, layout, range.value)
-    row = -1
-    rowEnd = range.value.rowEnd
-    return next(writer)
-  }
   const valueAt = (place: number): unknown => piece.columns[place]?.[row] ?? null
   return {
     places: [...columns.keys()],
-    next,
-    shape: () => shape,
+    next(writer) {
+      if (++row >= piece.size) return undefined
+      const isThere = readParquetGeometry(piece.geometries[row], layout.geometry?.encoding ?? '', geometry)
+      return isThere ? writeFlatGeometry(writer, geometry) : 'missing'
+    },
+    async fill() {
+      const range = ranges.next()
+      if (range.done) return false
+      piece = await readPiece(file, layout, range.value)
+      row = -1
+      rowEnd = range.value.rowEnd
+      return true
+    },
     // All but text is as its column declares.
     kindsOf(place, known) {
       const value = valueAt(place)
@@ -67,7 +61,7 @@ function readRows(file: ParquetFile, layout: ParquetLayout): Reading {
     write: (rows, place, type) => writeParquetValue(rows, columns[place] as ParquetColumn, type, valueAt(place)),
     fields: (kinds) => columns.map(({ name, type }, place) => ({ name, place, type: kinds[place] ? 'text' : type })),
     progress: () => rowEnd / total,
-    facts: () => ({ srid, wkt, warnings, closedRings: counts.closed }),
+    facts: () => ({ srid, wkt, warnings }),
   }
 }
 

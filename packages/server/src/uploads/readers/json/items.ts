@@ -1,6 +1,6 @@
 import { closeBrace, closeBracket, recordSeparator } from '../../../geometry/character-codes.ts'
 import { type Cursor, hasNext, incomplete, peek, readKey } from '../geojson/cursor.ts'
-import { ReadFault } from '../reader.ts'
+import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
 /** What a value of a file is: an item, a list of them, or an object with such a list among its members. */
 export type ValueKind = 'item' | 'list' | 'members'
@@ -36,8 +36,8 @@ export function createItemState(cursor: Cursor, format: ItemFormat): ItemState {
 /** What was read: an item, something between two, or the end of the file. */
 type Step = 'item' | 'between' | 'end'
 
-/** Reads on to the next item; `more` when the window ends before that. */
-export function readOn(state: ItemState): 'item' | 'end' | 'more' {
+/** Reads on to the next item; false when the window or the file ends before that. */
+export function readOn(state: ItemState): boolean {
   const { cursor } = state
   let start = cursor.at
   try {
@@ -47,13 +47,15 @@ export function readOn(state: ItemState): 'item' | 'end' | 'more' {
       const step = state.place === 'list' ? readListed(state) : readUnlisted(state)
       if (cursor.at - start > state.longest) state.longest = Math.min(cursor.at - start, cursor.bytes.length >> 2)
       if (step === 'item') state.count++
-      if (step !== 'between') return step
+      if (step !== 'between') return step === 'item'
     }
   } catch (error) {
     if (error !== incomplete) throw faultAt(error, state.count + 1)
     cursor.at = start
+    if (cursor.end - start > maxFeatureBytes)
+      throw new ReadFault('feature_too_large', `A feature is larger than ${maxFeatureBytes} bytes, the limit.`)
   }
-  return 'more'
+  return false
 }
 
 function faultAt(error: unknown, feature: number): unknown {

@@ -1,8 +1,8 @@
 import { openBrace, openBracket } from '../../../geometry/character-codes.ts'
-import { createCursor, fail, peek, skipValue } from '../geojson/cursor.ts'
+import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
+import { fail, peek, skipValue } from '../geojson/cursor.ts'
 import { createItemState, type ItemFormat, readOn } from './items.ts'
 import { isListOfObjects, type RecordsPlace } from './shape.ts'
-import { windowsOf } from './windows.ts'
 
 export type ObjectBatch = { texts: string[]; fraction: number }
 
@@ -14,16 +14,21 @@ export async function* readObjects(
   { member }: RecordsPlace,
   { signal, ignored = [] }: { signal: AbortSignal; ignored?: string[] },
 ): AsyncGenerator<ObjectBatch> {
-  const cursor = createCursor(windowBytes)
+  const window = openTextWindow(file, windowBytes)
   let texts: string[] = []
   const state = createItemState(
-    cursor,
+    window,
     recordFormat(member, (text) => texts.push(text), ignored),
   )
-  for await (const fraction of windowsOf(file, cursor, signal)) {
-    while (readOn(state) === 'item');
-    yield { texts, fraction }
-    texts = []
+  try {
+    while (fillTextWindow(window)) {
+      signal.throwIfAborted()
+      while (readOn(state));
+      yield { texts, fraction: shareRead(window) }
+      texts = []
+    }
+  } finally {
+    closeTextWindow(window)
   }
 }
 

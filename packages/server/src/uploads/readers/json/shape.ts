@@ -1,34 +1,29 @@
-import { open } from 'node:fs/promises'
 import { closeBrace, comma, openBrace, openBracket, recordSeparator } from '../../../geometry/character-codes.ts'
 import { isGeometryType } from '../../../geometry/geometry-type.ts'
-import { type Cursor, createCursor, hasNext, incomplete, peek, readKey, skipValue, slack } from '../geojson/cursor.ts'
+import { closeTextWindow, fillTextWindow, openTextWindow } from '../engine/text-window.ts'
+import { type Cursor, hasNext, incomplete, peek, readKey, skipValue } from '../geojson/cursor.ts'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
 /** Where in a JSON file its records are: objects in a list or one after another, or in the list that is this member. */
 export type RecordsPlace = { member: string | undefined }
 
 const firstBytes = 64 * 1024
-const byteOrderMark = 0xefbbbf
 
 /** Whether a JSON file holds plain objects rather than GeoJSON, and where; undefined when it does not. */
-export async function findRecords(file: string): Promise<RecordsPlace | undefined> {
-  const handle = await open(file)
+export function findRecords(file: string): RecordsPlace | undefined {
+  const window = openTextWindow(file, firstBytes)
+  const look: Look = { member: undefined }
   try {
-    const { size } = await handle.stat()
-    for (let window = firstBytes; ; window *= 2) {
-      const cursor = createCursor(window)
-      const { bytesRead } = await handle.read(cursor.bytes, 0, Math.min(window, size), 0)
-      cursor.end = bytesRead
-      cursor.bytes.fill(0, bytesRead, bytesRead + slack)
-      cursor.isLast = bytesRead >= size
-      const look: Look = { member: undefined }
-      const found = lookAt(cursor, look)
+    // Larger than any record may be, so it is what holds them.
+    while (window.end <= maxFeatureBytes && fillTextWindow(window)) {
+      const start = window.at
+      const found = lookAt(window, look)
       if (found !== 'unknown') return found
-      // Larger than any record may be, so it is what holds them.
-      if (cursor.isLast || window > maxFeatureBytes) return look.member === undefined ? undefined : look
+      window.at = start
     }
+    return look.member === undefined ? undefined : look
   } finally {
-    await handle.close()
+    closeTextWindow(window)
   }
 }
 
@@ -37,7 +32,6 @@ type Look = { member: string | undefined }
 
 /** What is no JSON is no list of objects either: whoever reads it says what is wrong. */
 function lookAt(cursor: Cursor, look: Look): RecordsPlace | undefined | 'unknown' {
-  if (cursor.end >= 3 && cursor.bytes.readUIntBE(0, 3) === byteOrderMark) cursor.at = 3
   try {
     while (peek(cursor) === recordSeparator) cursor.at++
     if (peek(cursor) === openBracket) {

@@ -47,7 +47,7 @@ function read(content: Buffer, writer: GeometryWriter) {
   const { shp, start, end } = windowOf(content)
   const geometry = createFlatGeometry()
   assert.ok(readShape(shp.view, start, end, geometry))
-  return { type: writeFlatGeometry(writer, geometry, { closed: 0 }), ...seenOf(writer) }
+  return { type: writeFlatGeometry(writer, geometry), ...seenOf(writer) }
 }
 
 /** So many vertices; the last is the first again where they make a ring. */

@@ -12,7 +12,7 @@ export type ShapefileParts = {
   readonly cpg?: string
 }
 
-/** The records of a shapefile in turn; after `advance` said true, one is in memory. */
+/** The records of a shapefile in turn; after `advance` said true, one is at hand. */
 export type ShapefileRecords = {
   readonly shp: ByteWindow | undefined
   readonly shx: ByteWindow | undefined
@@ -26,7 +26,12 @@ export type ShapefileRecords = {
   shapeEnd: number
   /** Where the row lies in the window of the .dbf; -1 when there is none. */
   rowAt: number
+  /** Where the next record lies, when it has to be brought into memory. */
+  wanted: Wanted | undefined
 }
+
+/** Bytes that have to be brought into memory before the step can be taken. */
+type Wanted = { readonly window: ByteWindow; readonly offset: number; readonly size: number }
 
 const headerSize = 100
 
@@ -47,7 +52,7 @@ export async function openRecords(parts: ShapefileParts, opened: ByteWindow[]): 
       code: 'short_dbf',
       message: 'The .dbf file ends too early; the rows it lacks have no attributes.',
     })
-  const at = { index: -1, nextOffset: headerSize, shapeStart: 0, shapeEnd: 0, rowAt: -1 }
+  const at = { index: -1, nextOffset: headerSize, shapeStart: 0, shapeEnd: 0, rowAt: -1, wanted: undefined }
   return { shp, shx, dbf, shpEnd, warnings, ...at }
 }
 
@@ -80,17 +85,19 @@ async function soundIndex(shx: ByteWindow, shpEnd: number, warnings: Warning[]):
   return undefined
 }
 
-/** Bytes that have to be brought into memory before the step can be taken. */
-type Wanted = { readonly window: ByteWindow; readonly offset: number; readonly size: number }
+/** Goes to the next record in memory that is not deleted; false when there is none. */
+export function advance(records: ShapefileRecords): boolean {
+  let step = takeStep(records)
+  while (step === 'deleted') step = takeStep(records)
+  if (step === 'record') return true
+  records.wanted = step === 'end' ? undefined : step
+  return false
+}
 
-/** Goes to the next record that is not deleted; false at the end of sound files. Only rarely is there something to wait for. */
-export function advance(records: ShapefileRecords): boolean | Promise<boolean> {
-  for (;;) {
-    const step = takeStep(records)
-    if (step === 'end') return verifyWindows([records.shp, records.dbf?.window]).then(() => false)
-    if (step === 'record') return true
-    if (step !== 'deleted') return moveTo(step.window, step.offset, step.size).then(() => advance(records))
-  }
+/** Brings the next record into memory; false at the end. */
+export async function bringNext({ wanted }: ShapefileRecords): Promise<boolean> {
+  if (wanted) await moveTo(wanted.window, wanted.offset, wanted.size)
+  return wanted !== undefined
 }
 
 function takeStep(records: ShapefileRecords): 'record' | 'deleted' | 'end' | Wanted {

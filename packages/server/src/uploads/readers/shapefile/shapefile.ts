@@ -1,17 +1,23 @@
 import { readFile } from 'node:fs/promises'
-import type { GeometryWriter } from '../../../geometry/ewkb-writer.ts'
 import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
 import type { ByteWindow } from '../engine/byte-window.ts'
 import { createReader } from '../engine/create-reader.ts'
-import type { Facts, Reading, ReadingOptions, Shape } from '../engine/reading.ts'
+import type { Facts, Reading, ReadingOptions } from '../engine/reading.ts'
 import { asReadFault, layerNameOf, type OpenOptions, type Reader, ReadFault, type Warning } from '../reader.ts'
 import { dbfFieldType } from './dbf.ts'
 import { createTextFindings, dbfText, textIn } from './dbf-text.ts'
 import { createDbfRow } from './dbf-values.ts'
 import { copyPlainShape } from './fast.ts'
 import { readShape } from './geometry.ts'
-import { advance, openRecords, type ShapefileParts, type ShapefileRecords, verifyWindows } from './records.ts'
+import {
+  advance,
+  bringNext,
+  openRecords,
+  type ShapefileParts,
+  type ShapefileRecords,
+  verifyWindows,
+} from './records.ts'
 
 /** A .shp file that came alone. */
 export async function openShapefile(file: string, { fileName }: OpenOptions): Promise<Reader> {
@@ -43,22 +49,15 @@ async function openLayer(
     const said = { option: encoding, cpg, languageDriver: records.dbf?.languageDriver ?? 0 }
     return readLayer({ parts, records, opened, said, wkt: await referenceOf(parts) }, before)
   } catch (error) {
-    return await closeAfter(error, opened)
+    // That an archive is damaged is told rather than what follows from it.
+    const verified = error instanceof ReadFault ? verifyWindows(opened) : Promise.resolve()
+    await verified.finally(() => closeWindows(opened))
+    throw error
   }
 }
 
-async function closeAfter(error: unknown, opened: readonly ByteWindow[]): Promise<never> {
-  try {
-    return await explain(error, opened)
-  } finally {
-    for (const { source } of opened) await source.close()
-  }
-}
-
-/** That an archive is damaged is told rather than what follows from it. */
-async function explain(error: unknown, opened: readonly ByteWindow[]): Promise<never> {
-  if (error instanceof ReadFault) await verifyWindows(opened)
-  throw error
+async function closeWindows(opened: readonly ByteWindow[]): Promise<void> {
+  for (const { source } of opened) await source.close()
 }
 
 type Layer = {
@@ -76,31 +75,18 @@ function readLayer({ parts, records, opened, said, wkt }: Layer, before: Facts |
   const found = createTextFindings()
   const row = createDbfRow(records, found, textIn(before?.encoding ?? 'utf-8'))
   const geometry = createFlatGeometry()
-  const counts = { closed: 0 }
   let missingRows = 0
-  let shape: Shape = 'missing'
-  const mendRecordShape = (writer: GeometryWriter): Shape =>
-    readRecordShape(records, geometry) ? writeFlatGeometry(writer, geometry, counts) : 'missing'
-  const take = (isThere: boolean, writer: GeometryWriter): boolean => {
-    if (!isThere) return false
-    if (dbf && records.rowAt < 0) missingRows++
-    shape = copyRecordShape(records, writer) ?? mendRecordShape(writer)
-    return true
-  }
   return {
-    places: row.places,
+    ...row,
     next(writer) {
-      try {
-        const step = advance(records)
-        if (typeof step === 'boolean') return take(step, writer)
-        return step.then((isThere) => take(isThere, writer)).catch((error) => explain(error, opened))
-      } catch (error) {
-        return explain(error, opened)
-      }
+      if (!advance(records)) return undefined
+      if (dbf && records.rowAt < 0) missingRows++
+      const { shp, shapeStart, shapeEnd } = records
+      const copied = shp && copyPlainShape(shp, shapeStart, shapeEnd, writer)
+      return copied ?? (readRecordShape(records, geometry) ? writeFlatGeometry(writer, geometry) : 'missing')
     },
-    shape: () => shape,
-    kindsOf: row.kindsOf,
-    write: row.write,
+    fill: () => bringNext(records),
+    verify: () => verifyWindows(opened),
     fields: (kinds) => {
       const { decode } = dbfText(said, fields, found)
       return fields.map((field, place) => ({
@@ -113,16 +99,10 @@ function readLayer({ parts, records, opened, said, wkt }: Layer, before: Facts |
     facts: () => {
       const { encoding, warnings } = dbfText(said, fields, found)
       const all = [...partWarnings(parts, missingRows), ...records.warnings, ...warnings]
-      return { wkt, encoding, warnings: all, closedRings: counts.closed }
+      return { wkt, encoding, warnings: all }
     },
-    close: async () => {
-      for (const { source } of opened) await source.close()
-    },
+    close: () => closeWindows(opened),
   }
-}
-
-function copyRecordShape({ shp, shapeStart, shapeEnd }: ShapefileRecords, writer: GeometryWriter): Shape | undefined {
-  return shp && copyPlainShape(shp, shapeStart, shapeEnd, writer)
 }
 
 function readRecordShape(records: ShapefileRecords, geometry: ReturnType<typeof createFlatGeometry>): boolean {
