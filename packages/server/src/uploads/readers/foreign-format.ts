@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { readStart } from './file-start.ts'
 import { ReadFault } from './reader.ts'
 
 /** The formats that are read, for messages. */
@@ -142,13 +142,7 @@ const headBytes = 64 * 1024
 
 /** The same of a file on disk. */
 export async function foreignFileFault(file: string): Promise<ReadFault | undefined> {
-  const handle = await open(file)
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-    return foreignFault(buffer.subarray(0, bytesRead))
-  } finally {
-    await handle.close()
-  }
+  return foreignFault(await readStart(file, headBytes))
 }
 
 const xmlKinds: Readonly<Record<string, string>> = {

@@ -188,9 +188,12 @@ function textOf(value: unknown): string {
 // Not yet in the types of TypeScript.
 const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown }
 
-/** Integers beyond 2^53 keep their digits. */
+/** Integers beyond 2^53 keep their digits. Bytes in nested values are most often text. */
 export function jsonOf(value: unknown): string {
-  return JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? rawJson(String(inner)) : inner))
+  return JSON.stringify(value, (_key, inner) => {
+    if (typeof inner === 'bigint') return rawJson(String(inner))
+    return inner instanceof Uint8Array ? Buffer.from(inner).toString('utf8') : inner
+  })
 }
 
 function writeUuid(writer: RowWriter, value: unknown): void {

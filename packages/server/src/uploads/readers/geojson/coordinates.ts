@@ -58,29 +58,12 @@ function open(cursor: Cursor): boolean {
 
 function readPoint(cursor: Cursor, writer: GeometryWriter): void {
   const start = cursor.at
-  if (readPlainPosition(cursor, writer)) return
-  cursor.at = start
-  if (open(cursor)) {
+  const isEmpty = !open(cursor)
+  if (isEmpty) writeEmptyPosition(writer)
+  else {
     cursor.at = start
     readPosition(cursor, writer)
-  } else writeEmptyPosition(writer)
-}
-
-/** Reads a position of two plain numbers, as most are; false when it is another. */
-function readPlainPosition(cursor: Cursor, writer: GeometryWriter): boolean {
-  const { bytes } = cursor
-  if (peek(cursor) !== openBracket) return false
-  cursor.at++
-  peek(cursor)
-  const x = readPlainNumber(bytes, cursor)
-  if (peek(cursor) !== comma) return false
-  cursor.at++
-  peek(cursor)
-  const y = readPlainNumber(bytes, cursor)
-  if (peek(cursor) !== closeBracket || Number.isNaN(x) || Number.isNaN(y)) return false
-  cursor.at++
-  writePosition(writer, x, y, 0)
-  return true
+  }
 }
 
 function readLine(cursor: Cursor, writer: GeometryWriter): void {

@@ -3,7 +3,6 @@ import { upperG, upperP } from '../../../geometry/character-codes.ts'
 import type { FlatGeometry } from '../../../geometry/flat-geometry.ts'
 import { readFlatGeometry } from '../../../geometry/flat-geometry-read.ts'
 import { asReadFault, ReadFault } from '../reader.ts'
-import { tooLarge } from './values.ts'
 
 /** The size of the envelope by its code; the other codes are not valid. */
 const envelopeBytes = [0, 32, 48, 48, 64]
@@ -15,7 +14,6 @@ export function readPackedGeometry(
   feature: number,
 ): boolean {
   if (value === null || value === undefined) return false
-  if (value === tooLarge) throw new ReadFault('feature_too_large', 'A geometry is too large.', { feature })
   if (!(value instanceof Uint8Array)) throw damaged('it is not binary', feature)
   if (value.length === 0) return false
   try {

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test'
 import { mutate, randomOf } from '../../../../testing/uploads/mutations.ts'
 import { readLayer } from '../../../../testing/uploads/read-back.ts'
 import { layersFor, writeLayer } from '../../../../testing/uploads/source-layers.ts'
-import { ReadFault } from '../reader.ts'
+import { maxFeatureBytes, ReadFault } from '../reader.ts'
 import { tileArchiveKind } from '../sqlite/tile-archive.ts'
 import { openGeoPackage } from './geopackage.ts'
 
@@ -96,6 +96,23 @@ test('a geometry that is none is a fault that names the feature', async () => {
       assert.equal(error.place.feature, 2)
       return true
     })
+  }
+})
+
+test('a value larger than the limit is a fault, in a column as well as in a geometry', async () => {
+  for (const column of ['gpkg_geom', 'large']) {
+    const sql = `ALTER TABLE points ADD COLUMN large; UPDATE points SET ${column} = zeroblob(${maxFeatureBytes + 1}) WHERE gpkg_fid = 2`
+    const file = await altered('points', sql)
+    await assert.rejects(read(file), { name: 'ReadFault', code: 'row_too_large' })
+  }
+})
+
+test('a table that is said to hold points may hold other geometries', async () => {
+  const say = "UPDATE gpkg_geometry_columns SET geometry_type_name = 'POINT'"
+  for (const name of ['points', 'holes', 'mixed_geometries', 'nulls']) {
+    const { scanned, rows } = await read(await altered(name, say))
+    const known = await read(await fileOf(name))
+    assert.deepEqual({ scanned, rows }, { scanned: known.scanned, rows: known.rows })
   }
 })
 

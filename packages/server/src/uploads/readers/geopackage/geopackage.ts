@@ -1,4 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import { createFlatGeometry } from '../../../geometry/flat-geometry.ts'
 import { writeFlatGeometry } from '../../../geometry/flat-geometry-write.ts'
 import { createReader } from '../engine/create-reader.ts'
@@ -7,7 +8,7 @@ import { kind } from '../engine/type-inference.ts'
 import { maxFields, type Reader, ReadFault } from '../reader.ts'
 import { openSqliteFile, type SqliteFile } from '../sqlite/sqlite-file.ts'
 import { readPackedGeometry } from './geometry.ts'
-import { guarded, type Row, rowsOf } from './rows.ts'
+import { guarded, openRows, type Row } from './rows.ts'
 import { describeTable, type PackageTable, packageLayers } from './tables.ts'
 import { columnType, hintOf, kindsOfCell, writeCell } from './values.ts'
 
@@ -20,10 +21,7 @@ export async function openGeoPackage(file: string, keyName?: string): Promise<Re
     return createReader({
       format: 'gpkg',
       layers,
-      open: (layer, { signal }) => {
-        const table = guarded(() => describeTable(opened, layer, keyName))
-        return readTable(opened.database, table, signal)
-      },
+      open: (layer) => guarded(() => readTable(opened.database, describeTable(opened, layer, keyName))),
       close: async () => opened.close(),
     })
   } catch (error) {
@@ -35,12 +33,11 @@ export async function openGeoPackage(file: string, keyName?: string): Promise<Re
 /** Where the number of a row is, should it say more than their order. */
 const keyPlace = maxFields
 
-function readTable(database: SqliteFile['database'], table: PackageTable, signal: AbortSignal): Reading {
+function readTable(database: SqliteFile['database'], table: PackageTable): Reading {
   const { columns, key } = table
   const hints = columns.map(({ declared }) => hintOf(declared))
   const geometry = createFlatGeometry()
-  let fraction = 0
-  const batches = rowsOf(database, table, { signal, onProgress: (done) => (fraction = done) })
+  const stored = openRows(database, table)
   let [rows, at, count]: [readonly Row[], number, number] = [[], -1, 0]
   let row: Row = []
   const cellAt = (place: number): SQLOutputValue => row[place === keyPlace ? 0 : place + 2] ?? null
@@ -50,14 +47,14 @@ function readTable(database: SqliteFile['database'], table: PackageTable, signal
       const following = rows[++at]
       if (!following) return undefined
       row = following
-      return readPackedGeometry(row[1], geometry, ++count) ? writeFlatGeometry(writer, geometry) : 'missing'
+      const packed = table.isOfPoints ? Buffer.from(String(row[1]), 'hex') : row[1]
+      return readPackedGeometry(packed, geometry, ++count) ? writeFlatGeometry(writer, geometry) : 'missing'
     },
     async fill() {
-      const { value, done: isOver } = await batches.next()
-      if (isOver) return false
-      rows = value
+      await setImmediate()
+      rows = stored.next() ?? []
       at = -1
-      return true
+      return rows.length > 0
     },
     kindsOf(place) {
       const value = cellAt(place)
@@ -66,9 +63,8 @@ function readTable(database: SqliteFile['database'], table: PackageTable, signal
     },
     write: (writer, place, type) => writeCell(writer, type, cellAt(place)),
     fields: (kinds) => fieldsOf(table, kinds),
-    progress: () => fraction,
+    progress: stored.progress,
     facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [] }),
-    close: async () => void (await batches.return(undefined)),
   }
 }
 

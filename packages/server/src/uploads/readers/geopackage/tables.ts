@@ -2,12 +2,11 @@ import { featureIdName } from '../engine/feature-ids.ts'
 import { maxFields, ReadFault } from '../reader.ts'
 import type { SqliteFile } from '../sqlite/sqlite-file.ts'
 
-/** Columns go by their place, because their names may be no text. Bulky ones can hold long values. */
+/** Columns go by their place, because their names may be no text. */
 export type PackageColumn = {
   readonly name: string
   readonly alias: string
   readonly declared: string
-  readonly isBulky: boolean
 }
 
 export type PackageTable = {
@@ -18,6 +17,8 @@ export type PackageTable = {
   readonly aliases: readonly string[]
   /** The alias of the column. */
   readonly geometry?: string
+  /** All geometries are said to be points. */
+  readonly isOfPoints: boolean
   readonly columns: readonly PackageColumn[]
   /** What the column is called that has the row's number, should it say more than the order of the rows. */
   readonly key?: string
@@ -70,7 +71,7 @@ export function describeTable(file: SqliteFile, name: string, keyName?: string):
     // Generated columns are left out: they run what the file says.
     .filter((column) => 'hidden' in column && column.hidden === 0 && column !== geometry)
     .filter((column) => !isMadeKey(column))
-    .map(({ name: label, declared, alias }) => ({ name: label, declared, alias, isBulky: isBulky(declared) }))
+    .map(({ name: label, declared, alias }) => ({ name: label, declared, alias }))
   if (columns.length > maxFields)
     throw new ReadFault('too_many_columns', `The table has more than ${maxFields} columns, the limit.`)
   const aliases = all.map(({ alias }) => alias)
@@ -90,20 +91,19 @@ function numberOf(names: readonly string[]): string {
   return free
 }
 
-function isBulky(declared: string): boolean {
-  return !/INT|BOOL|REAL|FLOAT|DOUBLE/.test(declared)
-}
+type Geometry = Pick<PackageTable, 'geometry' | 'isOfPoints' | 'srid' | 'wkt'>
 
-function geometryOf(file: SqliteFile, table: string): { geometry?: string; srid?: number; wkt?: string } {
-  if (!hasRegister(file, 'gpkg_geometry_columns')) return {}
+function geometryOf(file: SqliteFile, table: string): Geometry {
+  const none = { isOfPoints: false }
+  if (!hasRegister(file, 'gpkg_geometry_columns')) return none
   const row = file.database
     .prepare(
-      `SELECT substr(column_name, 1, 1000) AS name, srs_id AS srs FROM gpkg_geometry_columns
-        WHERE lower(substr(table_name, 1, 1000)) = lower(?) LIMIT 1`,
+      `SELECT substr(column_name, 1, 1000) AS name, srs_id AS srs, upper(substr(geometry_type_name, 1, 10)) = 'POINT' AS "isOfPoints"
+        FROM gpkg_geometry_columns WHERE lower(substr(table_name, 1, 1000)) = lower(?) LIMIT 1`,
     )
     .get(table)
-  if (!row) return {}
-  return { geometry: String(row.name), ...referenceOf(file, Number(row.srs)) }
+  if (!row) return none
+  return { geometry: String(row.name), isOfPoints: row.isOfPoints === 1, ...referenceOf(file, Number(row.srs)) }
 }
 
 /** By the code of EPSG, else by its definition; -1 and 0 stand for none. */

@@ -1,11 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { SQLOutputValue } from 'node:sqlite'
 import { type RowWriter, writeBoolean, writeNull, writeValue } from '../engine/copy-binary.ts'
 import { fieldTypeOf, kind, kindsOfString, kindsOfValue } from '../engine/type-inference.ts'
-import { type FieldType, ReadFault } from '../reader.ts'
-
-/** Stands for a value that was not read. */
-export const tooLarge = `too large ${randomUUID()}`
+import type { FieldType } from '../reader.ts'
 
 /** Bytes: a kind that text files do not know. */
 const bytesKind = 1 << 20
@@ -23,7 +19,6 @@ export function hintOf(declared: string): CellHint {
 export function kindsOfCell(value: Exclude<SQLOutputValue, null>, hint: CellHint): number {
   if (value instanceof Uint8Array) return bytesKind
   if (typeof value === 'string') {
-    if (value === tooLarge) throw new ReadFault('row_too_large', 'A value is too large.')
     if (hint !== 'temporal') return kind.text
     return value === '' ? kind.none : kindsOfString(value)
   }

@@ -28,17 +28,6 @@ export function writeParquetValue(writer: RowWriter, column: ParquetColumn, type
   else if (type === 'time') writeInt8(writer, Math.trunc(Number(value) * column.microsPerUnit))
   else if (type === 'timestamp' || type === 'timestamptz') writeInt8(writer, BigInt(value as bigint) - unixMicrosTo2000)
   else if (type === 'text' && value instanceof Uint8Array) writeText(writer, Buffer.from(value).toString('utf8'))
-  else if (type === 'json')
-    writeJson(writer, typeof value === 'string' && column.type === 'json' ? value : jsonText(value))
+  else if (type === 'json' && typeof value === 'string' && column.type === 'json') writeJson(writer, value)
   else writeValue(writer, type, value)
-}
-
-const { rawJSON: rawJson } = JSON as unknown as { rawJSON: (text: string) => unknown }
-
-/** Bytes in nested values are most often text. */
-function jsonText(value: unknown): string {
-  return JSON.stringify(value, (_, inner) => {
-    if (typeof inner === 'bigint') return rawJson(String(inner))
-    return inner instanceof Uint8Array ? Buffer.from(inner).toString('utf8') : inner
-  })
 }

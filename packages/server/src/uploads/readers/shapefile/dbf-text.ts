@@ -33,19 +33,19 @@ export function withoutHalfCharacter(text: Buffer): Buffer {
   return start + size > text.length ? text.subarray(0, start) : text
 }
 
-/** Where an encoding may be said, the first that says one counts. */
-export type SaidEncoding = {
+/** Where an encoding may be declared; the first that is known counts. */
+export type DeclaredEncoding = {
   readonly option: string | undefined
   readonly cpg: string | undefined
   readonly languageDriver: number
 }
 
 /** As the client says, else as the files say, else as UTF-8 where all of it is that, else by the language of its words. */
-export function dbfText(said: SaidEncoding, fields: readonly DbfField[], values: TextFindings): DbfText {
+export function dbfText(sources: DeclaredEncoding, fields: readonly DbfField[], values: TextFindings): DbfText {
   const found = withNames(fields, values)
-  const chosen = said.option === undefined ? undefined : encodingNamed(said.option)
+  const chosen = sources.option === undefined ? undefined : encodingNamed(sources.option)
   if (chosen !== undefined) return textIn(chosen, chosen === 'utf-8' && !found.isAllUtf8 ? [unreadable] : [])
-  const declared = encodingOf(said.cpg, said.languageDriver)
+  const declared = encodingOf(sources.cpg, sources.languageDriver)
   const isRefuted = declared === 'utf-8' && !found.isAllUtf8
   if (declared !== undefined && !isRefuted) return textIn(declared)
   if (found.words.words.size === 0) return textIn('utf-8')

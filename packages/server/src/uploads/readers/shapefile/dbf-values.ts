@@ -47,7 +47,7 @@ type Found = {
 const isWhole = ({ letter, decimals }: DbfField): boolean => letter === 'N' && decimals === 0
 const isText = (field: DbfField): boolean => !field.isBinary && dbfFieldType(field, kind.none) === 'text'
 
-/** What is seen of the text of all columns is put into `seen`; text is written as it is said to be in. */
+/** What is seen of the text of all columns is put into `seen`; text is read in its encoding. */
 export function createDbfRow(records: ShapefileRecords, seen: TextFindings, text: DbfText): DbfRow {
   const { dbf } = records
   const fields = dbf?.fields ?? []

@@ -12,7 +12,7 @@ export type ShapefileParts = {
   readonly cpg?: string
 }
 
-/** The records of a shapefile in turn; after `advance` said true, one is at hand. */
+/** The records of a shapefile in turn; after `advance` answered true, one is at hand. */
 export type ShapefileRecords = {
   readonly shp: ByteWindow | undefined
   readonly shx: ByteWindow | undefined
@@ -65,9 +65,9 @@ async function checkedEnd(shp: ByteWindow): Promise<number> {
   if (shp.fileSize < headerSize) throw new ReadFault('truncated', 'The .shp file ends within its header.')
   await moveTo(shp, 0, headerSize)
   if (shp.view.getInt32(0) !== 9994) throw new ReadFault('wrong_format', 'The .shp file is not a Shapefile.')
-  const said = shp.view.getInt32(24) * 2
-  if (said > shp.fileSize) throw new ReadFault('truncated', 'The .shp file is shorter than its header says.')
-  return said > headerSize ? said : shp.fileSize
+  const declaredSize = shp.view.getInt32(24) * 2
+  if (declaredSize > shp.fileSize) throw new ReadFault('truncated', 'The .shp file is shorter than its header says.')
+  return declaredSize > headerSize ? declaredSize : shp.fileSize
 }
 
 /** The index is of use only where it leads forward through the file: so it is when it is right. */

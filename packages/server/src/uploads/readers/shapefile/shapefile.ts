@@ -46,8 +46,8 @@ async function openLayer(
   try {
     const records = await openRecords(parts, opened)
     const cpg = parts.cpg === undefined ? undefined : await readFile(parts.cpg, 'latin1')
-    const said = { option: encoding, cpg, languageDriver: records.dbf?.languageDriver ?? 0 }
-    return readLayer({ parts, records, opened, said, wkt: await referenceOf(parts) }, before)
+    const encodings = { option: encoding, cpg, languageDriver: records.dbf?.languageDriver ?? 0 }
+    return readLayer({ parts, records, opened, encodings, wkt: await referenceOf(parts) }, before)
   } catch (error) {
     // That an archive is damaged is told rather than what follows from it.
     const verified = error instanceof ReadFault ? verifyWindows(opened) : Promise.resolve()
@@ -64,12 +64,12 @@ type Layer = {
   readonly parts: ShapefileParts
   readonly records: ShapefileRecords
   readonly opened: readonly ByteWindow[]
-  /** Where the encoding of the text may be said. */
-  readonly said: Parameters<typeof dbfText>[0]
+  /** Where the encoding of the text may be declared. */
+  readonly encodings: Parameters<typeof dbfText>[0]
   readonly wkt: string | undefined
 }
 
-function readLayer({ parts, records, opened, said, wkt }: Layer, before: Facts | undefined): Reading {
+function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: Facts | undefined): Reading {
   const { dbf } = records
   const fields = dbf?.fields ?? []
   const found = createTextFindings()
@@ -88,7 +88,7 @@ function readLayer({ parts, records, opened, said, wkt }: Layer, before: Facts |
     fill: () => bringNext(records),
     verify: () => verifyWindows(opened),
     fields: (kinds) => {
-      const { decode } = dbfText(said, fields, found)
+      const { decode } = dbfText(encodings, fields, found)
       return fields.map((field, place) => ({
         name: decode(field.rawName),
         place,
@@ -97,7 +97,7 @@ function readLayer({ parts, records, opened, said, wkt }: Layer, before: Facts |
     },
     progress: () => (records.shp ? records.nextOffset / records.shpEnd : records.index / (dbf?.presentCount || 1)),
     facts: () => {
-      const { encoding, warnings } = dbfText(said, fields, found)
+      const { encoding, warnings } = dbfText(encodings, fields, found)
       const all = [...partWarnings(parts, missingRows), ...records.warnings, ...warnings]
       return { wkt, encoding, warnings: all }
     },

@@ -1,6 +1,6 @@
 import { constants, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { ReadFault } from '../reader.ts'
+import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
 /**
  * An SQLite file of a stranger's, opened read-only. Three checks, because each alone has a gap: a table is read only when its
@@ -18,10 +18,9 @@ export type SqliteFile = {
 export const ownExpression = 'graticule_source'
 
 const maxEntries = 20_000
-/** The largest row that is read; larger values are refused long before. */
-const maxRowBytes = 256 * 1024 * 1024
-const limits = { length: maxRowBytes, sqlLength: 1_000_000, attach: 0, vdbeOp: 100_000, triggerDepth: 1 }
-const ownFunctions: ReadonlySet<unknown> = new Set(['iif', 'octet_length', 'max', 'count', 'lower', 'upper', 'substr'])
+/** Larger values never come into memory. */
+const limits = { length: maxFeatureBytes, sqlLength: 1_000_000, attach: 0, vdbeOp: 100_000, triggerDepth: 1 }
+const ownFunctions: ReadonlySet<unknown> = new Set(['hex', 'max', 'count', 'lower', 'upper', 'substr'])
 
 export function openSqliteFile(file: string): SqliteFile {
   const url = pathToFileURL(file)

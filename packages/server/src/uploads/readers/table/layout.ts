@@ -1,6 +1,6 @@
-import { open } from 'node:fs/promises'
 import { type Cell, rowsOf } from '../csv/rows.ts'
 import { kind, kindsOfText } from '../engine/type-inference.ts'
+import { readStart } from '../file-start.ts'
 import { maxFields, ReadFault, type Warning } from '../reader.ts'
 import type { GeometryPlace } from './geometry-cell.ts'
 import { findGeometry } from './geometry-place.ts'
@@ -76,15 +76,10 @@ function mostFrequent(numbers: readonly number[]): number {
 }
 
 async function beginning(file: string): Promise<string> {
-  const handle = await open(file)
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0)
-    const text = buffer.toString('utf8', 0, bytesRead).replace(/^\ufeff/, '')
-    // The last row of a whole file needs no line end, that of a sample is cut.
-    return bytesRead < sampleBytes ? `${text}\n` : text
-  } finally {
-    await handle.close()
-  }
+  const bytes = await readStart(file, sampleBytes)
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '')
+  // The last row of a whole file needs no line end, that of a sample is cut.
+  return bytes.length < sampleBytes ? `${text}\n` : text
 }
 
 /** The delimiter that cuts the first rows into the same number of cells most often, and into more than one. */

@@ -5,67 +5,29 @@ const require = createRequire(import.meta.url)
 /** The code pages of DOS, which TextDecoder does not know. */
 const dosPages = new Set(['437', '737', '775', '850', '852', '857', '860', '861', '863', '865'])
 
-/** The language driver of a .dbf header. */
-const languageDrivers: Readonly<Record<number, string>> = {
-  1: '437',
-  2: '850',
-  3: '1252',
-  8: '865',
-  9: '437',
-  10: '850',
-  11: '437',
-  13: '437',
-  14: '850',
-  15: '437',
-  16: '850',
-  17: '437',
-  18: '850',
-  19: '932',
-  20: '850',
-  21: '437',
-  22: '850',
-  23: '865',
-  24: '437',
-  25: '437',
-  26: '850',
-  27: '437',
-  28: '863',
-  29: '850',
-  31: '852',
-  34: '852',
-  35: '852',
-  36: '860',
-  37: '850',
-  38: '866',
-  55: '850',
-  64: '852',
-  77: '936',
-  78: '949',
-  79: '950',
-  80: '874',
-  87: '1252',
-  88: '1252',
-  89: '1252',
-  100: '852',
-  101: '866',
-  102: '865',
-  103: '861',
-  106: '737',
-  107: '857',
-  108: '863',
-  120: '950',
-  121: '949',
-  122: '936',
-  123: '932',
-  124: '874',
-  134: '737',
-  135: '852',
-  136: '857',
-  200: '1250',
-  201: '1251',
-  202: '1254',
-  203: '1253',
-  204: '1257',
+/** The language drivers of a .dbf header that stand for each code page. */
+const languageDrivers: Readonly<Record<string, readonly number[]>> = {
+  437: [1, 9, 11, 13, 15, 17, 21, 24, 25, 27],
+  737: [106, 134],
+  850: [2, 10, 14, 16, 18, 20, 22, 26, 29, 37, 55],
+  852: [31, 34, 35, 64, 100, 135],
+  857: [107, 136],
+  860: [36],
+  861: [103],
+  863: [28, 108],
+  865: [8, 23, 102],
+  866: [38, 101],
+  874: [80, 124],
+  932: [19, 123],
+  936: [77, 122],
+  949: [78, 121],
+  950: [79, 120],
+  1250: [200],
+  1251: [201],
+  1252: [3, 87, 88, 89],
+  1253: [203],
+  1254: [202],
+  1257: [204],
 }
 
 const labels: Readonly<Record<string, string>> = {
@@ -84,17 +46,17 @@ const labels: Readonly<Record<string, string>> = {
 
 export type DecodeText = (bytes: Uint8Array) => string
 
-/** The name of the encoding that a .cpg file or a .dbf header says; undefined when neither says one we know. */
+/** The name of the encoding that a .cpg file or a .dbf header declares; undefined when neither declares one we know. */
 export function encodingOf(cpg: string | undefined, languageDriver: number): string | undefined {
-  const said = cpg === undefined ? undefined : encodingNamed(cpg)
-  if (said !== undefined) return said
-  const page = languageDrivers[languageDriver]
+  const named = cpg === undefined ? undefined : encodingNamed(cpg)
+  if (named !== undefined) return named
+  const page = Object.keys(languageDrivers).find((name) => languageDrivers[name]?.includes(languageDriver))
   return page === undefined ? undefined : encodingNamed(page)
 }
 
 /** `1252`, `ANSI 1252`, `CP1252`, `OEM 437`, `ISO 8859-1`, `88591` and `UTF-8` are all seen in .cpg files. */
-export function encodingNamed(said: string): string | undefined {
-  const name = said.trim().toLowerCase()
+export function encodingNamed(label: string): string | undefined {
+  const name = label.trim().toLowerCase()
   const iso = /^(?:iso)?[ _-]?8859[ _-]?(\d{1,2})$/.exec(name)?.[1]
   if (iso) return known(`iso-8859-${iso}`)
   const page = /^(?:ansi|oem|cp|ibm|windows|dos)?[ _-]?(\d{3,5})$/.exec(name)?.[1]

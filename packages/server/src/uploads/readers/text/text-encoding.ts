@@ -16,10 +16,10 @@ export async function inUtf8(
     directory,
     signal,
     onAdvance,
-    encoding: said,
+    encoding: label,
   }: Pick<OpenOptions, 'directory' | 'signal' | 'onAdvance' | 'encoding'>,
 ): Promise<{ file: string; warnings: Warning[] }> {
-  const chosen = said === undefined ? undefined : encodingNamed(said)
+  const chosen = label === undefined ? undefined : encodingNamed(label)
   const encoding = await encodingOf(file, signal, chosen)
   if (encoding === 'utf-8') return { file, warnings: [] }
   const copy = join(await mkdtemp(join(directory, 'utf-8-')), 'text')

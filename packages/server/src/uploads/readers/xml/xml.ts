@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { SaxesParser } from 'saxes'
+import { readStart } from '../file-start.ts'
 import { maxFeatureBytes, ReadFault } from '../reader.ts'
 
 /** What looks at the elements of a file; names come without their prefix. */
@@ -52,18 +53,14 @@ function decode(decoder: Decoder, chunk?: Buffer): string {
 
 /** By the mark of UTF-16, else by what the file declares. */
 async function decoderOf(file: string): Promise<Decoder> {
-  const handle = await open(file)
+  const start = await readStart(file, 256)
+  const mark = start.toString('hex', 0, 2)
+  const declared = /^[^<]*<\?xml[^>]*encoding=["']([\w.:-]+)["']/.exec(start.toString('latin1'))?.[1]
+  const label = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : (declared ?? 'utf-8')
   try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(256), 0, 256, 0)
-    const mark = buffer.toString('hex', 0, 2)
-    const declared = /^[^<]*<\?xml[^>]*encoding=["']([\w.:-]+)["']/.exec(buffer.toString('latin1', 0, bytesRead))?.[1]
-    const label = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : (declared ?? 'utf-8')
     return new TextDecoder(label, { fatal: true })
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error
     throw new ReadFault('unsupported_encoding', 'The encoding that the XML declares is not known.', {}, error)
-  } finally {
-    await handle.close()
   }
 }
 
