@@ -4,7 +4,7 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 export type Events = {
   /** `operation` is its id, or `none` for what is no operation. */
   request: { operation: string; status: number; seconds: number }
-  tile: { of: 'dataset' | 'archive'; isKept: boolean }
+  tile: { of: 'dataset' | 'archive'; isCached: boolean }
   tileMade: { querySeconds: number; encodeSeconds: number; compressSeconds: number; bytes: number }
   upload: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }
   sent: { kind: string; status: 'delivered' | 'failed' }

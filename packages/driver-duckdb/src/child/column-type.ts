@@ -73,6 +73,6 @@ function nameOf(type: DuckDBType): string {
   if (isJson(type)) return 'JSON'
   if (type.typeId !== DuckDBTypeId.GEOMETRY) return type.toString().slice(0, maxTypeLength)
   const { srid, system } = systemOf(type.crs)
-  const told = system ?? (srid === 0 ? undefined : srid === 4326 ? 'OGC:CRS84' : `EPSG:${srid}`)
-  return told === undefined ? 'GEOMETRY' : `GEOMETRY(${told})`
+  const systemName = system ?? (srid === 0 ? undefined : srid === 4326 ? 'OGC:CRS84' : `EPSG:${srid}`)
+  return systemName === undefined ? 'GEOMETRY' : `GEOMETRY(${systemName})`
 }

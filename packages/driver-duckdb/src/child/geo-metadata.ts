@@ -7,7 +7,7 @@ import { UnusableFile } from './table-facts.ts'
 export type GeoColumn = {
   readonly encoding: string
   readonly fact: Omit<GeometryFact, 'srid' | 'system'>
-  /** undefined: not told, which means longitude and latitude. */
+  /** undefined: not given, which means longitude and latitude. */
   readonly crs: unknown
 }
 
@@ -18,15 +18,15 @@ export function readGeoMetadata(text: string): ReadonlyMap<string, GeoColumn> | 
   const columns = fields(fields(parsed(text))?.columns)
   if (!columns) return undefined
   const entries = Object.entries(columns).slice(0, maxColumns)
-  return new Map(entries.flatMap(([name, told]) => (fields(told) ? [[name, geoColumn(fields(told) ?? {})]] : [])))
+  return new Map(entries.flatMap(([name, column]) => (fields(column) ? [[name, geoColumn(fields(column) ?? {})]] : [])))
 }
 
-function geoColumn({ encoding, geometry_types, bbox, covering, edges, ...told }: Fields): GeoColumn {
+function geoColumn({ encoding, geometry_types, bbox, covering, edges, ...others }: Fields): GeoColumn {
   const extent = boxOf(bbox)
   const boxes = coveringOf(fields(covering)?.bbox)
   return {
     encoding: String(encoding),
-    crs: 'crs' in told ? told.crs : 'OGC:CRS84',
+    crs: 'crs' in others ? others.crs : 'OGC:CRS84',
     fact: {
       ...kindOf(Array.isArray(geometry_types) ? geometry_types.map(String) : []),
       ...(extent && { extent }),
@@ -58,15 +58,15 @@ export function kindOf(types: readonly string[]): Pick<GeometryFact, 'type' | 'd
 }
 
 /** `[west, south, east, north]`, or with heights in between. */
-function boxOf(told: unknown): Box | undefined {
-  if (!Array.isArray(told) || !told.every((value) => Number.isFinite(value))) return undefined
-  const half = told.length / 2
+function boxOf(bbox: unknown): Box | undefined {
+  if (!Array.isArray(bbox) || !bbox.every((value) => Number.isFinite(value))) return undefined
+  const half = bbox.length / 2
   if (half !== 2 && half !== 3 && half !== 4) return undefined
-  return [told[0], told[1], told[half], told[half + 1]]
+  return [bbox[0], bbox[1], bbox[half], bbox[half + 1]]
 }
 
-function coveringOf(told: unknown): Covering | undefined {
-  const { xmin, ymin, xmax, ymax } = fields(told) ?? {}
+function coveringOf(bbox: unknown): Covering | undefined {
+  const { xmin, ymin, xmax, ymax } = fields(bbox) ?? {}
   const isPath = (path: unknown): path is string[] =>
     Array.isArray(path) && path.length > 0 && path.length <= 3 && path.every((name) => typeof name === 'string')
   return isPath(xmin) && isPath(ymin) && isPath(xmax) && isPath(ymax) ? { xmin, ymin, xmax, ymax } : undefined

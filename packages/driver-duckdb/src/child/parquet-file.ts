@@ -88,18 +88,18 @@ async function located(
   connection: DuckDBConnection,
   path: string,
   column: DuckdbColumn,
-  told: GeoColumn | undefined,
+  metadata: GeoColumn | undefined,
   schema: readonly SchemaRow[],
 ): Promise<DuckdbColumn> {
   if (!column.geometry) return column
   const native = schema.find(({ name }) => name === column.name)?.logical ?? ''
-  const system = told ? systemOfColumn(told) : nativeSystem(native)
+  const system = metadata ? systemOfColumn(metadata) : nativeSystem(native)
   const boxes =
-    told?.fact.extent && told.fact.type !== 'Geometry' ? {} : await nativeFacts(connection, path, column.name)
+    metadata?.fact.extent && metadata.fact.type !== 'Geometry' ? {} : await nativeFacts(connection, path, column.name)
   const geometry: GeometryFact = {
     ...column.geometry,
     ...boxes,
-    ...told?.fact,
+    ...metadata?.fact,
     ...system,
     ...(/^Geography/i.test(native) && { edges: 'spherical' }),
     ...(/^Geo(metry|graphy)/i.test(native) && { hasGroupBoxes: true }),
@@ -148,7 +148,7 @@ const typeNames: { readonly [name: string]: string } = {
 }
 
 /** `point_z` → `Point Z` */
-function typeName(told: string): string {
-  const [kind = '', axes = ''] = told.split('_')
+function typeName(geoType: string): string {
+  const [kind = '', axes = ''] = geoType.split('_')
   return `${typeNames[kind] ?? 'Geometry'}${axes && ` ${axes.toUpperCase()}`}`
 }

@@ -1,4 +1,5 @@
-import { addEnded, type Figures } from './figures.ts'
+import type { Figures } from '../concurrency/figures-exchange.ts'
+import { addEnded } from './figures.ts'
 import type { SupervisorMessage, WorkerMessage } from './messages.ts'
 
 /** Collects the figures of all workers for the one that was asked for them. */
@@ -12,7 +13,7 @@ type Send = (message: SupervisorMessage) => void
 type Member = { readonly send: Send; figures: Figures; isAsked: boolean }
 
 /** A worker that does not answer for so long is busy: its last figures stand for it. */
-const patienceMs = 2_000
+const answerTimeoutMs = 2_000
 
 export function createFiguresCollector(): FiguresCollector {
   const members = new Map<number, Member>()
@@ -32,7 +33,7 @@ export function createFiguresCollector(): FiguresCollector {
       waiting = waiting.filter((other) => other !== one)
       send({ k: 'collected', id, all: [ended, ...Array.from(members.values(), ({ figures }) => figures)] })
     }
-    const one = { reply, timer: setTimeout(reply, patienceMs) }
+    const one = { reply, timer: setTimeout(reply, answerTimeoutMs) }
     waiting.push(one)
     for (const member of members.values()) ask(member)
   }

@@ -1,16 +1,4 @@
-/** Metrics as prom-client gives them as JSON: a worker's, or those of workers that have ended. */
-export type Figures = readonly Metric[]
-
-type Metric = {
-  readonly name: string
-  readonly type: unknown
-  readonly values: readonly Value[]
-}
-type Value = {
-  readonly value: number
-  readonly labels: Readonly<Partial<Record<string, string | number>>>
-  readonly metricName?: string
-}
+import type { Figures, MetricValue } from '../concurrency/figures-exchange.ts'
 
 /** What only grows must not shrink when a worker ends: Prometheus would take the sum for a counter that began anew. */
 const growing = new Set<unknown>(['counter', 'histogram'])
@@ -26,7 +14,7 @@ export function addEnded(sum: Figures, ended: Figures): Figures {
   return [...metrics.values()]
 }
 
-function addValues(some: readonly Value[], more: readonly Value[]): Value[] {
+function addValues(some: readonly MetricValue[], more: readonly MetricValue[]): MetricValue[] {
   const values = new Map(some.map((one) => [seriesOf(one), one]))
   for (const one of more) {
     const before = values.get(seriesOf(one))?.value ?? 0
@@ -35,5 +23,5 @@ function addValues(some: readonly Value[], more: readonly Value[]): Value[] {
   return [...values.values()]
 }
 
-const seriesOf = ({ metricName = '', labels }: Value): string =>
+const seriesOf = ({ metricName = '', labels }: MetricValue): string =>
   JSON.stringify([metricName, Object.entries(labels).sort()])

@@ -1,5 +1,5 @@
 import type { BusPort } from '../bus/ipc-bus.ts'
-import type { Figures } from './figures.ts'
+import type { Figures, FiguresExchange } from '../concurrency/figures-exchange.ts'
 import { type Place, placeVariable, type SupervisorMessage, type WorkerMessage } from './messages.ts'
 
 /** This process as one of several workers under a supervisor. */
@@ -13,16 +13,6 @@ export type Member = Place & {
   /** Tells the other workers that an upload waits. */
   announce(): void
   onAnnounce(listener: () => void): void
-}
-
-/** The figures of all workers. */
-export type FiguresExchange = {
-  /** Says how this worker's own are read. */
-  provide(read: () => Promise<Figures>): void
-  /** Tells them a last time. */
-  tell(figures: Figures): void
-  /** Those of each worker, and of those that have ended. */
-  collect(): Promise<readonly Figures[]>
 }
 
 /** Undefined in a process that no supervisor has started. */

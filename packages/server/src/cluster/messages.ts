@@ -1,6 +1,6 @@
 import type { Envelope } from '../bus/ipc-bus.ts'
+import type { Figures } from '../concurrency/figures-exchange.ts'
 import type { MachineShare } from '../concurrency/machine-share.ts'
-import type { Figures } from './figures.ts'
 
 /** What a worker tells its supervisor. */
 export type WorkerMessage =

@@ -10,10 +10,11 @@ import { connectWorker } from '../../testing/agent-worker.ts'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { type ReplicaProcess, startReplica } from '../../testing/replica-process.ts'
 import { until } from '../../testing/until.ts'
+import type { Figures } from '../concurrency/figures-exchange.ts'
 import { loadConfig } from '../config.ts'
 import { sql } from '../db/sql.ts'
 import { countWorkers } from './count-workers.ts'
-import { addEnded, type Figures } from './figures.ts'
+import { addEnded } from './figures.ts'
 import { shareOf } from './share.ts'
 
 // One database is enough: several processes cannot share the embedded one.

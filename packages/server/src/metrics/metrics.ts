@@ -1,21 +1,9 @@
 import type { Counter, Histogram, Registry } from 'prom-client'
+import type { Figures, FiguresExchange } from '../concurrency/figures-exchange.ts'
 import { listen } from '../events.ts'
 
 /** Metrics that are read at the time of the scrape. */
 export type Gauges = Readonly<Record<string, { readonly help: string; read(): number }>>
-
-/** Metrics as JSON, as workers exchange them. */
-type Figures = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
-
-/** The way to the figures of the other workers of a server. */
-export type FiguresExchange = {
-  /** Says how this worker's own are read. */
-  provide(read: () => Promise<Figures>): void
-  /** Tells them a last time. */
-  tell(figures: Figures): void
-  /** Those of each worker, and of those that have ended. */
-  collect(): Promise<readonly object[]>
-}
 
 export type Metrics = {
   /** In Prometheus' text format. Counting begins when this is asked for the first time. */
@@ -92,7 +80,7 @@ async function start(gauges: Gauges, version: string): Promise<{ registry: Regis
 
   const stops = [
     listen('request', ({ operation, status, seconds }) => requests.labels(operation, String(status)).observe(seconds)),
-    listen('tile', ({ of, isKept }) => tiles.labels(of, String(isKept)).inc()),
+    listen('tile', ({ of, isCached }) => tiles.labels(of, String(isCached)).inc()),
     listen('tileMade', ({ querySeconds, encodeSeconds, compressSeconds, bytes }) => {
       stages.labels('query').observe(querySeconds)
       stages.labels('encode').observe(encodeSeconds)

@@ -95,7 +95,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
         const tile = { ...emptyTile(asked.extension), ...(known.layer && { features: '0/0' }) }
         return inForm(tile, asked, () => {})
       }
-      report('tile', { of: known.layer ? 'dataset' : 'archive', isKept: kept !== undefined })
+      report('tile', { of: known.layer ? 'dataset' : 'archive', isCached: kept !== undefined })
       const onGrown = (): void => cache.grow(owner, key)
       return whenReady(kept ?? find(known, asked, key, leaving()), (tile) => inForm(tile, asked, onGrown))
     },

@@ -57,11 +57,11 @@ export async function totalOf({ connection, isOurs }: InSql, query: TileQuery, s
   return Number((await Array.fromAsync(batches)).flat(2)[0])
 }
 
-type Asked = Pick<InSql, 'connection' | 'isOurs'>
+type PlanSource = Pick<InSql, 'connection' | 'isOurs'>
 
 /** What the planner expects of reading all rows of a tile. */
 export async function plannedTile(
-  { connection, isOurs }: Asked,
+  { connection, isOurs }: PlanSource,
   query: TileQuery,
   signal: AbortSignal,
 ): Promise<{ rows: number; cost: number }> {
@@ -79,7 +79,7 @@ const most = { rows: 10_000, cost: 10_000 }
  * estimate.
  */
 export async function roughTotalOf(
-  { connection, isOurs }: Asked,
+  { connection, isOurs }: PlanSource,
   query: TileQuery,
   signal: AbortSignal,
 ): Promise<{ rows: number; isCounted: boolean }> {

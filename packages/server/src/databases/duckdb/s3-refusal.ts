@@ -40,8 +40,8 @@ export async function s3Refusal(
 ): Promise<string> {
   const texts = await readTexts(body, new Set([codePath, regionPath]), maxErrorBytes).catch(() => [])
   const textOf = (wanted: string): string | undefined => texts.find(({ path }) => path === wanted)?.text
-  const told = headers['x-amz-bucket-region'] ?? textOf(regionPath) ?? ''
-  const reason = { bucket, isSigned, region: regionForm.test(told) ? told : undefined }
+  const region = headers['x-amz-bucket-region'] ?? textOf(regionPath) ?? ''
+  const reason = { bucket, isSigned, region: regionForm.test(region) ? region : undefined }
   const code = textOf(codePath) ?? ''
   const explain = Object.hasOwn(reasons, code) ? reasons[code] : status >= 300 && status < 400 ? wrongPlace : undefined
   return explain?.(reason) ?? `the server answered with status ${status}.`

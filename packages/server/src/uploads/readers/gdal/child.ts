@@ -21,15 +21,15 @@ type StartGdal = (config: object) => Promise<Gdal>
  * library puts "./" before its paths.
  */
 async function main([library = '', target = '']: string[]): Promise<void> {
-  let isTold = false
-  const told = text(process.stdin).then((line) => {
-    isTold = true
+  let hasJob = false
+  const received = text(process.stdin).then((line) => {
+    hasJob = true
     return line
   })
   const gdal = await startGdal(library, target)
   await setImmediate()
-  if (!isTold) await warmUp(gdal, target)
-  const line = await told
+  if (!hasJob) await warmUp(gdal, target)
+  const line = await received
   // Nobody needs it any more.
   if (line === '') return
   const { source, driver, options } = JSON.parse(line) as GdalJob
