@@ -75,6 +75,17 @@ describe('the main thread', () => {
     assert.equal(asked(), 2)
   })
 
+  test('leaves tiles to the threads when many wait for it', async () => {
+    const { promise: database, resolve: answer } = Promise.withResolvers<number>()
+    const tiles = createSmallTiles(1, { run: () => database, close() {} })
+    tiles.note(jobOf(0, 0), 'a', small)
+    const waiting = Array.from({ length: 256 }, () => tiles.make(jobOf(0, 0), 'a', never))
+    assert.equal(tiles.pending, 256)
+    assert.equal(await tiles.make(jobOf(0, 0), 'a', never), undefined)
+    answer(1)
+    assert.ok((await Promise.all(waiting)).every((made) => made !== undefined))
+  })
+
   test('has its queries planned once, and not for each tile', async () => {
     const { tiles, settings } = tilesOf(() => 3)
     tiles.note(jobOf(0, 0), 'a', small)

@@ -28,6 +28,8 @@ const zoomsUp = 2
 /** After this time a square in which a tile was large or slow is tried again. */
 const largeMs = 60_000
 const maxSquares = 10_000
+/** More wait for a thread, whose queue is limited and says so when it is full. */
+const maxPending = 256
 /** The key of a series with a longer filter is not worth its memory. */
 const maxSeriesLength = 500
 
@@ -50,7 +52,7 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
     async make(job, series, signal) {
       const { rows, definitions, asGeoJson, encoder } = job
       // Projecting and writing JSON cost more than encoding.
-      if (!isOwn(rows) || definitions || asGeoJson) return undefined
+      if (!isOwn(rows) || definitions || asGeoJson || pending >= maxPending) return undefined
       if (!isSmall.get(squareOf(encoder.tile, series))) return undefined
       pending++
       try {
