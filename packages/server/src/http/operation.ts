@@ -1,4 +1,5 @@
 /** An endpoint as a declaration: its address, who may call it, what it takes and answers, and the handler. */
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { AclClass, AclLevel, Caller, Scope } from '../access/acl.ts'
@@ -87,6 +88,16 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   secretPath?: boolean
   /** The answer is a tile: no browser shows it as a document, so it goes without the headers that guard documents. */
   isTile?: boolean
+  /**
+   * The answer as `handle` would give it, if it is all in memory; undefined sends the request the usual way, and so does
+   * an error. It must change nothing unless it answers. Only for GET.
+   */
+  answerNow?: (
+    context: { services: S; tree: QueryTree; headers: IncomingHttpHeaders } & (A extends 'public' | 'key'
+      ? object
+      : { scope: Scope }),
+    params: PathParameters<P>,
+  ) => Answer | undefined
   /** The successful answer. */
   success: { status: number; description: string; schema?: TSchema; contentType?: string; headers?: readonly string[] }
   /** Statuses beyond those that every operation can answer. */

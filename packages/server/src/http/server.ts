@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
@@ -14,11 +13,13 @@ import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
+import { answerImmediately } from './immediate-answers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, mount, type RouteConfig, releaseSignal, routeOf } from './mount.ts'
 import type { DeclaredOperation, Operation } from './operation.ts'
 import { problemAnswer, sendProblem } from './problem.ts'
 import { pathOf } from './query-string.ts'
+import { requestIdOf } from './request-id.ts'
 
 export type ServerOptions = {
   logger: FastifyBaseLogger
@@ -50,7 +51,7 @@ export async function createServer<S>(
     childLoggerFactory: (one) => one,
     trustProxy,
     bodyLimit,
-    genReqId: ({ headers }) => acceptedId(headers['x-request-id']) ?? randomUUID(),
+    genReqId: requestIdOf,
     // Our own parser reads the query, because this one drops what it does not understand.
     routerOptions: { maxParamLength: maxUrlLength, querystringParser: () => ({}), ignoreTrailingSlash: true },
     http: {
@@ -78,15 +79,12 @@ export async function createServer<S>(
     done(urlFault(request.raw.url ?? '') ?? (request.is404 ? nothingHere() : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const { id: requestId, log, method, url, raw, routeOptions } = request
+    const { id: requestId, method, url, raw, routeOptions } = request
     if (raw.complete) forgetDeadline(raw)
     releaseSignal(request)
     const path = loggedPath(url, routeOptions.url, secretRoutes)
-    const seconds = reply.elapsedTime / 1000
     const operation = operationOf(routeOptions.config)?.id ?? 'none'
-    report('request', { operation, status: reply.statusCode, seconds })
-    const ms = Math.round(seconds * 10_000) / 10
-    log.info({ requestId, method, path, status: reply.statusCode, ms }, 'request')
+    noteAnswer(logger, operation, { requestId, method, path, status: reply.statusCode }, reply.elapsedTime / 1000)
     done()
   })
   app.options('*', (request, reply) => {
@@ -96,7 +94,24 @@ export async function createServer<S>(
   app.decorateRequest(admission, null)
   for (const operation of operations) mount(app, operation, { authority, services, commonHeaders })
   refuseOtherMethods(app, operations)
+  answerImmediately(app, operations, {
+    authority,
+    services,
+    commonHeaders,
+    trustsProxy: trustProxy !== false,
+    onAnswered({ id }, { request: { url = '' }, requestId, status, seconds }) {
+      noteAnswer(logger, id, { requestId, method: 'GET', path: pathOf(url), status }, seconds)
+    },
+  })
   return app
+}
+
+type Line = { requestId: string; method: string; path: string | undefined; status: number }
+
+/** The metrics and the log line of an answered request. */
+function noteAnswer(logger: FastifyBaseLogger, operation: string, line: Line, seconds: number): void {
+  report('request', { operation, status: line.status, seconds })
+  logger.info({ ...line, ms: Math.round(seconds * 10_000) / 10 }, 'request')
 }
 
 const nothingHere = (): ApiError =>
@@ -106,9 +121,6 @@ const nothingHere = (): ApiError =>
 function ignoreTypeOfNothing({ headers, readableEnded }: IncomingMessage): void {
   if (readableEnded && headers['content-type'] !== undefined) delete headers['content-type']
 }
-
-const acceptedId = (id: unknown): string | undefined =>
-  typeof id === 'string' && /^[\w.-]{8,64}$/.test(id) ? id : undefined
 
 /**
  * The query string may hold a key, and so may a path that is no operation's: neither is logged. Where the path of an

@@ -15,8 +15,8 @@ export function readIfMatch(request: FastifyRequest): Expected {
 }
 
 /** `If-None-Match`: does the client hold this revision? Malformed tags match nothing, which only costs a full answer. */
-export function isUnchanged(request: FastifyRequest, revision: string): boolean {
-  const header = request.headers['if-none-match']
+export function isUnchanged({ headers }: Pick<FastifyRequest, 'headers'>, revision: string): boolean {
+  const header = headers['if-none-match']
   if (header === undefined) return false
   const tag = etagOf(revision)
   // What browsers send, without taking it apart.

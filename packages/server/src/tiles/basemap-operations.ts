@@ -1,15 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import Type from 'typebox'
 import { whenReady } from '../concurrency/when-ready.ts'
 import { ApiError } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { noQuery } from '../http/query-string.ts'
-import { serveTile } from './serve-tile.ts'
+import { serveReadyTile, serveTile } from './serve-tile.ts'
 import { described } from './tile-answer.ts'
 import { tileJson } from './tile-json.ts'
-import { cacheParameters, readTile } from './tile-request.ts'
+import { cacheParameters, readTile, type TileAsked, variesAddressOnly } from './tile-request.ts'
 import { operation, type TileServices } from './tile-services.ts'
+import type { LoadedTileSource } from './tile-source-type.ts'
 
 const cacheQuery = Type.Object(cacheParameters)
+
+type Params = Readonly<Record<'z' | 'x' | 'y' | 'ext', string>>
+
+function askedOf(
+  { source: { minZoom, maxZoom } }: LoadedTileSource,
+  params: Params,
+  headers: IncomingHttpHeaders,
+): TileAsked {
+  const tile = readTile(params)
+  const extension = params.ext
+  if (extension !== 'mvt' && extension !== 'pbf')
+    throw new ApiError('not_found', 'The base map has only mvt and pbf tiles.')
+  if (tile.z < minZoom || tile.z > maxZoom)
+    throw new ApiError('not_found', `There are tiles from zoom ${minZoom} to ${maxZoom}.`)
+  return { tile, extension, parameters: {}, tree: noQuery, accept: headers['accept-encoding'] }
+}
 
 /** Operations of the built-in base map. Like the fonts, it is public. */
 export const basemapOperations: readonly Operation<TileServices>[] = [
@@ -29,17 +47,14 @@ export const basemapOperations: readonly Operation<TileServices>[] = [
     failures: [204, 304],
     handle(context, { params }) {
       const { basemap, readThrough } = context.services.tiles
-      const tile = readTile(params)
-      const extension = params.ext
-      const accept = context.request.headers['accept-encoding']
-      return whenReady(basemap.get(), (known) => {
-        if (extension !== 'mvt' && extension !== 'pbf')
-          throw new ApiError('not_found', 'The base map has only mvt and pbf tiles.')
-        const { minZoom, maxZoom } = known.source
-        if (tile.z < minZoom || tile.z > maxZoom)
-          throw new ApiError('not_found', `There are tiles from zoom ${minZoom} to ${maxZoom}.`)
-        return serveTile(readThrough, known, { tile, extension, parameters: {}, tree: noQuery, accept }, context)
-      })
+      return whenReady(basemap.get(), (known) =>
+        serveTile(readThrough, known, askedOf(known, params, context.request.headers), context),
+      )
+    },
+    answerNow({ services: { tiles }, tree, headers }, params) {
+      const known = tiles.basemap.get()
+      if (known instanceof Promise || !variesAddressOnly(tree)) return undefined
+      return serveReadyTile(tiles.readThrough, known, askedOf(known, params, headers), { headers })
     },
   }),
   operation({

@@ -29,6 +29,8 @@ export type ReadTile = {
 /** Serves tiles in their transfer form, cached ones at once. Concurrent requests for a missing tile share one build. */
 export type ReadThroughCache = {
   get(known: LoadedTileSource, asked: TileAsked, leaving: () => AbortSignal): ReadTile | Promise<ReadTile>
+  /** The tile if it can be sent at once: from the cache, or from a file that lies in memory. */
+  ready(known: LoadedTileSource, asked: TileAsked): ReadTile | undefined
   has(known: LoadedTileSource, asked: TileAsked): boolean
 }
 
@@ -84,7 +86,22 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     })
   }
 
+  function readNow(known: LoadedTileSource, asked: TileAsked, key: string): CachedTile | undefined {
+    if (!touches(asked.tile, known.source.extentLngLat, tileMargin)) return undefined
+    const tile = tileSourceTypeOf(known.source).readTileNow?.(options, known, asked)
+    if (tile) cache.put(known.source.applicationId, key, tile)
+    return tile
+  }
+
   return {
+    ready(known, asked) {
+      const key = keyOf(known, asked)
+      const kept = cache.get(known.source.applicationId, key)
+      const tile = kept ?? readNow(known, asked, key)
+      const found = tile && readyTile(tile, asked)
+      if (found) report('tile', { of: known.layer ? 'dataset' : 'archive', isKept: kept !== undefined })
+      return found
+    },
     has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
     get(known, asked, leaving) {
       const key = keyOf(known, asked)
@@ -104,10 +121,13 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
 
 /** A cached form that the client accepts; otherwise its preferred form, made once. */
 function inForm(tile: CachedTile, asked: TileAsked, onGrown: () => void): ReadTile | Promise<ReadTile> {
-  const { forms } = tile
-  const compression = readyForm(forms, asked)
-  const bytes = compression && forms.get(compression)
-  return compression && bytes ? { tile, compression, bytes } : makeForm(tile, asked, onGrown)
+  return readyTile(tile, asked) ?? makeForm(tile, asked, onGrown)
+}
+
+function readyTile(tile: CachedTile, asked: TileAsked): ReadTile | undefined {
+  const compression = readyForm(tile.forms, asked)
+  const bytes = compression && tile.forms.get(compression)
+  return compression && bytes && { tile, compression, bytes }
 }
 
 function readyForm(forms: CachedTile['forms'], { accept, extension }: TileAsked): Compression | undefined {

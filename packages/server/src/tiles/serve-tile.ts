@@ -23,11 +23,25 @@ export function serveTile(
   return whenReady(read, (found) => answerTile(found, known, asked, context.request))
 }
 
+/** Nothing if the tile has to be made. */
+export function serveReadyTile(
+  readThrough: ReadThroughCache,
+  known: LoadedTileSource,
+  asked: TileAsked,
+  request: Conditions,
+): Answer | undefined {
+  const found = readThrough.ready(known, asked)
+  return found && answerTile(found, known, asked, request)
+}
+
+/** The headers of a request, which may say that the client has the tile. */
+type Conditions = Pick<FastifyRequest, 'headers'>
+
 function answerTile(
   { tile, compression, bytes }: ReadTile,
   known: LoadedTileSource,
   asked: TileAsked,
-  request: FastifyRequest,
+  request: Conditions,
 ): Answer {
   const isEmpty = bytes.byteLength === 0
   // Maps overzoom the parent where an image is missing, but only if the server answers 404.
@@ -45,7 +59,7 @@ function heldForm(
   tile: CachedTile,
   compression: Compression,
   { accept }: TileAsked,
-  request: FastifyRequest,
+  request: Conditions,
 ): Compression | undefined {
   if (request.headers['if-none-match'] === undefined) return undefined
   return [compression, ...compressions].find(

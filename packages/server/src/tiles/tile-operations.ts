@@ -6,7 +6,7 @@ import type { Answer, Operation } from '../http/operation.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import { explainTile } from './explain-tile.ts'
 import { previewStyle } from './preview-style.ts'
-import { serveTile } from './serve-tile.ts'
+import { serveReadyTile, serveTile } from './serve-tile.ts'
 import { described as describedAs } from './tile-answer.ts'
 import { isVector, type Links, tileJson } from './tile-json.ts'
 import type { TileAsked } from './tile-request.ts'
@@ -18,6 +18,7 @@ import {
   readTile,
   restOf,
   type TileParameters,
+  variesAddressOnly,
 } from './tile-request.ts'
 import { operation, type TileServices } from './tile-services.ts'
 import type { LoadedTileSource } from './tile-source-type.ts'
@@ -65,6 +66,7 @@ export const tileOperations: readonly Operation<TileServices>[] = [
     success: { status: 200, description: 'The tile; 204 when there is nothing in it', contentType: tileType },
     failures: [204, 304, 413, 429, 502, 503, 504],
     handle: (context, { params, query }) => answerTile(context, params, query),
+    answerNow: readyTile,
   }),
   operation({
     id: 'tiles.describe',
@@ -94,13 +96,29 @@ export const tileOperations: readonly Operation<TileServices>[] = [
 
 type Context = Parameters<Operation<TileServices>['handle']>[0] & { scope: Scope }
 
+type ReadyContext = Parameters<NonNullable<Operation<TileServices>['answerNow']>>[0] & { scope: Scope }
+
+/** The tile if its source is cached, and it needs no parameters and no work. */
+function readyTile(
+  { services: { tiles }, scope, tree, headers }: ReadyContext,
+  params: TileParams,
+): Answer | undefined {
+  const known = tiles.sources.fresh(scope, params.id)
+  if (!known || !variesAddressOnly(tree)) return undefined
+  const tile = readTile(params)
+  const extension = readExtension(params.ext)
+  checkForm(known, extension)
+  checkZoom(known, tile)
+  const question = readQuestion(tree, tileQuery, known.parameters)
+  const asked: TileAsked = { tile, extension, parameters: {}, tree: question, accept: headers['accept-encoding'] }
+  return serveReadyTile(tiles.readThrough, known, asked, { headers })
+}
+
+type TileParams = Readonly<Record<'id' | 'z' | 'x' | 'y' | 'ext', string>>
+
 const keyInAddress = ({ 'api-key': key }: QueryTree): string | undefined => (typeof key === 'string' ? key : undefined)
 
-function answerTile(
-  context: Context,
-  params: Readonly<Record<'id' | 'z' | 'x' | 'y' | 'ext', string>>,
-  query: Static<typeof tileQuery>,
-): Answer | Promise<Answer> {
+function answerTile(context: Context, params: TileParams, query: Static<typeof tileQuery>): Answer | Promise<Answer> {
   const tile = readTile(params)
   const extension = readExtension(params.ext)
   const known = context.services.tiles.sources.get(context.scope, params.id)
@@ -115,10 +133,7 @@ function answerFrom(
 ): Answer | Promise<Answer> {
   const { tiles } = context.services
   checkForm(known, extension)
-  const { minZoom, maxZoom } = known.source
-  if (tile.z < minZoom || tile.z > maxZoom) {
-    throw new ApiError('not_found', `This source has tiles from zoom ${minZoom} to ${maxZoom}.`)
-  }
+  checkZoom(known, tile)
   const tree = readQuestion(context.tree, tileQuery, known.parameters)
   const parameters = given(query)
   const [first] = known.layer ? [] : Object.keys(parameters)
@@ -128,6 +143,11 @@ function answerFrom(
   const accept = context.request.headers['accept-encoding']
   const asked: TileAsked = { tile, extension, parameters, tree, accept }
   return query.explain ? explained(known, asked, context) : serveTile(tiles.readThrough, known, asked, context)
+}
+
+function checkZoom({ source: { minZoom, maxZoom } }: LoadedTileSource, { z }: TileAsked['tile']): void {
+  if (z < minZoom || z > maxZoom)
+    throw new ApiError('not_found', `This source has tiles from zoom ${minZoom} to ${maxZoom}.`)
 }
 
 const explained = async (known: LoadedTileSource, asked: TileAsked, { scope, signal, services }: Context) => ({

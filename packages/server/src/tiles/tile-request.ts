@@ -1,5 +1,6 @@
 // Parses tile requests and makes their cache keys.
 import Type, { type TObject } from 'typebox'
+import { keyParameter } from '../access/credentials.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { noQuery, type QueryTree, queryOf, refuseUnknown } from '../http/query-string.ts'
 import type { Tile } from './mvt/projection.ts'
@@ -52,13 +53,25 @@ export function readExtension(text: string): Extension {
 /** The data version in a tile's URL. No parameter of a dataset can have this name. */
 export const versionParameter = 'tile-version'
 
-const text = (description: string) => Type.Optional(Type.String({ maxLength: 200, description }))
+const maxText = 200
+const text = (description: string) => Type.Optional(Type.String({ maxLength: maxText, description }))
 
 /** Parameters that only vary the URL for caches and do not change the tile. */
 export const cacheParameters = {
   [versionParameter]: text('The version of the data, as the TileJSON says it: the tile may then be kept for an hour'),
   v: text('Ignored: a version, for caches'),
   _: text('Ignored: for caches'),
+}
+
+/** Whether a query string holds nothing but a key and valid parameters for caches. */
+export function variesAddressOnly(tree: QueryTree): boolean {
+  if (tree === noQuery) return true
+  for (const name in tree) {
+    const { [name]: value } = tree
+    const isShort = typeof value === 'string' && value.length <= maxText
+    if (!isShort || !(Object.hasOwn(cacheParameters, name) || name === keyParameter)) return false
+  }
+  return true
 }
 
 /**

@@ -11,8 +11,12 @@ import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type
 import { tileSourceTypeOf } from './tile-source-types.ts'
 import { datasetType } from './types/dataset.ts'
 
-/** Answers at once what is cached. */
-export type TileSourceCache = { get(scope: Scope, id: string): LoadedTileSource | Promise<LoadedTileSource> }
+export type TileSourceCache = {
+  /** At once if it is cached. */
+  get(scope: Scope, id: string): LoadedTileSource | Promise<LoadedTileSource>
+  /** Nothing if it is not cached. */
+  fresh(scope: Scope, id: string): LoadedTileSource | undefined
+}
 
 /** A dataset without a tile source acts as its own. */
 export function createTileSourceCache(services: BaseServices, means: TileMeans): TileSourceCache {
@@ -75,5 +79,5 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
     }
   }
 
-  return { get: (scope, id) => fresh(scope, id) ?? find(scope, id) }
+  return { fresh, get: (scope, id) => fresh(scope, id) ?? find(scope, id) }
 }

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { after, before, describe, test } from 'node:test'
+import { pmtilesOf, pyramid } from '../../testing/tile-archives.ts'
+import { type TileApp, tileApp } from '../../testing/tiles.ts'
+import { listen } from '../events.ts'
+
+// One database is enough: it is about what is sent from memory.
+
+let maps: TileApp
+let address: string
+let paths: { points: string; archive: string; basemap: string }
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+/** Requests that the framework has handled. */
+let handled = 0
+const count = (): void => void handled++
+const frameworkChannel = 'tracing:fastify.request.handler:start'
+
+before(async () => {
+  subscribe(frameworkChannel, count)
+  maps = await tileApp({ TRUST_PROXY: 'true' })
+  await maps.script(`
+    CREATE TABLE places (id int PRIMARY KEY, name text, geom geometry(Point, 4326));
+    INSERT INTO places SELECT g, 'place number ' || g, ST_Point(g % 60, g % 50, 4326) FROM generate_series(1, 300) g`)
+  const files = join(maps.directory, 'files', maps.tenant.id)
+  await mkdir(files, { recursive: true })
+  const bounds = [-180, -85, 180, 85]
+  await writeFile(join(files, 'world.pmtiles'), pmtilesOf(pyramid(3), { bounds }))
+  const source = await maps.dataset({ source: 'places' })
+  const extent = { minZoom: 0, maxZoom: 6, extentLngLat: [0, 0, 60, 50] }
+  const points = await maps.tileSource({ source, ...extent, headers: { 'x-origin': 'here' } })
+  const archive = await maps.tileSource({ type: 'tilelive', source: 'pmtiles://world.pmtiles' })
+  paths = { points: `/tiles/${points}/0/0/0`, archive: `/tiles/${archive}/1/1/0`, basemap: '/tiles/basemap/0/0/0' }
+  address = await maps.app.http.listen({ port: 0, host: '127.0.0.1' })
+})
+after(async () => {
+  unsubscribe(frameworkChannel, count)
+  agent.destroy()
+  await maps.close()
+})
+
+type Sent = { status: number; headers: Record<string, unknown>; body: Buffer }
+
+/** Of the connection, or different for each request. */
+const ofTheMoment = new Set(['date', 'connection', 'keep-alive', 'x-request-id'])
+const lasting = (headers: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofTheMoment.has(name)))
+
+async function overSocket(path: string, headers: Record<string, string>, method = 'GET'): Promise<Sent> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  get(`${address}${path}`, { agent, headers, method }, resolve).on('error', reject)
+  const answer = await promise
+  return { status: answer.statusCode ?? 0, headers: lasting(answer.headers), body: await buffer(answer) }
+}
+
+async function throughFramework(path: string, headers: Record<string, string>): Promise<Sent> {
+  const reply = await maps.app.http.inject({ method: 'GET', url: path, headers })
+  return { status: reply.statusCode, headers: lasting(reply.headers), body: reply.rawPayload }
+}
+
+const keyed = (): Record<string, string> => ({ 'x-api-key': maps.tenant.developer })
+
+/** Asks until the answer comes from memory: the first request on a connection, and after each second, loads something. */
+async function immediately(path: string, headers: Record<string, string>): Promise<Sent> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const before = handled
+    const sent = await overSocket(path, headers)
+    if (handled === before) return sent
+  }
+  throw new Error(`${path} was always answered by the framework`)
+}
+
+describe('a tile from memory', () => {
+  const requests: [what: string, headers: Record<string, string>, query: string][] = [
+    ['plain', {}, ''],
+    ['compressed', { 'accept-encoding': 'gzip' }, ''],
+    ['behind a proxy with https', { 'x-forwarded-proto': 'https' }, ''],
+    ['of a version', {}, '?tile-version=other&v=1'],
+    ['that the client has', { 'if-none-match': '*' }, ''],
+    ['that the client does not have', { 'if-none-match': '"other"' }, ''],
+  ]
+  for (const [what, headers, query] of requests) {
+    test(`${what} has the same status, headers and bytes before and behind the framework`, async () => {
+      for (const path of Object.values(paths)) {
+        const url = `${path}.pbf${query}`
+        const all = { ...keyed(), ...headers }
+        const usual = await throughFramework(url, all)
+        assert.ok(usual.status < 400, `${usual.body}`)
+        assert.deepEqual(await immediately(url, all), usual)
+      }
+    })
+  }
+
+  test('with a current version may be kept, before and behind the framework', async () => {
+    const described = await throughFramework(paths.points.replace('0/0/0', 'index.json'), keyed())
+    const [template] = JSON.parse(described.body.toString()).tiles as [string]
+    const url = `${paths.points}.pbf${new URL(template).search}`
+    const sent = await immediately(url, keyed())
+    assert.equal(sent.headers['cache-control'], 'private, max-age=3600')
+    assert.deepEqual(sent, await throughFramework(url, keyed()))
+  })
+
+  test('keeps the request id that the client gives, and gets one otherwise', async () => {
+    await immediately(`${paths.points}.pbf`, keyed())
+    const reply = await fetch(`${address}${paths.points}.pbf`, {
+      headers: { ...keyed(), 'x-request-id': 'id-of-the-client' },
+    })
+    assert.equal(reply.headers.get('x-request-id'), 'id-of-the-client')
+    const other = await fetch(`${address}${paths.points}.pbf`, { headers: keyed() })
+    assert.match(other.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
+  })
+
+  test('is counted once as a request and once as a cached tile', async () => {
+    const heard: unknown[] = []
+    const stop = [
+      listen('request', ({ operation, status }) => heard.push([operation, status])),
+      listen('tile', (event) => heard.push(event)),
+    ]
+    try {
+      await immediately(`${paths.points}.pbf`, keyed())
+      heard.length = 0
+      await immediately(`${paths.points}.pbf`, keyed())
+    } finally {
+      for (const end of stop) end()
+    }
+    assert.deepEqual(heard.slice(-2), [{ of: 'dataset', isKept: true }, ['tiles.tile', 200]])
+  })
+
+  test('has a body for GET only', async () => {
+    await immediately(`${paths.points}.pbf`, keyed())
+    const sent = await overSocket(`${paths.points}.pbf`, keyed(), 'HEAD')
+    assert.equal(sent.status, 200)
+    assert.equal(sent.body.length, 0)
+  })
+})
+
+describe('a tile in memory is refused', () => {
+  const refused: [what: string, status: number, path: () => string, headers: () => Record<string, string>][] = [
+    ['without a key', 401, () => `${paths.points}.pbf`, () => ({})],
+    ['with an unknown key', 401, () => `${paths.points}.pbf`, () => ({ 'x-api-key': crypto.randomUUID() })],
+    ['with two different keys', 401, () => `${paths.points}.pbf?api-key=${crypto.randomUUID()}`, keyed],
+    ['with an unknown parameter', 400, () => `${paths.points}.pbf?colour=red`, keyed],
+    ['in a form that the source does not have', 404, () => `${paths.points}.png`, keyed],
+    ['outside the grid', 400, () => paths.points.replace('0/0/0', '0/1/0.pbf'), keyed],
+    ['above the highest zoom', 404, () => paths.points.replace('0/0/0', '7/0/0.pbf'), keyed],
+  ]
+  for (const [what, status, path, headers] of refused) {
+    test(what, async () => {
+      await immediately(`${paths.points}.pbf`, keyed())
+      assert.equal((await overSocket(path(), headers())).status, status)
+    })
+  }
+
+  test('to a key of another application, as if it did not exist', async () => {
+    await immediately(`${paths.points}.pbf`, keyed())
+    const stranger = await maps.app.tenant('strangers')
+    const ask = () => overSocket(`${paths.points}.pbf`, { 'x-api-key': stranger.developer })
+    for (let attempt = 0; attempt < 3; attempt++) assert.equal((await ask()).status, 404)
+  })
+
+  test('at once to a key that was deleted here', async () => {
+    const body = { type: 'app', permissions: { '*': { '*': '*' } } }
+    const made = await maps.app.call('POST', '/api/v1/apikeys', { key: maps.tenant.developer, body })
+    const key = made.body.id as string
+    await immediately(`${paths.points}.pbf`, { 'x-api-key': key })
+    await maps.app.call('DELETE', `/api/v1/apikeys/${key}`, { key: maps.tenant.developer })
+    assert.equal((await overSocket(`${paths.points}.pbf`, { 'x-api-key': key })).status, 401)
+  })
+})
