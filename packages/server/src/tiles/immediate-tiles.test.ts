@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { pmtilesOf, pyramid } from '../../testing/tile-archives.ts'
 import { type TileApp, tileApp } from '../../testing/tiles.ts'
 import { listen } from '../events.ts'
@@ -135,6 +136,57 @@ describe('a tile from memory', () => {
     const sent = await overSocket(`${paths.points}.pbf`, keyed(), 'HEAD')
     assert.equal(sent.status, 200)
     assert.equal(sent.body.length, 0)
+  })
+})
+
+describe('a tile of an archive that is not cached', () => {
+  let uncached: TileApp
+  let url: string
+  let id: string
+  before(async () => {
+    uncached = await tileApp({ TILE_CACHE_MB: '0' })
+    const files = join(uncached.directory, 'files', uncached.tenant.id)
+    await mkdir(files, { recursive: true })
+    await writeFile(join(files, 'world.pmtiles'), pmtilesOf(pyramid(3).slice(0, -1)))
+    id = await uncached.tileSource({
+      ...{ type: 'tilelive', source: 'pmtiles://world.pmtiles', minZoom: 0, maxZoom: 5 },
+      extentLngLat: [-180, -85, 180, 85],
+    })
+    url = await uncached.app.http.listen({ port: 0, host: '127.0.0.1' })
+  })
+  after(() => uncached.close())
+
+  const ask = async (tile: string): Promise<Sent & { isImmediate: boolean }> => {
+    const before = handled
+    const headers = { 'x-api-key': uncached.tenant.developer, 'accept-encoding': 'gzip' }
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    get(`${url}/tiles/${id}/${tile}.pbf`, { agent, headers }, resolve).on('error', reject)
+    const answer = await promise
+    const body = await buffer(answer)
+    const status = answer.statusCode ?? 0
+    return { status, headers: lasting(answer.headers), body, isImmediate: handled === before }
+  }
+
+  test('is read at once when it was read a moment ago, with the same answer', async () => {
+    for (const tile of ['0/0/0', '2/1/1', '2/3/3', '5/0/0']) {
+      const { isImmediate: _, ...first } = await ask(tile)
+      let again = await ask(tile)
+      for (let attempt = 0; attempt < 10 && !again.isImmediate; attempt++) again = await ask(tile)
+      assert.deepEqual(again, { ...first, isImmediate: true }, tile)
+    }
+  })
+
+  test('comes from the new file within two seconds after it was replaced', async () => {
+    const { body: before } = await ask('1/1/0')
+    const file = join(uncached.directory, 'files', uncached.tenant.id, 'world.pmtiles')
+    const other = pyramid(3).map((tile) => ({ ...tile, bytes: Buffer.from('another tile') }))
+    await writeFile(`${file}.new`, pmtilesOf(other))
+    await rename(`${file}.new`, file)
+    await setTimeout(2_000)
+    // The check of the file is under way when the first request after a second is answered.
+    await ask('1/1/0')
+    const { body: after } = await ask('1/1/0')
+    assert.notDeepEqual(after, before)
   })
 })
 

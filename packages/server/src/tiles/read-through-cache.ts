@@ -55,9 +55,6 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     return made ?? emptyTile(asked.extension)
   }
 
-  const keyOf = (known: LoadedTileSource, { tile, extension, tree }: TileAsked): string =>
-    `${known.source.id} ${known.version} ${requestKey(tile, extension, tree)}`
-
   /** Limits one application to half the capacity, so that the others' maps keep working. */
   const pendingByOwner = new Map<string, number>()
   async function withPendingSlot<T>(owner: string, work: () => Promise<T>): Promise<T> {
@@ -88,7 +85,8 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
 
   function readNow(known: LoadedTileSource, asked: TileAsked, key: string): CachedTile | undefined {
     if (!touches(asked.tile, known.source.extentLngLat, tileMargin)) return undefined
-    const tile = tileSourceTypeOf(known.source).readTileNow?.(options, known, asked)
+    const found = tileSourceTypeOf(known.source).readTileNow?.(options, known, asked)
+    const tile = found === null ? emptyTile(asked.extension) : found
     if (tile) cache.put(known.source.applicationId, key, tile)
     return tile
   }
@@ -118,6 +116,9 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     },
   }
 }
+
+const keyOf = (known: LoadedTileSource, { tile, extension, tree }: TileAsked): string =>
+  `${known.source.id} ${known.version} ${requestKey(tile, extension, tree)}`
 
 /** A cached form that the client accepts; otherwise its preferred form, made once. */
 function inForm(tile: CachedTile, asked: TileAsked, onGrown: () => void): ReadTile | Promise<ReadTile> {

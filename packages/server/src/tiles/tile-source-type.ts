@@ -35,8 +35,8 @@ export type TileSourceType = {
     compression: Compression,
     signal: AbortSignal,
   ): Promise<CachedTile | undefined>
-  /** The tile if it can be read within microseconds. Undefined says nothing about it. */
-  readTileNow?(makers: TileMakers, source: LoadedTileSource, asked: TileAsked): CachedTile | undefined
+  /** The tile if it can be read within microseconds; null if there is none. Undefined says nothing about it. */
+  readTileNow?(makers: TileMakers, source: LoadedTileSource, asked: TileAsked): CachedTile | null | undefined
 }
 
 export type TileSource = {

@@ -1,4 +1,5 @@
 // The interface of tile archives: MBTiles, PMTiles and remote tile servers.
+import { hash } from 'node:crypto'
 
 export type TileFormat = 'pbf' | 'png' | 'jpg' | 'webp' | 'avif'
 
@@ -27,12 +28,17 @@ export type ArchiveInfo = {
 }
 
 /** A tile as stored: `encoding` is the compression of the bytes ('identity' if none). Nothing is decompressed. */
-export type StoredTile = { bytes: Buffer; encoding: 'identity' | 'gzip' | 'br' | 'zstd' }
+export type StoredTile = { bytes: Buffer; encoding: 'identity' | 'gzip' | 'br' | 'zstd'; digest?: string }
+
+/** A digest of a tile as it is stored, for its ETag. */
+export const digestOf = (bytes: Buffer): string => hash('sha1', bytes, 'base64url').slice(0, 16)
 
 /** Ready-made tiles in a file or on a server. */
 export type Archive = {
   info(): Promise<ArchiveInfo>
   tile(z: number, x: number, y: number, signal?: AbortSignal): Promise<StoredTile | undefined>
+  /** The tile if it can be read within microseconds; null if there is none. Undefined says nothing about it. */
+  tileNow?(z: number, x: number, y: number): StoredTile | null | undefined
   close(): Promise<void>
 }
 

@@ -10,9 +10,20 @@ export type Archives = {
   close(): Promise<void>
 }
 
-type Kept = { opening: Promise<OpenArchive>; uses: number; checkedAt: number; isDropped: boolean }
+type Kept = {
+  opening: Promise<OpenArchive>
+  /** Once it is open. */
+  archive?: OpenArchive
+  uses: number
+  checkedAt: number
+  /** When the last check ended. */
+  foundUnchangedAt: number
+  isDropped: boolean
+}
 
 const checkEveryMs = 1_000
+/** Where a file system does not even tell within this time whether a file has changed, nothing is read synchronously. */
+const trustMs = 2 * checkEveryMs
 
 export type ArchivesOptions = { directoryOf(applicationId: string): string; fetch: Fetch; max?: number }
 
@@ -37,7 +48,7 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
   function start(key: string, applicationId: string, uri: string): Kept {
     const mbtilesProcess = processes.of(applicationId)
     const opening = openArchive(uri, { directory: directoryOf(applicationId), fetch, mbtilesProcess })
-    const entry: Kept = { opening, uses: 0, checkedAt: Date.now(), isDropped: false }
+    const entry = newEntry(opening)
     opening.catch(() => drop(key, entry))
     kept.set(key, entry)
     for (const [oldest, other] of kept) {
@@ -45,11 +56,6 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
       drop(oldest, other)
     }
     return entry
-  }
-
-  async function isReplaced(entry: Kept): Promise<boolean> {
-    entry.checkedAt = Date.now()
-    return (await entry.opening).isStale()
   }
 
   function take(key: string, applicationId: string, uri: string): Kept {
@@ -78,6 +84,7 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
     of: (applicationId, uri) => ({
       info: () => use(applicationId, uri, (archive) => archive.info()),
       tile: (z, x, y, signal) => use(applicationId, uri, (archive) => archive.tile(z, x, y, signal)),
+      tileNow: (z, x, y) => readableNow(kept.get(`${applicationId} ${uri}`))?.tileNow?.(z, x, y),
       close: async () => {},
     }),
     async close() {
@@ -86,6 +93,30 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
       await Promise.all(closing)
     },
   }
+}
+
+function newEntry(opening: Promise<OpenArchive>): Kept {
+  const now = Date.now()
+  const entry: Kept = { opening, uses: 0, checkedAt: now, foundUnchangedAt: now, isDropped: false }
+  const noteOpen = (archive: OpenArchive): void => {
+    entry.archive = archive
+  }
+  opening.then(noteOpen, () => {})
+  return entry
+}
+
+async function isReplaced(entry: Kept): Promise<boolean> {
+  entry.checkedAt = Date.now()
+  const isStale = await (await entry.opening).isStale()
+  if (!isStale) entry.foundUnchangedAt = Date.now()
+  return isStale
+}
+
+/** An archive that is open and was checked a moment ago. */
+function readableNow(entry: Kept | undefined): OpenArchive | undefined {
+  const now = Date.now()
+  const isTrusted = entry && now - entry.checkedAt < checkEveryMs && now - entry.foundUnchangedAt < trustMs
+  return isTrusted ? entry.archive : undefined
 }
 
 /** Ignores errors: an archive that failed to open needs no closing, and one that fails to close is not used again. */

@@ -48,11 +48,20 @@ async function opened(source: ByteSource): Promise<OpenArchive> {
 
 /** Checks the tile's coordinates, so that readers can rely on them. */
 function inGrid(archive: OpenArchive): OpenArchive {
+  const { tileNow } = archive
   const tile: Archive['tile'] = async (z, x, y, signal) => {
-    const isTile = [z, x, y].every((n) => Number.isInteger(n) && n >= 0) && z <= 30 && x < 2 ** z && y < 2 ** z
-    if (!isTile) throw invalid('path', 'must name a tile of the grid')
+    if (!isInGrid(z, x, y)) throw invalid('path', 'must name a tile of the grid')
     signal?.throwIfAborted()
     return await archive.tile(z, x, y, signal)
   }
-  return { ...archive, tile }
+  return {
+    ...archive,
+    tile,
+    ...(tileNow && { tileNow: (z, x, y) => (isInGrid(z, x, y) ? tileNow(z, x, y) : undefined) }),
+  }
 }
+
+const isInGrid = (z: number, x: number, y: number): boolean =>
+  isWhole(z) && isWhole(x) && isWhole(y) && z <= 30 && x < 2 ** z && y < 2 ** z
+
+const isWhole = (number: number): boolean => Number.isInteger(number) && number >= 0

@@ -3,7 +3,12 @@ import type { Compression } from 'pmtiles'
 import { bytesOfEntry, type Directory, maxDirectoryBytes, parseDirectory, unpack } from './pmtiles-directory.ts'
 import { broken } from './tile-content.ts'
 
-export type Directories = { read(offset: number, length: number): Directory | Promise<Directory> }
+export type Directories = {
+  /** At once if it is cached. */
+  read(offset: number, length: number): Directory | Promise<Directory>
+  /** Nothing if it is not cached. */
+  cached(offset: number, length: number): Directory | undefined
+}
 
 const keptBytes = 4 * 1024 * 1024
 
@@ -35,15 +40,21 @@ export function createDirectories(
     return directory
   }
 
+  function cached(offset: number, length: number): Directory | undefined {
+    const key = `${offset}:${length}`
+    const known = kept.get(key)
+    if (!known) return undefined
+    kept.delete(key)
+    kept.set(key, known)
+    return known.directory
+  }
+
   return {
+    cached,
     read(offset, length) {
+      const known = cached(offset, length)
+      if (known) return known
       const key = `${offset}:${length}`
-      const known = kept.get(key)
-      if (known) {
-        kept.delete(key)
-        kept.set(key, known)
-        return known.directory
-      }
       const running = reading.get(key) ?? load(key, offset, length).finally(() => reading.delete(key))
       reading.set(key, running)
       return running

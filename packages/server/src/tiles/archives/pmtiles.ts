@@ -4,7 +4,7 @@ import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type
 import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
 import { once } from './once.ts'
 import { createDirectories, type Directories } from './pmtiles-directories.ts'
-import { findEntry, unpack } from './pmtiles-directory.ts'
+import { type Found, findEntry, unpack } from './pmtiles-directory.ts'
 import type { ByteSource } from './pmtiles-source.ts'
 import { broken, kindOf, storedTile } from './tile-content.ts'
 
@@ -61,6 +61,7 @@ export async function openPmtiles(source: ByteSource): Promise<OpenArchive> {
   return {
     info: () => withEdition((current) => current.info()),
     tile: (z, x, y, signal) => withEdition((current) => findTile(source, current, [z, x, y], signal)),
+    tileNow: (z, x, y) => findTileNow(source, edition, [z, x, y]),
     isStale: source.isStale,
     close: source.close,
   }
@@ -102,16 +103,45 @@ async function findTile(
   for (let level = 1; level < maxLevels; level++) {
     const found = findEntry(directory, id)
     if (!found || (found.length === 0 && !found.isLeaf)) return undefined
-    const { offset, length } = found
+    const { length } = found
+    const at = positionOf(found, header)
     if (!found.isLeaf) {
-      const at = within(offset, length, header.tileDataOffset, header.tileDataLength)
-      if (length > maxTileBytes) throw broken(`holds a tile of more than ${maxTileBytes} bytes`)
       return await asStored(await readExactly(source, version, at, length, signal), header.tileCompression)
     }
-    const at = within(offset, length, header.leafDirectoryOffset, header.leafDirectoryLength)
     directory = await directories.read(at, length)
   }
   throw broken('holds directories that lead in a circle')
+}
+
+/** The same without waiting: nothing if a directory is not cached or the tile not in the page cache. */
+function findTileNow(
+  { readNow }: ByteSource,
+  { header, directories }: Edition,
+  [z, x, y]: [number, number, number],
+): StoredTile | null | undefined {
+  const encoding = encodings[header.tileCompression]
+  if (!readNow || !encoding || z > maxTileZoom) return undefined
+  const id = zxyToTileId(z, x, y)
+  let directory = directories.cached(header.rootDirectoryOffset, header.rootDirectoryLength)
+  for (let level = 1; level < maxLevels && directory; level++) {
+    const found = findEntry(directory, id)
+    if (!found || (found.length === 0 && !found.isLeaf)) return null
+    const at = positionOf(found, header)
+    if (!found.isLeaf) {
+      const read = readNow(at, found.length)
+      return read && { ...read, encoding }
+    }
+    directory = directories.cached(at, found.length)
+  }
+  return undefined
+}
+
+/** The absolute position of a tile or of a leaf directory. */
+function positionOf({ offset, length, isLeaf }: Found, header: Header): number {
+  if (isLeaf) return within(offset, length, header.leafDirectoryOffset, header.leafDirectoryLength)
+  const at = within(offset, length, header.tileDataOffset, header.tileDataLength)
+  if (length > maxTileBytes) throw broken(`holds a tile of more than ${maxTileBytes} bytes`)
+  return at
 }
 
 /** The absolute position of `offset` in a section. */
@@ -121,12 +151,16 @@ function within(offset: number, length: number, start: number, sectionLength = 0
   return start + offset
 }
 
+const encodings: { readonly [compression in Compression]?: StoredTile['encoding'] } = {
+  [Compression.None]: 'identity',
+  [Compression.Gzip]: 'gzip',
+  [Compression.Brotli]: 'br',
+  [Compression.Zstd]: 'zstd',
+}
+
 async function asStored(bytes: Buffer, compression: Compression): Promise<StoredTile | undefined> {
-  if (compression === Compression.None) return { bytes, encoding: 'identity' }
-  if (compression === Compression.Gzip) return { bytes, encoding: 'gzip' }
-  if (compression === Compression.Brotli) return { bytes, encoding: 'br' }
-  if (compression === Compression.Zstd) return { bytes, encoding: 'zstd' }
-  return await storedTile(bytes)
+  const encoding = encodings[compression]
+  return encoding ? { bytes, encoding } : await storedTile(bytes)
 }
 
 const formats: { readonly [type in TileType]?: TileFormat } = {

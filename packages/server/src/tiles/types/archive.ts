@@ -1,10 +1,10 @@
 // Tile sources of type tilelive: ready-made tiles in an archive (MBTiles, PMTiles) or behind a URL with {z}/{x}/{y}.
-import { hash } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import { type Compression, unpack } from '../../http/compression.ts'
+import { digestOf, type StoredTile } from '../archives/archive.ts'
 import { checkArchiveUri, parseArchiveUri } from '../archives/archive-uri.ts'
 import { findLocalFile } from '../archives/local-file.ts'
-import { formsOf } from '../tile-cache.ts'
+import { type CachedTile, formsOf } from '../tile-cache.ts'
 import type { TileSourceType } from '../tile-source-type.ts'
 import { tileBuffer, tileExtent } from '../tile-sql.ts'
 import { digestVersion } from '../tile-version.ts'
@@ -35,13 +35,20 @@ export const archiveType: TileSourceType = {
   async makeTile({ archives, workers }, { source }, { tile, extension }, compression, signal) {
     const stored = await archives.of(source.applicationId, source.source).tile(tile.z, tile.x, tile.y, signal)
     if (!stored) return undefined
-    if (extension !== 'geojson') {
-      const etag = hash('sha1', stored.bytes, 'base64url').slice(0, 16)
-      return { forms: new Map<Compression, Uint8Array>([[stored.encoding, stored.bytes]]), etag }
-    }
+    if (extension !== 'geojson') return asItIs(stored)
     const encoded = await unpack(stored.bytes, stored.encoding)
     const encoder = { tile, columns: [], projection: 'lonlat', extent: tileExtent, buffer: tileBuffer } as const
     const made = await workers.make({ rows: { encoded }, encoder, compression, asGeoJson: true }, signal)
     return { forms: formsOf(made, compression), etag: made.etag }
   },
+  readTileNow({ archives }, { source }, { tile, extension }) {
+    if (extension === 'geojson') return undefined
+    const stored = archives.of(source.applicationId, source.source).tileNow?.(tile.z, tile.x, tile.y)
+    return stored ? asItIs(stored) : stored
+  },
 }
+
+const asItIs = ({ bytes, encoding, digest = digestOf(bytes) }: StoredTile): CachedTile => ({
+  forms: new Map<Compression, Uint8Array>([[encoding, bytes]]),
+  etag: digest,
+})
