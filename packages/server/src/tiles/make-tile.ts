@@ -16,29 +16,22 @@ export type MakeTileOptions = {
   compress(bytes: Uint8Array, compression: Compression): Uint8Array | Promise<Uint8Array>
   /** The thread works on this tile from here on. */
   atWork(): void
-  /** Rows with more bytes together are not read to their end: TooLarge. */
-  readonly maxRowBytes?: number
 }
 
-/** The rows of a tile are larger than its maker takes. */
-export class TooLarge extends Error {
-  override name = 'TooLarge'
-}
-
-export async function makeTile(job: TileJob, options: MakeTileOptions): Promise<MadeTile> {
-  const { query, compress, atWork, maxRowBytes = Number.POSITIVE_INFINITY } = options
+export async function makeTile(job: TileJob, { query, compress, atWork }: MakeTileOptions): Promise<MadeTile> {
   const { rows, encoder: shape, definitions, compression, asGeoJson } = job
   const encoder = createTileEncoder(shape, definitions && (await toMercator(definitions)))
   const begun = performance.now()
   let refused = 0
   let rowBytes = 0
+  let pairs = 0
   let databaseMs = 0
   atWork()
   if ('statement' in rows) {
     databaseMs = await query(rows, (bytes, at) => {
       atWork()
       rowBytes += rowLength(at)
-      if (rowBytes > maxRowBytes) throw new TooLarge()
+      pairs += pairsIn(bytes, at)
       if (!encoder.addRow(bytes, at)) refused++
     })
   } else refused = addRows(encoder, rows, shape.columns)
@@ -56,6 +49,7 @@ export async function makeTile(job: TileJob, options: MakeTileOptions): Promise<
     bytes,
     refused,
     rowBytes,
+    pairs,
     databaseMs,
     etag,
     ...(compressed && { compressed }),
@@ -77,9 +71,23 @@ function addRows(
 }
 
 /** From the start of the first value to the end of the last one. */
-function rowLength(at: Int32Array): number {
-  const [start = 0, end = 0] = at
+export function rowLength(at: Int32Array): number {
+  const [start = 0, end = 0] = [at[0], at[1]]
   return (at.at(-1) ?? 0) - (start < 0 ? end : start)
+}
+
+const bytesPerCorner = 16
+/** Point, LineString, MultiPoint and MultiLineString in WKB: what they take grows with their size only. */
+const simpleTypes = new Set([1, 2, 4, 5])
+
+/**
+ * Pairs of corners of a polygon, which may cross each other; none for other geometries. The geometry is the first column. WKB
+ * begins with the byte order, 1 for little endian, and the type in four bytes.
+ */
+export function pairsIn(row: Buffer, at: Int32Array): number {
+  const [start = 0, end = 0] = [at[0], at[1]]
+  if (start < 0 || simpleTypes.has(row[row[start] === 1 ? start + 1 : start + 4] ?? 0)) return 0
+  return ((end - start) / bytesPerCorner) ** 2
 }
 
 /** Loaded on demand: proj4 is large and rarely needed. */

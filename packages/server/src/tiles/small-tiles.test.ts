@@ -11,28 +11,44 @@ import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
 
 const never = new AbortController().signal
-const small = { rowBytes: 100, databaseMs: 1 } as MadeTile
+const small = { rowBytes: 100, pairs: 0, databaseMs: 1 } as MadeTile
 
 /** The point (0 0) as WKB. */
 const point = Buffer.alloc(21)
 point.set([1, 1])
 
-/** Connections that answer each query with so many rows of one point and a text. */
-function tilesOf(rows: () => number, textBytes = 10) {
+/** A polygon whose corners are anywhere in the tile, as WKB. */
+function tangle(corners: number): Buffer {
+  const wkb = Buffer.alloc(13 + 16 * corners)
+  wkb.writeUInt8(1)
+  wkb.writeUInt32LE(3, 1)
+  wkb.writeUInt32LE(1, 5)
+  wkb.writeUInt32LE(corners, 9)
+  for (let corner = 0; corner < corners; corner++) {
+    const step = corner % (corners - 1)
+    wkb.writeDoubleLE((((step * 7919) % 997) / 997) * 0.08, 13 + 16 * corner)
+    wkb.writeDoubleLE((((step * 104729) % 991) / 991) * -0.08, 21 + 16 * corner)
+  }
+  return wkb
+}
+
+/** Connections that answer each query with so many rows of one geometry and a text. */
+function tilesOf(rows: () => number, textBytes = 10, shape: Buffer = point) {
   let asked = 0
+  let taken = 0
   const settings = new Set<string>()
-  const row = Buffer.concat([point, Buffer.alloc(textBytes, 'a')])
-  const at = Int32Array.of(0, point.length, point.length, row.length)
+  const row = Buffer.concat([shape, Buffer.alloc(textBytes, 'a')])
+  const at = Int32Array.of(0, shape.length, shape.length, row.length)
   const pools: RawPools = {
     async run(query, _signal, onRow: RowSink) {
       asked++
       settings.add(query.settings)
-      for (let left = rows(); left > 0; left--) onRow(row, at)
+      for (let left = rows(); left > 0; left--, taken++) onRow(row, at)
       return 1
     },
     close() {},
   }
-  return { tiles: createSmallTiles(1, pools), asked: () => asked, settings }
+  return { tiles: createSmallTiles(1, pools), asked: () => asked, taken: () => taken, settings }
 }
 
 function jobOf(x: number, y: number, more: Partial<TileJob> = {}): TileJob {
@@ -86,6 +102,18 @@ describe('the main thread', () => {
     assert.ok((await Promise.all(waiting)).every((made) => made !== undefined))
   })
 
+  for (const [what, corners, rows] of [
+    ['one polygon that crosses itself very often', 4_000, 1],
+    ['many polygons that cross themselves', 64, 50],
+  ] as const)
+    test(`is not held by ${what}`, async () => {
+      const { tiles, asked, taken } = tilesOf(() => rows, 0, tangle(corners))
+      tiles.note(jobOf(2048, 2048), 'a', small)
+      assert.equal(await tiles.make(jobOf(2048, 2048), 'a', never), undefined)
+      assert.equal(asked(), 1)
+      assert.ok(taken() * corners ** 2 < 40_000, `${taken()} were made valid`)
+    })
+
   test('has its queries planned once, and not for each tile', async () => {
     const { tiles, settings } = tilesOf(() => 3)
     tiles.note(jobOf(0, 0), 'a', small)
@@ -94,8 +122,9 @@ describe('the main thread', () => {
   })
 
   for (const [what, made] of [
-    ['large', { rowBytes: 100_000, databaseMs: 1 }],
-    ['slow', { rowBytes: 100, databaseMs: 2_000 }],
+    ['large', { rowBytes: 100_000, pairs: 0, databaseMs: 1 }],
+    ['slow', { rowBytes: 100, pairs: 0, databaseMs: 2_000 }],
+    ['intricate', { rowBytes: 100, pairs: 1_000_000, databaseMs: 1 }],
   ] as const)
     test(`makes no tile where one was ${what}`, async () => {
       const { tiles } = tilesOf(() => 3)

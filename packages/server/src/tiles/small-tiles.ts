@@ -1,10 +1,11 @@
 // Makes small tiles in the main thread, on connections of its own: handing a job to a thread and its tile back costs several
 // times what it takes to encode a few hundred rows. How large a tile is, is not known before it is made, so the tiles around it
-// tell: where they were small and quick, another one is expected to be. One that turns out large is given up after as many bytes
-// as one read of a socket has, which bounds the time that the main thread spends on it, and a thread makes it.
+// tell: where they were small and quick, another one is expected to be. One that turns out to have more bytes or larger polygons
+// is given up and made by a thread, so that nobody's data can hold the main thread.
 import { LRUCache } from 'lru-cache'
+import type { RowSink } from '../db/raw-connection.ts'
 import { compress } from '../http/compression.ts'
-import { makeTile, TooLarge } from './make-tile.ts'
+import { makeTile, pairsIn, rowLength } from './make-tile.ts'
 import type { Tile } from './mvt/projection.ts'
 import { createRawPools, type RawPools } from './raw-pools.ts'
 import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
@@ -20,7 +21,13 @@ export type SmallTiles = {
   close(): void
 }
 
+/** As many as one read of a socket has. */
 const maxRowBytes = 65_536
+/**
+ * The squares of the numbers of corners, for all polygons of a tile: one of n corners may cross itself n² times, and making it
+ * valid takes about a microsecond for each.
+ */
+const maxPairs = 32_768
 /** A slower query would hold one of the few connections that the main thread has. */
 const maxDatabaseMs = 500
 /** Squares of 4 by 4 tiles tell about each other. */
@@ -32,6 +39,10 @@ const maxSquares = 10_000
 const maxPending = 256
 /** The key of a series with a longer filter is not worth its memory. */
 const maxSeriesLength = 500
+
+class TooLarge extends Error {
+  override name = 'TooLarge'
+}
 
 /** `series` names the tiles whose sizes can be compared: those of one source with the same parameters. */
 export function createSmallTiles(maxConnections: number, pools: RawPools = createRawPools(maxConnections)): SmallTiles {
@@ -45,8 +56,8 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
     else if (isSmall.get(square) === undefined) isSmall.set(square, true)
   }
 
-  const noteMade: SmallTiles['note'] = (job, series, { rowBytes, databaseMs }) =>
-    note(job, series, rowBytes <= maxRowBytes && databaseMs <= maxDatabaseMs)
+  const noteMade: SmallTiles['note'] = (job, series, { rowBytes, pairs, databaseMs }) =>
+    note(job, series, rowBytes <= maxRowBytes && pairs <= maxPairs && databaseMs <= maxDatabaseMs)
 
   return {
     async make(job, series, signal) {
@@ -57,10 +68,9 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
       pending++
       try {
         const made = await makeTile(job, {
-          query: (asked, onRow) => pools.run(plannedOnce(asked), signal, onRow),
+          query: (asked, onRow) => pools.run(plannedOnce(asked), signal, bounded(onRow)),
           compress,
           atWork() {},
-          maxRowBytes,
         })
         noteMade(job, series, made)
         return made
@@ -77,6 +87,17 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
       return pending
     },
     close: pools.close,
+  }
+}
+
+function bounded(onRow: RowSink): RowSink {
+  let bytes = 0
+  let pairs = 0
+  return (row, at) => {
+    bytes += rowLength(at)
+    pairs += pairsIn(row, at)
+    if (bytes > maxRowBytes || pairs > maxPairs) throw new TooLarge()
+    onRow(row, at)
   }
 }
 

@@ -34,6 +34,8 @@ export type MadeTile = EncodedTile & {
   readonly refused: number
   /** Bytes of the rows that its query read; 0 if the rows came with the job. */
   readonly rowBytes: number
+  /** Pairs of corners of their polygons, which bound what making them valid takes. */
+  readonly pairs: number
   /** How long the database took for them. */
   readonly databaseMs: number
   /** ETag of the uncompressed bytes. */
