@@ -20,7 +20,9 @@ const postgresNames: readonly Named[] = [
   ['array', 'character varying(20)[]', { itemType: 'string' }],
   ['array', 'double precision[]', { itemType: 'number' }],
   ['array', 'geometry(Point,4326)[]', { itemType: 'geometry' }],
-  ['geometry', 'geography(Polygon,4326)', { geography: true }],
+  ['geometry', 'geography(Polygon,4326)', { geography: true, isAreal: true }],
+  ['geometry', 'geometry(MultiPolygonZ,4326)', { isAreal: true }],
+  ['geometry', 'geometry(CurvePolygon,4326)', {}],
   ['geometry', 'geometry(Point,4326)', { ringless: true }],
   ['geometry', 'public.geometry', { mixed: true }],
 ]

@@ -35,7 +35,7 @@ const columnOf = (name: string): string => (name === 'constructor' ? 'int8' : na
 let app: TestApp
 let tenant: Tenant
 let schema: string
-const datasets = { random: '', awkward: '', shapes: '', metric: '', mixed: '' }
+const datasets = { random: '', awkward: '', shapes: '', metric: '', mixed: '', polygons: '', multipolygons: '' }
 
 before(async () => {
   app = await testApp()
@@ -113,6 +113,10 @@ const shapeTables = `
   INSERT INTO {schema}.shapes VALUES ${shapeValues.join(', ')}, (100, 'no shape', NULL);
   CREATE TABLE {schema}.metric (id int8 PRIMARY KEY, name text, geom geometry(Geometry, 32632));
   INSERT INTO {schema}.metric SELECT id, name, ST_Transform(geom, 32632) FROM {schema}.shapes;
+  CREATE TABLE {schema}.polygons (id int8 PRIMARY KEY, name text, geom geometry(Polygon, 4326));
+  INSERT INTO {schema}.polygons SELECT * FROM {schema}.shapes WHERE GeometryType(geom) = 'POLYGON';
+  CREATE TABLE {schema}.multipolygons (id int8 PRIMARY KEY, name text, geom geometry(MultiPolygon, 4326));
+  INSERT INTO {schema}.multipolygons SELECT * FROM {schema}.shapes WHERE GeometryType(geom) = 'MULTIPOLYGON';
   CREATE TABLE {schema}.mixed (id int8 PRIMARY KEY, name text, geom geometry);
   INSERT INTO {schema}.mixed SELECT id, name, CASE WHEN id % 2 = 0 THEN ST_Transform(geom, 32632) ELSE geom END
     FROM {schema}.shapes ORDER BY id;`
@@ -541,6 +545,14 @@ async function fromOgr(name: string): Promise<Feature[]> {
 }
 
 describe('GeoJSON', () => {
+  test('of a column of polygons is that of the same polygons in a column of any geometries', async () => {
+    const features = async (id: string): Promise<Feature[]> => (await get(id, 'format=geojson')).body.features
+    const all = new Map((await features(datasets.shapes)).map((feature) => [feature.id, feature]))
+    const typed = [...(await features(datasets.polygons)), ...(await features(datasets.multipolygons))]
+    assert.equal(typed.length, 3)
+    for (const feature of typed) assert.deepEqual(feature, all.get(feature.id))
+  })
+
   for (const name of ['shapes', 'metric'] as const) {
     test(`of ${name} is what ogr2ogr makes of the table`, async (t) => {
       if (!cluster) return t.skip('ogr2ogr needs a server')

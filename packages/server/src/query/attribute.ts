@@ -37,6 +37,8 @@ export type Attribute = {
   readonly mixed?: boolean
   /** The geometries are known to have no rings, such as points. */
   readonly ringless?: boolean
+  /** The geometries are known to be polygons or multipolygons, so that no line is turned around with their rings. */
+  readonly isAreal?: boolean
   readonly geography?: boolean
   /** The geometries are known to be points or null. */
   readonly isPoint?: boolean

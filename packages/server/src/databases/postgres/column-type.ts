@@ -47,5 +47,6 @@ function geometryTraits({ dbType, srid }: ColumnType): ColumnTraits {
     ...(dbType.startsWith('geography') && { geography: true }),
     ...(isMixed && { mixed: true }),
     ...(isRingless && { ringless: true }),
+    ...(/\((Multi)?PolygonZ?M?[,)]/.test(dbType) && { isAreal: true }),
   }
 }

@@ -1,6 +1,6 @@
 import { type Sql, sql } from '../../db/sql.ts'
 import { jsonWriter } from '../../formats/json.ts'
-import type { AttributeType } from '../../query/attribute.ts'
+import type { Attribute, AttributeType } from '../../query/attribute.ts'
 import type { Dialect, Shape } from '../../query/dialect.ts'
 import type { Column } from '../../query/plan.ts'
 import { located, postgresSql } from '../../query/postgres-sql.ts'
@@ -15,15 +15,16 @@ function transferSql({ type, attribute, aggregate }: Column, value: Sql, { geome
     const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
     return geometry === 'wkt'
       ? sql`ST_AsText(${place}, 9)`
-      : sql`ST_AsGeoJSON(${attribute.ringless ? place : rightHanded(place)}, 9)`
+      : sql`ST_AsGeoJSON(${attribute.ringless ? place : rightHanded(place, attribute)}, 9)`
   }
   if (type === 'array') return itemsSql(attribute?.itemType, value, srid)
   if (type === 'binary') return sql`translate(encode(${value}, 'base64'), ${'\n'}, '')`
   return value
 }
 
-/** Outer rings counter-clockwise. ST_ForcePolygonCCW would turn lines around as well. */
-const rightHanded = (place: Sql): Sql => sql`ST_Reverse(ST_ForcePolygonCW(ST_Reverse(${place})))`
+/** Outer rings counter-clockwise. Two reversals leave lines as they are; where there are none, one is enough. */
+const rightHanded = (place: Sql, { isAreal }: Pick<Attribute, 'isAreal'> = {}): Sql =>
+  isAreal ? sql`ST_Reverse(ST_ForcePolygonCW(${place}))` : sql`ST_Reverse(ST_ForcePolygonCW(ST_Reverse(${place})))`
 
 /** An array as JSON. Datetimes go as the text that they have outside of arrays, which JSON's own is not. */
 function itemsSql(itemType: AttributeType | undefined, value: Sql, srid: number): Sql {
