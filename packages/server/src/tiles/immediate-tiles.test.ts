@@ -207,6 +207,12 @@ describe('a tile in memory is refused', () => {
     })
   }
 
+  test('with a method that it does not have', async () => {
+    await immediately(`${paths.points}.pbf`, keyed())
+    for (const method of ['POST', 'DELETE'])
+      assert.equal((await overSocket(`${paths.points}.pbf`, keyed(), method)).status, 405, method)
+  })
+
   test('to a key of another application, as if it did not exist', async () => {
     await immediately(`${paths.points}.pbf`, keyed())
     const stranger = await maps.app.tenant('strangers')
