@@ -114,7 +114,8 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
-  const uploading = createUploading({ db, ...data, tiling, config, share, onError })
+  const onStatus = (id: string) => member?.tellUpload(id)
+  const uploading = createUploading({ db, ...data, tiling, config, share, onStatus, onError })
   const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress })
   const metrics = createMetrics(gaugesOf({ agents, slots: data.slots, tiling }), about.version.tag, member?.figures)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
@@ -142,7 +143,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...internalCalls(() => services),
     openApiText: createOpenApiText(about.version.tag),
   }
-  member?.onAnnounce(uploading.announce)
+  member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
   return {
     services,
     authority,
@@ -174,12 +175,15 @@ const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bu
     onError: (error) => logger.warn({ err: error }, 'message bus failed'),
   })
 
+/** So long the worker that received a file has the first turn: its process for reading is already started. */
+const headStartMs = 100
+
 /** A new upload is announced to the other workers too: one of them may have room for it. */
 const announcing = (uploading: Uploading, member: Member | undefined): Uploading => ({
   ...uploading,
   announce() {
     uploading.announce()
-    member?.announce()
+    setTimeout(() => member?.tellUpload(), uploading.readsFiles ? headStartMs : 0).unref()
   },
 })
 

@@ -10,9 +10,9 @@ export type Member = Place & {
   /** Is aborted when another process is about to take this one's place. */
   readonly retired: AbortSignal
   readonly figures: FiguresExchange
-  /** Tells the other workers that an upload waits. */
-  announce(): void
-  onAnnounce(listener: () => void): void
+  /** Tells the other workers that an upload waits, or that the status of this one has changed. */
+  tellUpload(changed?: string): void
+  onUpload(listener: (changed: string | undefined) => void): void
 }
 
 /** Undefined in a process that no supervisor has started. */
@@ -23,11 +23,11 @@ export function joinSupervisor(env: NodeJS.ProcessEnv): Member | undefined {
   const retired = new AbortController()
   const figures = createExchange(tell)
   let onEnvelope: Parameters<BusPort['listen']>[0] = () => undefined
-  let onAnnounce = (): void => undefined
+  let onUpload: Parameters<Member['onUpload']>[0] = () => undefined
   process.on('message', (message: SupervisorMessage) => {
     if (message.k === 'bus') onEnvelope(message.envelope)
     else if (message.k === 'retire') retired.abort()
-    else if (message.k === 'announce') onAnnounce()
+    else if (message.k === 'upload') onUpload(message.changed)
     else figures.receive(message)
   })
   return {
@@ -41,9 +41,9 @@ export function joinSupervisor(env: NodeJS.ProcessEnv): Member | undefined {
     ready: () => tell({ k: 'ready' }),
     retired: retired.signal,
     figures,
-    announce: () => tell({ k: 'announce' }),
-    onAnnounce(listener) {
-      onAnnounce = listener
+    tellUpload: (changed) => tell({ k: 'upload', changed }),
+    onUpload(listener) {
+      onUpload = listener
     },
   }
 }

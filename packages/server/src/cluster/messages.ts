@@ -2,6 +2,9 @@ import type { Envelope } from '../bus/ipc-bus.ts'
 import type { Figures } from '../concurrency/figures-exchange.ts'
 import type { MachineShare } from '../concurrency/machine-share.ts'
 
+/** The status of an upload has changed; without an id one waits, and another worker may have room for it. */
+export type UploadNews = { readonly k: 'upload'; readonly changed?: string | undefined }
+
 /** What a worker tells its supervisor. */
 export type WorkerMessage =
   | { readonly k: 'ready' }
@@ -10,8 +13,7 @@ export type WorkerMessage =
   | { readonly k: 'collect'; readonly id: number }
   /** Its own figures, as an answer to `read` or as a last word. */
   | { readonly k: 'figures'; readonly figures: Figures }
-  /** An upload waits, and another worker may have room for it. */
-  | { readonly k: 'announce' }
+  | UploadNews
 
 /** What the supervisor tells a worker. */
 export type SupervisorMessage =
@@ -19,7 +21,7 @@ export type SupervisorMessage =
   /** Asks for its figures. It counts from then on. */
   | { readonly k: 'read' }
   | { readonly k: 'collected'; readonly id: number; readonly all: readonly Figures[] }
-  | { readonly k: 'announce' }
+  | UploadNews
   /** Another worker will take its place: stop without failing a request. */
   | { readonly k: 'retire' }
 

@@ -50,8 +50,8 @@ export function createSupervisor(count: number, log: Log): Supervisor {
   const exchange: Exchange = {
     router: createBusRouter(),
     figures: createFiguresCollector(),
-    onAnnounce(from) {
-      for (const { process } of slots) if (process !== from) process?.tell({ k: 'announce' })
+    onUpload(from, news) {
+      for (const { process } of slots) if (process !== from) process?.tell(news)
     },
   }
   let hasBegun = false

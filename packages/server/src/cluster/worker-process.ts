@@ -2,7 +2,7 @@ import cluster from 'node:cluster'
 import type { Envelope } from '../bus/ipc-bus.ts'
 import type { BusRouter } from '../bus/ipc-router.ts'
 import type { FiguresCollector } from './collect-figures.ts'
-import { type Place, placeVariable, type SupervisorMessage, type WorkerMessage } from './messages.ts'
+import { type Place, placeVariable, type SupervisorMessage, type UploadNews, type WorkerMessage } from './messages.ts'
 
 /** One process of a worker, from its start to its end. */
 export type WorkerProcess = {
@@ -18,14 +18,13 @@ export type WorkerProcess = {
 export type Exchange = {
   readonly router: BusRouter
   readonly figures: FiguresCollector
-  /** An upload waits. */
-  onAnnounce(from: WorkerProcess): void
+  onUpload(from: WorkerProcess, news: UploadNews): void
 }
 
 /** A worker ends by itself 25 s after it was told to; this is for one that cannot. */
 const killMs = 40_000
 
-export function startWorkerProcess(place: Place, { router, figures, onAnnounce }: Exchange): WorkerProcess {
+export function startWorkerProcess(place: Place, { router, figures, onUpload }: Exchange): WorkerProcess {
   const worker = cluster.fork({ [placeVariable]: JSON.stringify(place) })
   const ready = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<string | number>()
@@ -36,7 +35,7 @@ export function startWorkerProcess(place: Place, { router, figures, onAnnounce }
   worker.on('message', (message: WorkerMessage) => {
     if (message.k === 'bus') router.receive(message.envelope, deliver)
     else if (message.k === 'ready') ready.resolve(true)
-    else if (message.k === 'announce') onAnnounce(process)
+    else if (message.k === 'upload') onUpload(process, message)
     else figures.receive(worker.id, message)
   })
   worker.once('exit', (code, signal) => {

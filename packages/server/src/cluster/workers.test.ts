@@ -6,6 +6,7 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { connectWorker } from '../../testing/agent-worker.ts'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { type ReplicaProcess, startReplica } from '../../testing/replica-process.ts'
@@ -60,10 +61,11 @@ describe('workers', { skip }, () => {
   let database: TestDatabase
   let server: ReplicaProcess
 
-  type Options = { method?: string; body?: object; key?: string; agent?: Agent }
-  async function send(path: string, { method = 'GET', body, key = master, agent = new Agent() }: Options = {}) {
+  type Options = { method?: string; body?: object; key?: string; agent?: Agent; prefer?: string }
+  async function send(path: string, { method = 'GET', body, key = master, agent = new Agent(), prefer }: Options = {}) {
     const id = randomUUID()
-    const headers = { 'x-api-key': key, 'x-request-id': id, ...(body && { 'content-type': 'application/json' }) }
+    const type = body && { 'content-type': 'application/json' }
+    const headers = { 'x-api-key': key, 'x-request-id': id, ...type, ...(prefer && { prefer }) }
     const asked = request(`${server.url}${path}`, { method, agent, headers })
     asked.end(body && JSON.stringify(body))
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
@@ -162,6 +164,26 @@ describe('workers', { skip }, () => {
       sql`SELECT attempts FROM svc.uploads WHERE id = ${id}::uuid`,
     )
     assert.equal(row?.attempts, 1)
+  })
+
+  test('tell each other when the status of an upload changes, so that who waits elsewhere need not wait for a poll', async () => {
+    const [first, second] = await connections()
+    const { id: applicationId } = (await call('/applications')).body[0]
+    const waited = async (): Promise<number> => {
+      const id = randomUUID()
+      // Nobody takes it before its time.
+      await database.db.query(sql`
+        INSERT INTO svc.uploads (id, application_id, file_name, path, options, size, attempts, heard_at)
+        VALUES (${id}::uuid, ${applicationId}::uuid, 'a', ${id}, '{}', 1, 1, now() + interval '1 hour')`)
+      const begun = performance.now()
+      const waiting = call(`/uploads/${id}`, { agent: second, prefer: 'wait=30' })
+      await setTimeout(100)
+      assert.ok((await call(`/uploads/${id}`, { method: 'DELETE', agent: first })).status < 300)
+      assert.equal((await waiting).body.status, 'cancelled')
+      return performance.now() - begun
+    }
+    // A poll comes a second after the client.
+    await until(async () => (await waited()) < 900)
   })
 
   test('add up their figures', async () => {

@@ -13,7 +13,7 @@ export type StatusWatch = {
 
 type Waiter = { readonly id: string; readonly status: string; done(): void }
 
-/** Changes by other replicas are seen within this time. */
+/** Changes by other replicas are seen within this time; other workers of this machine tell theirs. */
 const pollMs = 1_000
 
 /**

@@ -40,6 +40,7 @@ export type UploadingOptions = {
   tiling: Tiling
   config: UploadSettings
   share: MachineShare
+  onStatus?(id: string): void
   onError(error: unknown): void
 }
 
@@ -111,6 +112,7 @@ export function createUploading(options: UploadingOptions): Uploading {
     workMs: config.UPLOAD_WORK_SECONDS * 1000,
     perApplication: config.UPLOADS_PER_APPLICATION,
     share: options.share,
+    ...(options.onStatus && { onStatus: options.onStatus }),
     onError: options.onError,
   })
   const { findReplaced, directory } = parts

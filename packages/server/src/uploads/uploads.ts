@@ -21,6 +21,8 @@ export type UploadsOptions = LoadingParts & {
   /** The most uploads of one application that run at once. */
   readonly perApplication: number
   readonly share: MachineShare
+  /** The status of an upload was changed here, for clients that wait elsewhere. */
+  onStatus?(id: string): void
   onError(error: unknown): void
 }
 
@@ -32,6 +34,10 @@ export type Uploads = {
   stop(upload: { id: string; applicationId: string }): Promise<void>
   /** Long polling for clients. */
   readonly watch: StatusWatch
+  /** Another process has changed the status of an upload. */
+  heard(id: string): void
+  /** Whether uploads are processed here at all; on a machine with many workers some only receive them. */
+  readonly readsFiles: boolean
   /** Starts to process uploads, also those that other replicas left. */
   start(): Promise<void>
   close(): Promise<void>
@@ -69,6 +75,15 @@ function createReadersWithGdal(cacheDirectory: string, stalled: number): Readers
   return { ...readers, close: async () => void (await Promise.all([readers.close(), gdal.close()])) }
 }
 
+/** Changes are told to clients that wait here and elsewhere. */
+const tellingOthers = (waiting: StatusWatch, { onStatus }: Pick<UploadsOptions, 'onStatus'>): StatusWatch => ({
+  ...waiting,
+  tell(id) {
+    waiting.tell(id)
+    onStatus?.(id)
+  },
+})
+
 /**
  * Uploads are rows under leases, processed by the common queue. They choose the next one with their own query
  * (`claimNext`), because the limit per application holds over all replicas. Their progress reports renew the lease,
@@ -81,7 +96,8 @@ export function createUploads(options: UploadsOptions): Uploads {
   const background = createBackground(onError)
   const running = new Map<string, Running>()
   const attempts = { ...options, takeReader: readers.take, isClosing: background.isClosed }
-  const watch = createStatusWatch(db)
+  const waiting = createStatusWatch(db)
+  const watch = tellingOthers(waiting, options)
 
   /** The last slot is reserved for an application that has none here, so that one application cannot fill them all. */
   function takeNext(): Promise<Claimed | undefined> {
@@ -117,7 +133,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   return {
-    watch,
+    ...{ watch, heard: waiting.tell, readsFiles: concurrency > 0 },
     expect: concurrency > 0 ? readers.prepare : () => undefined,
     announce: queue.announce,
     async stop({ id, applicationId }) {
