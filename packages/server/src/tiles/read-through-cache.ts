@@ -97,7 +97,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
       const kept = cache.get(known.source.applicationId, key)
       const tile = kept ?? readNow(known, asked, key)
       const found = tile && readyTile(tile, asked)
-      if (found) report('tile', { of: known.layer ? 'dataset' : 'archive', isKept: kept !== undefined })
+      if (found) report('tile', { of: known.layer ? 'dataset' : 'archive', isCached: kept !== undefined })
       return found
     },
     has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
