@@ -30,6 +30,7 @@ const shownAgain = 3000
 const total = { passed: 0, failed: 0, skipped: 0 }
 const failures: string[] = []
 const interrupted = new AbortController()
+let foreignUrl: string | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
 process.chdir(resolve(import.meta.dirname, '..'))
@@ -102,6 +103,7 @@ async function runTests() {
   const isForPostgres = chosen.postgres || runsAll
   const isForBoth = runsAll || (chosen.postgres && chosen.embedded)
   const cluster = isForPostgres && files.some(usesDatabase) ? await startPostgres() : undefined
+  foreignUrl = cluster?.url
   const onEmbedded = isForBoth ? files.filter((file) => usesDatabase(file) && dependsOnDatabase(file)) : files
   const jobs = [
     ...(isForPostgres ? jobsOf(files, { isEmbedded: false, databaseUrl: cluster?.url }) : []),
@@ -120,6 +122,8 @@ function jobsOf(chosenFiles: string[], database: Pick<Job, 'isEmbedded' | 'datab
 function environmentOf({ databaseUrl }: Job): NodeJS.ProcessEnv {
   const { TEST_DATABASE_URL: _, ...env } = process.env
   if (databaseUrl) env.TEST_DATABASE_URL = databaseUrl
+  // For a server of a tenant's own, also where the platform's database is embedded.
+  if (foreignUrl) env.TEST_FOREIGN_URL = foreignUrl
   if (databaseDirectory) env.TEST_DATABASE_DIRECTORY = databaseDirectory
   // Most files load the whole server: half of that time is compiling what another has compiled.
   env.NODE_COMPILE_CACHE ??= resolve('node_modules/.cache/graticule/compiled-tests')

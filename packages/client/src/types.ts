@@ -182,6 +182,11 @@ export interface Dataset {
   bytes: number | null
   /** About how many rows a table had when it was uploaded or this record last stored; null where that is not known */
   rowEstimate: number | null
+  /** What becomes of the overviews of a large table, from which low zooms of maps are drawn; null: there are none */
+  overviews: {
+    status: "pending" | "building" | "built" | "failed"
+    progress: number
+  } | null
   /** The default database unless it is given */
   databaseId: string
   /** Loaded by `join=application` */

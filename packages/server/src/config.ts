@@ -126,6 +126,11 @@ const settings = Type.Object({
     default: 50_000,
     description: 'Tables with so many rows get overviews for the low zooms of maps',
   }),
+  OVERVIEW_REBUILD_SECONDS: seconds(
+    'How long an overview of a table on another server is kept though the table changes',
+    600,
+    604_800,
+  ),
   UPLOAD_MAX_BYTES: Type.Integer({ minimum: 1, default: 1_073_741_824, description: 'The largest file that is taken' }),
   UPLOADS_PER_APPLICATION: Type.Integer({
     minimum: 1,

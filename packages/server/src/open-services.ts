@@ -62,6 +62,7 @@ import { createStyleCheck } from './styles/style-check.ts'
 import { createEstimates } from './tiles/dataset-estimates.ts'
 import { createTiles } from './tiles/tile-services.ts'
 import { createTiling, type Tiling, type TilingOptions } from './tiles/tiling.ts'
+import { createStorageQuota } from './uploads/storage-quota.ts'
 import { createUploading, type Uploading } from './uploads/uploading.ts'
 
 /** The settings that the service itself reads. */
@@ -250,8 +251,12 @@ type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
 async function createMaps({ config, ...parts }: MapParts) {
   const { DATA_DIR: dataDirectory, TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
   const maxConnections = config.TILE_CONNECTIONS
+  const overviewRebuildMs = config.OVERVIEW_REBUILD_SECONDS * 1000
+  const quota = createStorageQuota(dataDirectory, config.STORAGE_PER_APPLICATION)
+  const storageLeft = (applicationId: string) => quota.left(parts.db, applicationId)
+  const limits = { cacheMb, overviewMinRows, overviewRebuildMs, maxConnections, storageLeft }
   return {
-    tiling: createTiling({ ...parts, dataDirectory, assetsDirectory, cacheMb, overviewMinRows, maxConnections }),
+    tiling: createTiling({ ...parts, ...limits, dataDirectory, assetsDirectory }),
     fonts: await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')]),
     sprites: await createSprites(join(assetsDirectory, 'sprites')),
   }

@@ -46,6 +46,15 @@ export async function migratedDatabase(limits = forOneTenant): Promise<TestDatab
   })
 }
 
+/**
+ * A PostgreSQL database with PostGIS of somebody else, also where the platform's own is embedded; undefined if no cluster is
+ * running.
+ */
+export async function foreignDatabase(): Promise<TestDatabase | undefined> {
+  const cluster = process.env.TEST_FOREIGN_URL ?? process.env.TEST_DATABASE_URL
+  return cluster === undefined ? undefined : await postgresDatabase(cluster)
+}
+
 async function embeddedDatabase(template: string, limits = defaultLimits): Promise<TestDatabase> {
   const parent = await makeDatabaseDirectory('test')
   const directory = join(parent, 'database')

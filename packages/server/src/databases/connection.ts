@@ -12,12 +12,20 @@ export type Connections = {
   /** As it is now. */
   lookUp(applicationId: string, id: string | undefined): Promise<DatabaseRecord | undefined>
   open(record: DatabaseRecord): Promise<Connection>
+  /** The application's schema in the platform's database, also where no record of its databases leads there. */
+  openOwn(applicationId: string): Promise<Connection>
   /** Where tables can be made, with our rights in our own database and with those of its user in any other. */
   writable(record: DatabaseRecord): Promise<{ db: Db; schema: string }>
   close(): Promise<void>
 }
 
 const maxOpen = 200
+
+/** The driver needs to know nothing but the application. */
+const ownRecord = {
+  ...{ id: '', revision: '', type: 'internal' satisfies keyof typeof drivers },
+  ...{ host: '', port: 0, user: '', password: null, db: '', metadata: {} },
+}
 
 /** One connection, mostly a pool, for each database in use; the one not used for longest is closed when there are too many. */
 export function createConnections(services: DriverServices): Connections {
@@ -52,6 +60,7 @@ export function createConnections(services: DriverServices): Connections {
       known.get(`${applicationId} ${id}`, () => findDatabase(services.db, applicationId, id)),
     lookUp: (applicationId, id) => findDatabase(services.db, applicationId, id),
     open: async (record) => (await opened(record)).connection,
+    openOwn: async (applicationId) => (await opened({ ...ownRecord, applicationId })).connection,
     async writable(record) {
       const { writable } = await opened(record)
       if (writable) return writable

@@ -10,6 +10,7 @@ import { attributeSchema } from './attribute-dto.ts'
 import type { DatasetDraft } from './dataset-record.ts'
 import { datasetTypeNames, datasetTypeOf } from './dataset-types.ts'
 import { sealedSecrets } from './find-dataset.ts'
+import { checkOverviewSetting } from './overview-setting.ts'
 import { readDeclarations } from './parameters.ts'
 import { sealHeaders } from './secret-headers.ts'
 import type { Sources } from './sources.ts'
@@ -18,6 +19,24 @@ const secretsSchema = Type.Union([
   Type.Object({ headers: Type.Optional(Type.Record(Type.String(), Type.String())) }, { additionalProperties: false }),
   Type.Null(),
 ])
+
+const overviewsSchema = Type.Union(
+  [
+    Type.Object({
+      status: Type.Enum(['pending', 'building', 'built', 'failed']),
+      progress: Type.Number({ minimum: 0, maximum: 1 }),
+    }),
+    Type.Null(),
+  ],
+  {
+    description:
+      'What becomes of the overviews of a large table, from which low zooms of maps are drawn; null: there are none',
+  },
+)
+
+const overviewsOf = sql`(
+  SELECT jsonb_build_object('status', o.state, 'progress', round(o.progress::numeric, 3))
+  FROM svc.overviews o WHERE o.dataset_id = id)`
 
 /**
  * Datasets: named, queryable views of data. A source is inspected when it is stored, so a wrong one is refused at once.
@@ -31,6 +50,7 @@ export const dataset = defineResource<DatasetServices>({
   ownerColumn: 'owner_id',
   // DELETE is in uploads/, because it also removes what an upload made.
   verbs: ['list', 'create', 'get', 'replace', 'patch'],
+  hasLiveFields: true,
   writeFailures: [502, 504],
   example: { type: 'sql', name: 'One', source: 'SELECT 1 AS one' },
   fields: {
@@ -49,6 +69,7 @@ export const dataset = defineResource<DatasetServices>({
       }),
       { mode: 'readOnly' },
     ),
+    overviews: field('json', overviewsSchema, { mode: 'readOnly', queryable: false, select: overviewsOf }),
     databaseId: field('uuid', Type.String({ format: 'uuid', description: 'The default database unless it is given' }), {
       required: false,
       default: undefined,
@@ -64,6 +85,7 @@ export const dataset = defineResource<DatasetServices>({
   async prepare({ values, previous, applicationId, leaving }, scope, { db, secrets, sources }) {
     const next: Entity = { ...previous, ...values }
     readDeclarations((next.metadata as Entity).parameters)
+    checkOverviewSetting(next.metadata as Entity)
     const databaseId = await ownDatabase(sources, scope, applicationId, values.databaseId ?? previous?.databaseId)
     const ownerId = ownerOf(values.ownerId, previous?.ownerId, scope)
     const sealed =

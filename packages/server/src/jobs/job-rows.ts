@@ -34,6 +34,26 @@ export async function putJob(tx: Queryable, queue: string, { data, key }: Omit<N
       next_at = excluded.next_at, attempts = 0, claim = NULL, claimed_until = NULL`)
 }
 
+/**
+ * Runs `work` in a transaction unless a job of this key waits or is being worked on. None can be added meanwhile: whoever adds
+ * one waits for the row that is in its place here.
+ */
+export async function whenFree(
+  db: Db,
+  queue: string,
+  key: string,
+  work: (tx: Queryable) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const [row] = await tx.query<{ id: string }>(sql`
+      INSERT INTO svc.jobs (id, queue, key, data, next_at) VALUES (${randomUUID()}::uuid, ${queue}, ${key}, '{}', clock_timestamp())
+      ON CONFLICT (queue, key) DO NOTHING RETURNING id`)
+    if (!row) return
+    await work(tx)
+    await tx.query(sql`DELETE FROM svc.jobs WHERE id = ${row.id}::uuid`)
+  })
+}
+
 /** Whether the lease is still held: the job was neither cancelled nor replaced nor taken by another worker. */
 export async function isHeld(db: Queryable, { id, claim }: JobLease): Promise<boolean> {
   return (await db.query(sql`SELECT FROM svc.jobs WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)).length > 0

@@ -16,6 +16,7 @@ import {
   renewJob,
   retryJob,
   secondsToNextJob,
+  whenFree,
 } from './job-rows.ts'
 import { createLeaseQueue, type LeaseQueue } from './lease-queue.ts'
 import type { LeaseSource } from './lease-workers.ts'
@@ -58,6 +59,8 @@ export type Jobs = {
   announce(queue: string): void
   /** Ends the job with this key. */
   cancel(queue: string, key: string): Promise<void>
+  /** Runs `work` in a transaction if there is no job with this key, and none can be added meanwhile. */
+  whenFree(queue: string, key: string, work: (tx: Queryable) => Promise<void>): Promise<void>
   /** Starts polling for jobs. */
   start(): Promise<void>
   /** Waits briefly for running jobs; then aborts and releases them. */
@@ -109,6 +112,7 @@ export function createJobs({ db, onError }: JobsOptions): Jobs {
     put: (tx, queue, data, key) => putJob(tx, queue, { data, key }),
     announce: (queue) => queues.get(queue)?.announce(),
     cancel: (queue, key) => cancelJob(db, queue, key),
+    whenFree: (queue, key, work) => whenFree(db, queue, key, work),
     async start() {
       await release()
       for (const queue of queues.values()) queue.start()

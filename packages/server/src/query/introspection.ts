@@ -28,6 +28,20 @@ export type Introspection = {
   projection(srid: number, options: SelectOptions): Promise<string | undefined>
   /** Estimated row count and extent of a table from statistics; no row is read. */
   estimate(source: string, geometry: Attribute | undefined, options: SelectOptions): Promise<Estimate>
+  /** Tells whether the rows of a table have changed, without reading them; absent or undefined where nothing tells. */
+  fingerprint?(source: string, options: SelectOptions): Promise<Fingerprint | undefined>
+}
+
+/** The state of a table that its connection's user may read. */
+export type Fingerprint = {
+  /** Another table of the same name has another. */
+  readonly table: string
+  /** Changes with the rows. */
+  readonly rows: string
+  /** From the engine's statistics; null if there are none. */
+  readonly rowEstimate: number | null
+  /** The names of its columns. */
+  readonly columns: ReadonlySet<string>
 }
 
 /** `postgisVersion` is set only for PostgreSQL. */

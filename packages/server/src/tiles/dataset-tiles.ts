@@ -1,6 +1,7 @@
 // Makes the tiles of datasets: chooses a strategy and runs it.
 import type { Given } from '../datasets/dataset-type.ts'
 import { checkGiven } from '../datasets/sources.ts'
+import { ident, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'
 import { type Plan, parsePlan, queryPlaces } from '../query/plan.ts'
@@ -11,7 +12,7 @@ import type { TileColumn } from './mvt/columns.ts'
 import type { Tile } from './mvt/projection.ts'
 import { mostSeenFirst, weight } from './overviews/overview.ts'
 import type { RowCache } from './row-cache.ts'
-import { counted, type MakeTile, runInSql, type StrategyResult } from './run-tile-strategy.ts'
+import { counted, type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
 import { tileInDegrees } from './tile-bounds.ts'
 import { type SelectedColumn, selectedColumn } from './tile-columns.ts'
 import { findCrowd } from './tile-crowd.ts'
@@ -62,7 +63,7 @@ export async function makeDatasetTile(
     isInSql: inSql !== undefined,
     isInBlocks: blocks !== undefined,
     isFiltered,
-    hasOverview: known.overview?.has(tile) ?? false,
+    hasOverview: hasOverview(known, tile, columns),
     geometryType: layer.geometryType,
     zoom: tile.z,
     cluster: settings.cluster,
@@ -75,7 +76,7 @@ export async function makeDatasetTile(
     return { source: opened, made, columns, features: counted(made, layer.geometryType === 'point') }
   }
   const query = queryOf(known, layer, inSql, { tile, columns, plan, shown })
-  const thinned = strategy.from === 'overview' ? thinnedQuery(known, query) : undefined
+  const thinned = strategy.from === 'overview' ? thinnedQuery(known, query, inSql) : undefined
   const isSure = layer.geometryType === 'point' && hasBox(query)
   const work = { inSql, query, thinned, make, shown, isLimited, isSure, signal }
   const isRowByRow = strategy.from === 'table' && strategy.clusterWidth === undefined
@@ -179,17 +180,23 @@ function queryOf(
   }
 }
 
-/** The same query on the overview. */
-function thinnedQuery({ overview }: LoadedTileSource, query: TileQuery): TileQuery | undefined {
-  return (
-    overview && {
-      ...query,
-      from: overview.from(query.tile.z),
-      geometry: overview.geometry,
-      order: [...mostSeenFirst, ...query.order],
-      weight,
-    }
-  )
+/** Whether the tile can be made from the overview. One that is apart from its table leaves out long columns. */
+function hasOverview({ overview }: LoadedTileSource, tile: Tile, columns: readonly SelectedColumn[]): boolean {
+  if (!overview?.has(tile)) return false
+  const { apart } = overview
+  return !apart || columns.every(({ name }) => apart.columns.has(name))
+}
+
+/** The same query on the overview. One that is apart from its table has the values as they are sent. */
+function thinnedQuery({ overview }: LoadedTileSource, query: TileQuery, inTable: SqlWork['inSql']): SqlWork['thinned'] {
+  if (!overview) return undefined
+  const { inSql = inTable } = overview.apart ?? {}
+  const columns = overview.apart
+    ? query.columns.map((one) => ({ ...one, value: sql`q.${ident(one.name)}` }))
+    : query.columns
+  const order = [...mostSeenFirst, ...query.order]
+  const from = overview.from(query.tile.z)
+  return { inSql, query: { ...query, columns, from, geometry: overview.geometry, order, weight } }
 }
 
 const encodedOf = new WeakMap<readonly SelectedColumn[], readonly TileColumn[]>()

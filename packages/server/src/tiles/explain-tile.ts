@@ -46,8 +46,9 @@ export async function explainTile(
   // The statement is shown only to callers who may read the dataset.
   const reach = scopeOf(scope.caller, 'datasets', 'read')
   const mayRead = reach && (reach.ids === 'any' || reach.ids.includes(known.layer.dataset.id))
-  if (!source.inSql || !statement || !mayRead) return described
-  const { connection } = source.inSql
+  const { inSql = source.inSql } = result
+  if (!inSql || !statement || !mayRead) return described
+  const { connection } = inSql
   const options = { timeoutMs: 10_000, signal: leaving }
   const [{ Plan: plan }] = (await explainSelect(connection, statement, options)) as [{ Plan: object }]
   const unindexed = await tablesWithoutSpatialIndex(connection, statement, known.layer.geometry.name, options)

@@ -25,8 +25,8 @@ export type SqlWork = {
   readonly inSql: NonNullable<TileData['inSql']>
   /** On the table. */
   readonly query: TileQuery
-  /** On the overview, if it has this tile. */
-  readonly thinned: TileQuery | undefined
+  /** On the overview, if it has this tile, and where it is. */
+  readonly thinned: Pick<SqlWork, 'inSql' | 'query'> | undefined
   readonly make: MakeTile
   readonly shown: number
   /** The caller's limit is not above what the tile shows. */
@@ -42,6 +42,8 @@ export type StrategyResult = {
   /** Features in the tile and in the data. */
   readonly features: string
   readonly statement?: Sql
+  /** Where the statement ran, if not where the table is. */
+  readonly inSql?: SqlWork['inSql']
 }
 
 /** Runs the strategy and, after a failure, its fallback if there is one. */
@@ -52,13 +54,14 @@ export async function runInSql(strategy: TileStrategy, work: SqlWork): Promise<S
   } catch (error) {
     const findProjection = () => projectionFallback(inSql, query, tileMargin, signal)
     const next = await nextStrategy(strategy, error, findProjection)
-    return next ? runInSql(next, work) : blame(inSql.connection)(error)
+    const { connection } = strategy.from === 'overview' ? (work.thinned?.inSql ?? inSql) : inSql
+    return next ? runInSql(next, work) : blame(connection)(error)
   }
 }
 
 function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
-  const { query, thinned } = work
-  if (strategy.from === 'overview') return summedTile(thinned ?? query, strategy.clusterWidth, work)
+  const { query } = work
+  if (strategy.from === 'overview') return overviewTile(strategy.clusterWidth, work)
   if (strategy.from === 'sample' || strategy.from === 'largest') return crowdTile(strategy, work)
   if (strategy.from !== 'table') throw new Error('The rows are in a database')
   const { clusterWidth, projection } = strategy
@@ -97,6 +100,12 @@ async function crowdTile(strategy: CrowdStrategy, work: SqlWork): Promise<Strate
   const expected = from === 'sample' ? (rows * strategy.pages * strategy.share) / 2 : most
   if (made.seen < expected) return rowTile(query, work)
   return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: false }) }
+}
+
+/** The overview may be in another database than the table. */
+async function overviewTile(clusterWidth: number | undefined, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, query } = work.thinned ?? work
+  return { ...(await summedTile(query, clusterWidth, { ...work, inSql })), inSql }
 }
 
 /** Features that may stand for many rows, so the rows are counted separately. */

@@ -117,7 +117,7 @@ export type TileDatasets = {
    * never analysed.
    */
   table(dataset: Dataset): Promise<TileTable | undefined>
-  /** For low zooms of large tables in the platform's own database. */
+  /** For low zooms of large tables in the platform's own database, and of those elsewhere whose datasets ask for it. */
   overview(dataset: Dataset): Promise<Overview | undefined>
   /** Ends the work on an overview, so that the dataset's table can be dropped. */
   cancelOverview(datasetId: string): Promise<void>

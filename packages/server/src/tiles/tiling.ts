@@ -14,6 +14,7 @@ import type { Db } from '../db/db.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Fetch } from './archives/archive.ts'
 import { type Archives, createArchives } from './archives/archives.ts'
+import { createForeignOverviews } from './overviews/foreign-overviews.ts'
 import type { OwnTable } from './overviews/overview.ts'
 import { createOverviews, type Overviews } from './overviews/overviews.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
@@ -33,6 +34,10 @@ export type TilingOptions = {
   cacheMb: number
   jobs: Jobs
   overviewMinRows: number
+  /** For tables on other servers. */
+  overviewRebuildMs: number
+  /** How many bytes an application may still store. */
+  storageLeft(applicationId: string): Promise<number>
   /** Database connections of all tile threads together. */
   maxConnections: number
   readonly share: MachineShare
@@ -72,13 +77,22 @@ export function createTiling(options: TilingOptions): Tiling {
     isUuid(id) ? findDataset(db, applicationId, id) : undefined
   const tableOf = ownTable(options)
   const overviews = createOverviews({ db, jobs, share, minRows, findDataset: find, tableOf, onError })
+  const foreign = createForeignOverviews({
+    ...options,
+    minRows,
+    rebuildMs: options.overviewRebuildMs,
+    findDataset: find,
+  })
   const data: TileDatasets = {
     find,
     open: sources.open,
     version: createDataVersions(options),
     table: tableStatistics(sources),
-    overview: overviews.find,
-    cancelOverview: overviews.cancel,
+    overview: async (dataset) =>
+      dataset.databaseType === 'internal' ? overviews.find(dataset) : foreign.find(dataset),
+    async cancelOverview(datasetId) {
+      await Promise.all([overviews.cancel(datasetId), foreign.cancel(datasetId)])
+    },
     async estimate(dataset, signal) {
       const estimate = await sources.estimate(dataset, { timeoutMs: estimateMs, signal })
       if (!estimate) return undefined

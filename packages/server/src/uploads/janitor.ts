@@ -75,6 +75,8 @@ async function tidyTables(db: Db): Promise<void> {
         SELECT FROM svc.uploads u WHERE u.status = 'processing' AND u.id = substr(c.relname, 8, 32)::uuid))
       -- Uploads built overviews themselves once, in parts with a u.
       OR (c.relname ~ '^svc_ov_[0-9a-f]{32}_' AND (c.relname ~ '^svc_ov_[0-9a-f]{32}_u'
-        OR NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = substr(c.relname, 8, 32)::uuid))))`)
+        OR NOT EXISTS (SELECT FROM svc.datasets d WHERE d.id = substr(c.relname, 8, 32)::uuid)
+        OR (c.relname ~ '^svc_ov_[0-9a-f]{32}_job_'
+          AND NOT EXISTS (SELECT FROM svc.jobs j WHERE j.key = substr(c.relname, 8, 32)::uuid::text)))))`)
   for (const { schema, name } of left) await db.query(sql`DROP TABLE IF EXISTS ${ident(schema, name)}`)
 }

@@ -11,8 +11,10 @@ export type StorageQuota = {
    * The remaining bytes, negative if over quota. Counted are the tables of the application's schema with indexes and
    * overviews, its tile archives, and files that wait or arrive, except those of the named upload.
    */
-  left(db: Queryable, applicationId: string, uploadId: string): Promise<number>
+  left(db: Queryable, applicationId: string, uploadId?: string): Promise<number>
 }
+
+const noUpload = '00000000-0000-0000-0000-000000000000'
 
 /** An arriving file that its replica has not renewed for this long is considered abandoned. */
 export const arrivalSeconds = 60
@@ -22,7 +24,7 @@ export function createStorageQuota(directory: string, quota: number | undefined)
   const bytes = quota ?? Number.POSITIVE_INFINITY
   return {
     bytes,
-    async left(db, applicationId, uploadId) {
+    async left(db, applicationId, uploadId = noUpload) {
       if (quota === undefined) return bytes
       const [row] = await db.query<{ used: number }>(sql`
         SELECT (

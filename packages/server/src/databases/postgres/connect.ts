@@ -16,6 +16,7 @@ import { passwordPlace } from '../destination.ts'
 import type { DatabaseRecord, DriverServices, Opened } from '../driver.ts'
 import { postgresDialect } from './dialect.ts'
 import { estimateTable } from './estimate.ts'
+import { fingerprintTable } from './fingerprint.ts'
 import { checkReadable, describeQuery, describeTable, readableName } from './introspect.ts'
 import { queryHint } from './query-hint.ts'
 import { explain, explained, notOurs, whenFull } from './server-errors.ts'
@@ -125,6 +126,7 @@ export function connectionOf(postgres: PostgresConnection): Connection {
     queryHint,
     projection: (srid, options) => projectionText(postgres, srid, options),
     estimate: (source, geometry, options) => estimateTable(postgres, source, geometry, options),
+    fingerprint: (source, options) => fingerprintTable(postgres, source, options),
   }
 }
 

@@ -26,7 +26,7 @@ export async function describeTable(
            pg_total_relation_size(c.oid) AS bytes,
            CASE WHEN c.relkind <> 'v' AND NOT c.relrowsecurity THEN ${rowEstimate} END AS rows
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
+    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND ${isNoOverview(connection)}
       AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`,
   )
   if (!table) throw absent(source, await suggestedTables(connection, { schema, name }, options))
@@ -69,7 +69,7 @@ export const rowEstimate = raw(`(
      OR p.oid IN (SELECT relid FROM pg_catalog.pg_partition_tree(c.oid) WHERE isleaf))`)
 
 /** Nothing where a server says what PostgreSQL would not. */
-function readRowEstimate(text: string | null | undefined): number | null {
+export function readRowEstimate(text: string | null | undefined): number | null {
   const rows = Number(text ?? Number.NaN)
   return Number.isSafeInteger(rows) && rows >= 0 ? rows : null
 }
@@ -95,6 +95,7 @@ export async function checkReadable(
       SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
       WHERE c.relname = r.name AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
         AND n.nspname = ANY (CASE WHEN r.schema IS NULL THEN ARRAY[${connection.schema}, 'public'] ELSE ARRAY[r.schema] END)
+        AND ${isNoOverview(connection)}
         AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_any_column_privilege(${role}, c.oid, 'SELECT'))
     ORDER BY r.place LIMIT 1`,
   )
@@ -104,6 +105,16 @@ export async function checkReadable(
   const asked = [relation.schema, name].filter((part) => part !== undefined).join('.')
   throw absent(asked, await suggestedTables(connection, { schema, name }, options))
 }
+
+/**
+ * How the names of overviews begin, which are in the application's schema. They hold rows of datasets, also of those on other
+ * servers, which not every key of the application may read.
+ */
+const overviewPrefix = 'svc_ov_'
+
+/** SQL: the relation `c` of pg_class is no overview. */
+const isNoOverview = ({ catalog }: PostgresConnection): Sql =>
+  catalog ? sql`NOT starts_with(c.relname, ${overviewPrefix})` : raw('TRUE')
 
 /** What a SELECT would answer, without running it for more than a row. */
 export async function describeQuery(

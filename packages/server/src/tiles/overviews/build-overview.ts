@@ -46,7 +46,7 @@ export type Staged = {
 export async function stageOverview(db: Db, buildable: Buildable, minRows: number, builder: Builder): Promise<Staged> {
   const source = sourceOf(buildable)
   if (!source) return nothing
-  const step: Step = (work) => inStep(db, buildable, builder, work)
+  const step = stepsOf(db, buildable.dataset, builder)
   const rows = await step((tx) => makeRows(tx, source))
   if (rows < minRows) return nothing
   const crowded = await step((tx) => findCrowded(tx, source))
@@ -58,7 +58,7 @@ export async function stageOverview(db: Db, buildable: Buildable, minRows: numbe
 
 const nothing: Staged = { zooms: [], rowCounts: [], tiles: [] }
 
-type Step = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>
+export type Step = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>
 
 type Pyramid = Pick<Builder, 'onProgress'> & {
   readonly source: Source
@@ -103,20 +103,21 @@ const settings = `
  * Each step is its own transaction, so that no lock is held for long, nor the one session of the embedded database.
  * CREATE TABLE AS locks the tables it reads and then the schema, while deleting the application locks the schema first.
  */
-async function inStep<T>(
-  db: Db,
-  { dataset }: Buildable,
-  { signal, isHeld }: Builder,
-  work: (tx: Queryable) => Promise<T>,
-): Promise<T> {
-  signal.throwIfAborted()
-  return db.transaction(async (tx) => {
-    await tx.script(settings)
-    await lockApplication(tx, dataset.applicationId)
-    await demandJob(isHeld, tx)
-    return work(tx)
-  })
-}
+export const stepsOf =
+  (
+    db: Db,
+    { applicationId }: Pick<OverviewDataset, 'applicationId'>,
+    { signal, isHeld }: Pick<Builder, 'signal' | 'isHeld'>,
+  ): Step =>
+  async (work) => {
+    signal.throwIfAborted()
+    return db.transaction(async (tx) => {
+      await tx.script(settings)
+      await lockApplication(tx, applicationId)
+      await demandJob(isHeld, tx)
+      return work(tx)
+    })
+  }
 
 /** Fencing: a worker that lost its job must not touch the tables of the next one. */
 export async function demandJob(isHeld: Builder['isHeld'], tx: Queryable): Promise<void> {

@@ -1,6 +1,7 @@
 // Overviews (a tile pyramid in tables): naming, columns and lookup.
 import { hash } from 'node:crypto'
 import type { Dataset } from '../../datasets/dataset-record.ts'
+import type { Source } from '../../datasets/dataset-type.ts'
 import { ident, type Sql, sql } from '../../db/sql.ts'
 import type { Attribute } from '../../query/attribute.ts'
 import type { TileQuery } from '../tile-sql.ts'
@@ -15,6 +16,15 @@ export type Overview = {
   has(tile: Tile): boolean
   from(zoom: number): Sql
   readonly geometry: Attribute
+  /** Only if the table is on another server. */
+  readonly apart?: ApartOverview
+}
+
+/** How an overview is read that is not where its table is: in the platform's database. */
+export type ApartOverview = {
+  readonly inSql: NonNullable<Source['inSql']>
+  /** The columns that it has, with values as tiles show them. */
+  readonly columns: ReadonlySet<string>
 }
 
 /** The part of a dataset that an overview needs. */
@@ -62,7 +72,27 @@ export function shapeOf(dataset: Pick<Dataset, 'attributes'>, geometry: Attribut
 }
 
 /** The geometry column as the overview's tables store it, whatever the original was. */
-export const overviewGeometry = ({ name }: Attribute): Attribute => ({ name, type: 'geometry', srid: 3857 })
+const overviewGeometry = ({ name }: Attribute): Attribute => ({ name, type: 'geometry', srid: 3857 })
 
-export const overviewFrom = (schema: string, datasetId: string, zoom: number): Sql =>
+const overviewFrom = (schema: string, datasetId: string, zoom: number): Sql =>
   ident(schema, overviewTable(datasetId, zoom))
+
+/** What the record of a finished build says. */
+type BuiltRecord = { readonly builtAt: Date | null; readonly tiles: readonly number[] | null }
+
+/** Undefined if no tile is made from it. */
+export function overviewOf(
+  datasetId: string,
+  geometry: Attribute,
+  schema: string,
+  { tiles, builtAt }: BuiltRecord,
+): Overview | undefined {
+  if (!tiles?.length) return undefined
+  const known = new Set(tiles)
+  return {
+    version: String(builtAt?.getTime()),
+    has: (tile) => known.has(tileNumber(tile)),
+    from: (zoom) => overviewFrom(schema, datasetId, zoom),
+    geometry: overviewGeometry(geometry),
+  }
+}

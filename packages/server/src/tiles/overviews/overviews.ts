@@ -5,11 +5,10 @@ import { exactPartOf, type MachineShare } from '../../concurrency/machine-share.
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { cancelStatements } from '../../db/cancel-statements.ts'
 import type { Db, Queryable } from '../../db/db.ts'
-import { type Sql, sql } from '../../db/sql.ts'
+import { sql } from '../../db/sql.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
-import type { Attribute } from '../../query/attribute.ts'
 import { layerOf } from '../dataset-layer.ts'
-import { type Buildable, type Builder, type Staged, stageOverview } from './build-overview.ts'
+import { type Builder, stageOverview } from './build-overview.ts'
 import {
   beingBuilt,
   copiedColumns,
@@ -17,12 +16,11 @@ import {
   type Overview,
   type OverviewDataset,
   type OwnTable,
-  overviewFrom,
-  overviewGeometry,
+  overviewOf,
   overviewTable,
   shapeOf,
-  tileNumber,
 } from './overview.ts'
+import { builtRecord, noteProgress, noteState } from './overview-record.ts'
 import { dropUnfinished, swapOverview } from './swap-overview.ts'
 
 /** What overviews need from jobs. */
@@ -74,21 +72,22 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     const facts = await factsOf(db, dataset, table)
     if (!facts) return
     const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
-    await note(db, id, facts.current, 'building', null)
+    await noteState(db, id, { state: 'building', version: facts.current })
     try {
-      await dropUnfinished(db, buildable)
+      await db.transaction((tx) => dropUnfinished(tx, buildable))
       const onProgress = (fraction: number): Promise<void> => noteProgress(db, id, fraction)
       const staged = await stageOverview(db, buildable, minRows, { ...builder, onProgress })
       await swapOverview(db, buildable, {
-        record: builtRecord(buildable, staged, facts.current),
+        record: builtRecord(id, staged, { version: facts.current, shape: shapeOf(dataset, geometry) }),
         oid: facts.oid,
         ...builder,
       })
     } catch (error) {
       // Of a job that was cancelled nothing is noted, and whoever cancelled it or takes it next drops the tables.
       if (builder.signal.aborted || !(await builder.isHeld(db))) throw error
-      await dropUnfinished(db, buildable).catch(onError)
-      await note(db, id, facts.current, 'failed', error instanceof Error ? error.message : String(error)).catch(onError)
+      await db.transaction((tx) => dropUnfinished(tx, buildable)).catch(onError)
+      const reason = error instanceof Error ? error.message : String(error)
+      await noteState(db, id, { state: 'failed', version: facts.current, error: reason }).catch(onError)
       throw error
     }
   }
@@ -98,7 +97,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
   return {
     async queue(tx, job, rows) {
       if (rows < minRows) return
-      await note(tx, job.datasetId, '', 'pending', null)
+      await noteState(tx, job.datasetId, { state: 'pending', version: '' })
       await jobs.put(tx, queue, job, job.datasetId)
     },
     announce: () => jobs.announce(queue),
@@ -119,27 +118,8 @@ export function createOverviews(options: OverviewsOptions): Overviews {
         const order = jobs.send(queue, { applicationId, datasetId: id }, { singletonKey: id })
         order.catch(onError)
       }
-      return fits && facts.tiles?.length ? overviewOf(dataset, geometry, table, facts) : undefined
+      return fits ? overviewOf(dataset.id, geometry, table.schema, facts) : undefined
     },
-  }
-}
-
-const builtRecord = (
-  { dataset, geometry }: Buildable,
-  { zooms, rowCounts, tiles }: Staged,
-  version: string,
-): Sql => sql`
-  UPDATE svc.overviews SET state = 'built', progress = 1, version = ${version}, shape = ${shapeOf(dataset, geometry)},
-    zooms = ${zooms}::int4[], row_counts = ${rowCounts}::int8[], tiles = ${tiles}::int8[], built_at = clock_timestamp(), error = NULL
-  WHERE dataset_id = ${dataset.id}::uuid`
-
-function overviewOf(dataset: OverviewDataset, geometry: Attribute, { schema }: OwnTable, facts: Facts): Overview {
-  const tiles = new Set(facts.tiles)
-  return {
-    version: String(facts.builtAt?.getTime()),
-    has: (tile) => tiles.has(tileNumber(tile)),
-    from: (zoom) => overviewFrom(schema, dataset.id, zoom),
-    geometry: overviewGeometry(geometry),
   }
 }
 
@@ -189,19 +169,6 @@ async function factsOf(
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
       AND has_table_privilege(${schema}, c.oid, 'SELECT')`)
   return facts
-}
-
-async function note(db: Queryable, id: string, version: string, state: string, error: string | null): Promise<void> {
-  await db.query(sql`
-    INSERT INTO svc.overviews (dataset_id, state, tried_version, error)
-    SELECT id, ${state}, ${version}, ${error} FROM svc.datasets WHERE id = ${id}::uuid FOR KEY SHARE
-    ON CONFLICT (dataset_id) DO UPDATE SET state = excluded.state, tried_version = excluded.tried_version,
-      progress = 0, tried_at = clock_timestamp(), error = excluded.error`)
-}
-
-async function noteProgress(db: Queryable, id: string, fraction: number): Promise<void> {
-  await db.query(sql`
-    UPDATE svc.overviews SET progress = ${fraction}::float8 WHERE dataset_id = ${id}::uuid AND state = 'building'`)
 }
 
 /** Waits until the table has not been written to for a while. */

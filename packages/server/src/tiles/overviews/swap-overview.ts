@@ -2,15 +2,18 @@
 import type { Db, Queryable } from '../../db/db.ts'
 import { ident, type Sql, sql } from '../../db/sql.ts'
 import { type Buildable, type Builder, demandJob } from './build-overview.ts'
-import { beingBuilt, overviewTable } from './overview.ts'
+import { beingBuilt, type OverviewDataset, type OwnTable, overviewTable } from './overview.ts'
 
 const inUse = /^\d+$/
 
 /** The zoom of a finished table of a build. */
 const readyZoom = (part: string): string | undefined => /^job_new_(\d+)$/.exec(part)?.[1]
 
+/** Where the tables of an overview are. */
+type OverviewPlace = { readonly dataset: Pick<OverviewDataset, 'id'>; readonly table: Pick<OwnTable, 'schema'> }
+
 /** The name suffixes of all tables of the overview. */
-async function partsOf(tx: Queryable, { dataset, table }: Buildable): Promise<string[]> {
+async function partsOf(tx: Queryable, { dataset, table }: OverviewPlace): Promise<string[]> {
   const prefix = overviewTable(dataset.id, '')
   const tables = await tx.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -18,9 +21,9 @@ async function partsOf(tx: Queryable, { dataset, table }: Buildable): Promise<st
   return tables.map(({ name }) => name.slice(prefix.length))
 }
 
-async function dropParts(tx: Queryable, buildable: Buildable, isMeant: (part: string) => boolean): Promise<void> {
-  const { dataset, table } = buildable
-  for (const part of (await partsOf(tx, buildable)).filter(isMeant)) {
+async function dropParts(tx: Queryable, place: OverviewPlace, isMeant: (part: string) => boolean): Promise<void> {
+  const { dataset, table } = place
+  for (const part of (await partsOf(tx, place)).filter(isMeant)) {
     await tx.query(sql`DROP TABLE IF EXISTS ${ident(table.schema, overviewTable(dataset.id, part))}`)
   }
 }
@@ -28,8 +31,8 @@ async function dropParts(tx: Queryable, buildable: Buildable, isMeant: (part: st
 const isUnfinished = (part: string): boolean => part.startsWith(beingBuilt)
 
 /** Drops the leftovers of a build, also those of an attempt before a crash. */
-export async function dropUnfinished(db: Db, buildable: Buildable): Promise<void> {
-  await db.transaction((tx) => dropParts(tx, buildable, isUnfinished))
+export async function dropUnfinished(tx: Queryable, place: OverviewPlace): Promise<void> {
+  await dropParts(tx, place, isUnfinished)
 }
 
 type Built = Pick<Builder, 'isHeld'> & {
@@ -43,9 +46,10 @@ export async function swapOverview(db: Db, buildable: Buildable, { isHeld, recor
   const { dataset, table } = buildable
   await db.transaction(async (tx) => {
     await tx.script(`SET LOCAL lock_timeout = '10s'`)
-    await demandJob(isHeld, tx)
     // FOR SHARE: a dataset that is deleted already gets no tables; a later deletion waits and then drops these too.
     const [found] = await tx.query(sql`SELECT id FROM svc.datasets WHERE id = ${dataset.id}::uuid FOR SHARE`)
+    // After that lock, because the change that it waited for may have cancelled the job.
+    await demandJob(isHeld, tx)
     const [same] = await tx.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${table.schema} AND c.relname = ${table.name} AND c.oid::text = ${oid}`)

@@ -15,6 +15,7 @@ const dataset: Dataset = {
     type: 'rest',
     bytes: null,
     rowEstimate: null,
+    overviews: null,
   },
   ...{ source: 'https://x.org', name: 'X', description: '', attributes: [], databaseId: 'd' },
   metadata: { tags: ['one'], deep: { a: 1, b: 2 } },
