@@ -37,11 +37,14 @@ export async function startForeignServer() {
       heard.push(chunk.toString('latin1'))
       far.write(chunk)
     })
+    near.on('drain', () => far.resume())
     let bytes = 0
     far.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (!fault || bytes < fault.after) near.write(chunk)
-      else if (fault.what === 'end') near.destroy()
+      if (!fault || bytes < fault.after) {
+        // Back-pressure, so that this process holds no more of an answer than the server under test does.
+        if (!near.write(chunk)) far.pause()
+      } else if (fault.what === 'end') near.destroy()
       else far.pause()
     })
   }).listen(0, '127.0.0.1')

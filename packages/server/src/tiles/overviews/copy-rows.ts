@@ -16,7 +16,7 @@ export const copyLimits = {
 }
 
 /** Rows are written in transactions of about this size: no lock is held while the other server is waited for. */
-const chunkLength = 4 * 1024 ** 2
+const chunkLength = 1024 ** 2
 
 type Copy = {
   readonly into: Sql
