@@ -38,6 +38,9 @@ const overviewsOf = sql`(
   SELECT jsonb_build_object('status', o.state, 'progress', round(o.progress::numeric, 3))
   FROM svc.overviews o WHERE o.dataset_id = id)`
 
+const overviewTag = sql`(
+  SELECT concat_ws('.', o.state, (o.progress * 1000)::int) FROM svc.overviews o WHERE o.dataset_id = id)`
+
 /**
  * Datasets: named, queryable views of data. A source is inspected when it is stored, so a wrong one is refused at once.
  */
@@ -50,7 +53,7 @@ export const dataset = defineResource<DatasetServices>({
   ownerColumn: 'owner_id',
   // DELETE is in uploads/, because it also removes what an upload made.
   verbs: ['list', 'create', 'get', 'replace', 'patch'],
-  hasLiveFields: true,
+  liveTag: overviewTag,
   writeFailures: [502, 504],
   example: { type: 'sql', name: 'One', source: 'SELECT 1 AS one' },
   fields: {

@@ -103,9 +103,9 @@ function get<S extends BaseServices>(resource: Resource<S>): Operation<S> {
       const joins = readJoins(resource, query.join)
       const wanted = readFields(resource, query.fields)
       if (joins.length === 0) {
-        const { json, revision } = await getText(store, scope, params.id, wanted)
-        const headers = { etag: etagOf(revision) }
-        const isHeld = !resource.hasLiveFields && isUnchanged(request, revision)
+        const { json, tag } = await getText(store, scope, params.id, wanted)
+        const headers = { etag: etagOf(tag) }
+        const isHeld = !resource.hasLiveFields && isUnchanged(request, tag)
         return isHeld ? { status: 304, headers } : { headers, json }
       }
       // The ETag covers this record alone, so with joins there is no 304.
@@ -280,7 +280,7 @@ async function prepared<S extends BaseServices>(
   return resource.prepare ? resource.prepare(draft, scope, services) : given.values
 }
 
-const answer = ({ entity, revision }: Stored): Answer => ({ headers: { etag: etagOf(revision) }, body: entity })
+const answer = ({ entity, tag }: Stored): Answer => ({ headers: { etag: etagOf(tag) }, body: entity })
 
 /** Fields that were read only to follow a join are not part of the answer. */
 function only(entity: Entity, fields: readonly string[] | undefined, joins: readonly string[]): Entity {

@@ -127,6 +127,8 @@ export type Resource<S extends BaseServices = BaseServices> = {
   readonly ignoresUnknown?: boolean
   /** Answers hold live values that the ETag does not cover, so a GET is never 304. */
   readonly hasLiveFields?: boolean
+  /** SQL of a text that changes with values that the revision does not cover, and is a part of the ETag; null without any. */
+  readonly liveTag?: Sql
   /** Statuses that writing can answer besides the usual ones. */
   readonly writeFailures?: readonly number[]
   /** A body that creates one. The documentation shows it, the contract tests send it. */

@@ -3,11 +3,11 @@ import type { Row } from '../db/db.ts'
 import { ident, joinSql, json, type Sql, type SqlValue, sql } from '../db/sql.ts'
 import { type Entity, type Field, isShown, type Resource } from './resource.ts'
 
-/** A record and its revision, as ETag and If-Match use it. */
-export type Stored = { readonly entity: Entity; readonly revision: string }
+/** A record, its revision, and its entity tag: the revision and, behind a point, the resource's `liveTag`. */
+export type Stored = { readonly entity: Entity; readonly revision: string; readonly tag: string }
 
 /** A serialized record. */
-export type Written = { readonly json: string; readonly revision: string }
+export type Written = { readonly json: string; readonly tag: string }
 
 /** SQL for columns that differ for this caller, by name. */
 export type Columns = Readonly<Record<string, Sql>>
@@ -32,6 +32,7 @@ export function selection(resource: Resource, names?: readonly string[], shown?:
   const rest = [...new Set([...resource.identity.columns, 'revision', ...plain])].map((column) =>
     shown?.[column] ? sql`${shown[column]} AS ${ident(column)}` : ident(column),
   )
+  if (resource.liveTag) rest.push(sql`${resource.liveTag} AS live_tag`)
   const made = {
     fields,
     columns: joinSql([...rest, ...json.map(({ name, value }) => sql`${value} AS ${name}`)], ', '),
@@ -49,8 +50,10 @@ export function readRow(resource: Resource, row: Row, secrets: Secrets, names?: 
   for (const [name, field] of selection(resource, names).fields) {
     entity[name] = name === 'id' ? resource.identity.read(row, secrets) : fromColumn(field, row, secrets)
   }
-  return { entity, revision: String(row.revision) }
+  return { entity, revision: String(row.revision), tag: tagOf(row) }
 }
+
+const tagOf = ({ revision, live_tag: liveTag }: Row): string => `${revision}${liveTag ? `.${liveTag}` : ''}`
 
 /** The serialized record. JSON columns stay text, so that a large style is neither parsed nor serialized again. */
 export function readText(resource: Resource, row: Row, secrets: Secrets, names?: readonly string[]): Written {
@@ -60,7 +63,7 @@ export function readText(resource: Resource, row: Row, secrets: Secrets, names?:
       field.type === 'json' ? (row[field.column] ?? 'null') : JSON.stringify(fromColumn(field, row, secrets))
     return `"${name}":${value}`
   })
-  return { json: `{${members.join(',')}}`, revision: String(row.revision) }
+  return { json: `{${members.join(',')}}`, tag: tagOf(row) }
 }
 
 export function toColumns(resource: Resource, values: Entity): Record<string, Sql> {

@@ -99,9 +99,9 @@ const create = operation({
       await arrival?.end()
     }
     if (fault) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
-    const { json: body, revision } = await getText({ resource: upload, services }, scope, id)
+    const { json: body, tag } = await getText({ resource: upload, services }, scope, id)
     if (!fault) options.announce()
-    return { headers: { etag: `"${revision}"`, location: `/api/v1/uploads/${id}` }, json: body }
+    return { headers: { etag: `"${tag}"`, location: `/api/v1/uploads/${id}` }, json: body }
   },
 })
 

@@ -86,6 +86,24 @@ describe('overviews of tables on other servers', { skip: hasCluster ? false : 'n
     await sleep(1_000)
   }
 
+  test('change the ETag of their dataset, but stand in the way of no write', async () => {
+    await makePoints('tagged')
+    const id = await makeDataset('tagged')
+    const path = `/api/v1/datasets/${id}`
+    const get = (headers: Record<string, string> = {}) => app.call('GET', path, { key: tenant.developer, headers })
+    const before = String((await get()).headers.etag)
+    assert.equal((await get({ 'if-none-match': before })).status, 304)
+    await reached(id, 'built')
+    const after = await get({ 'if-none-match': before })
+    assert.deepEqual([after.status, after.body.overviews.status], [200, 'built'])
+    assert.equal((await get({ 'if-none-match': String(after.headers.etag) })).status, 304)
+    const patch = (headers: Record<string, string>) =>
+      app.call('PATCH', path, { key: tenant.developer, body: { name: 'renamed' }, headers })
+    assert.equal((await patch({ 'if-match': before })).status, 200, 'the record itself is as it was')
+    assert.equal((await patch({ 'if-match': String(after.headers.etag) })).status, 412)
+    assert.equal((await patch({ 'if-match': String((await get()).headers.etag) })).status, 200)
+  })
+
   test('are built on request only, and crowded tiles are then made without their server', async () => {
     await makePoints('places')
     const plain = await makeDataset('places', { metadata: {} })
