@@ -6,8 +6,8 @@ import type { Definitions } from '../query/projection.ts'
 import { addBlocks } from './block-rows.ts'
 import { addCells, chosenCells } from './cell-rows.ts'
 import type { Convert } from './mvt/convert.ts'
+import type { Tile } from './mvt/projection.ts'
 import { createTileEncoder, type TileEncoder } from './mvt/tile-encoder.ts'
-import { tileAsGeoJson } from './mvt/tile-geojson.ts'
 import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
 
 export type MakeTileOptions = {
@@ -39,7 +39,7 @@ export async function makeTile(job: TileJob, { query, compress, atWork }: MakeTi
   atWork()
   const tile = encoder.finish()
   const vector = 'encoded' in rows ? rows.encoded : tile.bytes
-  const bytes = asGeoJson ? Buffer.from(JSON.stringify(tileAsGeoJson(vector, shape.tile))) : tile.bytes
+  const bytes = asGeoJson ? await geoJsonOf(vector, shape.tile) : tile.bytes
   const etag = hash('sha1', bytes, 'base64url').slice(0, 16)
   const encoded = performance.now()
   const isWorthIt = compression !== 'identity' && bytes.length >= worthCompressing
@@ -88,6 +88,12 @@ export function pairsIn(row: Buffer, at: Int32Array): number {
   const [start = 0, end = 0] = [at[0], at[1]]
   if (start < 0 || simpleTypes.has(row[row[start] === 1 ? start + 1 : start + 4] ?? 0)) return 0
   return ((end - start) / bytesPerCorner) ** 2
+}
+
+/** Loaded on demand: the main thread makes no GeoJSON. */
+async function geoJsonOf(vector: Uint8Array, tile: Tile): Promise<Buffer> {
+  const { tileAsGeoJson } = await import('./mvt/tile-geojson.ts')
+  return Buffer.from(JSON.stringify(tileAsGeoJson(vector, tile)))
 }
 
 /** Loaded on demand: proj4 is large and rarely needed. */
