@@ -128,7 +128,7 @@ describe('a tile from memory', () => {
     } finally {
       for (const end of stop) end()
     }
-    assert.deepEqual(heard.slice(-2), [{ of: 'dataset', isKept: true }, ['tiles.tile', 200]])
+    assert.deepEqual(heard.slice(-2), [{ of: 'dataset', isCached: true }, ['tiles.tile', 200]])
   })
 
   test('has a body for GET only', async () => {

@@ -52,6 +52,15 @@ test('however many clients wait, the database is asked once in each interval, an
   assert.ok(count() - before <= 1)
 })
 
+test('a change between the reading of the status and the waiting is seen at once', async () => {
+  const watch = createStatusWatch(uploads.app.db, 60_000)
+  const id = await waitingUpload()
+  await uploads.app.db.query(sql`UPDATE svc.uploads SET status = 'cancelled' WHERE id = ${id}::uuid`)
+  const begun = performance.now()
+  await watch.changed(id, 'pending', 30_000, forever)
+  assert.ok(performance.now() - begun < 10_000)
+})
+
 test('a change by this process is told at once, a deleted upload too, and who leaves or has left does not wait', async () => {
   const watch = createStatusWatch(uploads.app.db, 100)
   const id = await waitingUpload()

@@ -18,17 +18,33 @@ const pollMs = 1_000
 
 /**
  * One query per second for all waiting clients, and none without any. Changes by this process are reported directly, so
- * polling is needed only for those of other replicas.
+ * polling is needed only for those of other replicas, and once when a client begins to wait: the status may have changed since it
+ * was read.
  */
 export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
   const waiters = new Set<Waiter>()
+  let beginning: Waiter[] = []
   let timer: NodeJS.Timeout | undefined
   let isPolling = false
 
   async function poll(): Promise<void> {
     if (isPolling || waiters.size === 0) return
     isPolling = true
-    const asked = [...waiters]
+    await look([...waiters])
+    isPolling = false
+  }
+
+  function lookSoon(waiter: Waiter): void {
+    beginning.push(waiter)
+    if (beginning.length > 1) return
+    setImmediate(() => {
+      const asked = beginning
+      beginning = []
+      void look(asked)
+    })
+  }
+
+  async function look(asked: readonly Waiter[]): Promise<void> {
     try {
       const rows = await db.query<{ id: string; status: string }>(sql`
         SELECT id, status FROM svc.uploads WHERE id = ANY(${[...new Set(asked.map(({ id }) => id))]}::uuid[])`)
@@ -36,8 +52,6 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
       for (const { id, status, done } of asked) if (statuses.get(id) !== status) done()
     } catch {
       // Errors are ignored: the next poll may succeed, and no client waits longer than it asked for.
-    } finally {
-      isPolling = false
     }
   }
 
@@ -57,6 +71,7 @@ export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
         signal.addEventListener('abort', done, { once: true })
         if (waiters.size === 0) timer = setInterval(poll, everyMs)
         waiters.add(waiter)
+        lookSoon(waiter)
       })
     },
     tell(id) {
