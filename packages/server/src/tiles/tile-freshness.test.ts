@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
+import { until } from '../../testing/until.ts'
 import type { App } from '../app.ts'
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'embedded there is one session' : false
@@ -162,6 +163,20 @@ describe('whatever the order of commits', { skip }, () => {
       for (const client of clients) await client.end()
     }
   }
+
+  test('a tile is answered though a right on its table is granted while the server begins to watch it', async () => {
+    const name = await table()
+    const id = await source(await maps.dataset({ source: name }))
+    await withClients(async (first, second) => {
+      await first.query('BEGIN')
+      await first.query(`GRANT SELECT ON ${name} TO ${maps.schema}`)
+      const answers = seen(id)
+      const waiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'transactionid'"
+      await until(async () => (await second.query(waiting)).rowCount !== 0)
+      await first.query('COMMIT')
+      assert.deepEqual(await answers, both(1))
+    })
+  })
 
   test('a tile never shows what is not committed, and always what is', async () => {
     const name = await table()

@@ -18,11 +18,11 @@ const points = (name: string, generation = 0) => ({
   bytes: `generation,lon,lat\n${Array.from({ length: rowCount }, (_, n) => `${generation},${n % 20},${n % 19}`).join('\n')}\n`,
 })
 
-/** Overviews wait until a table has been quiet for five seconds. */
-async function holdOverviews(table: string): Promise<void> {
-  await uploads.app.db.query(
-    sql`INSERT INTO svc.data_changes (schema_name, table_name) VALUES (${uploads.schema}, ${table})`,
-  )
+/** Overviews wait until a table has been quiet for five seconds; for longer where this change is one of the future. */
+async function holdOverviews(table: string, seconds = 0): Promise<void> {
+  await uploads.app.db.query(sql`
+    INSERT INTO svc.data_changes (schema_name, table_name, at)
+    VALUES (${uploads.schema}, ${table}, clock_timestamp() + make_interval(secs => ${seconds}::float8))`)
 }
 
 const overviewsOf = async (id: string) => (await uploads.call('GET', `/api/v1/uploads/${id}`)).body.overviews
@@ -49,7 +49,7 @@ async function overviewTables(datasetId: string): Promise<string[]> {
 }
 
 test('an upload is completed before its overviews, which follow and change the version of its tiles', async () => {
-  await holdOverviews('early')
+  await holdOverviews('early', 10)
   const { id, datasetId, status } = await uploads.upload(points('early'))
   assert.equal(status, 'completed')
   assert.deepEqual(await overviewsOf(id), { status: 'pending', progress: 0 })
