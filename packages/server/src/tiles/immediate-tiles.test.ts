@@ -97,7 +97,7 @@ describe('a tile from memory', () => {
   }
 
   test('with a current version may be kept, before and behind the framework', async () => {
-    const described = await throughFramework(paths.points.replace('0/0/0', 'index.json'), keyed())
+    const described = await throughFramework(paths.points.replace('/0/0/0', '/index.json'), keyed())
     const [template] = JSON.parse(described.body.toString()).tiles as [string]
     const url = `${paths.points}.pbf${new URL(template).search}`
     const sent = await immediately(url, keyed())
@@ -197,8 +197,8 @@ describe('a tile in memory is refused', () => {
     ['with two different keys', 401, () => `${paths.points}.pbf?api-key=${crypto.randomUUID()}`, keyed],
     ['with an unknown parameter', 400, () => `${paths.points}.pbf?colour=red`, keyed],
     ['in a form that the source does not have', 404, () => `${paths.points}.png`, keyed],
-    ['outside the grid', 400, () => paths.points.replace('0/0/0', '0/1/0.pbf'), keyed],
-    ['above the highest zoom', 404, () => paths.points.replace('0/0/0', '7/0/0.pbf'), keyed],
+    ['outside the grid', 400, () => paths.points.replace('/0/0/0', '/0/1/0.pbf'), keyed],
+    ['above the highest zoom', 404, () => paths.points.replace('/0/0/0', '/7/0/0.pbf'), keyed],
   ]
   for (const [what, status, path, headers] of refused) {
     test(what, async () => {
