@@ -130,10 +130,12 @@ function environmentOf({ databaseUrl }: Job): NodeJS.ProcessEnv {
   return env
 }
 
-// The longest first, on both databases at once: some wait while others work.
+// The longest first, on both databases at once: some wait while others work. Before all others files that run alone, since
+// most of these wait: at the end they would leave the cores without work.
 async function runJobs(jobs: Job[], report: Report) {
   const work = new Map(jobs.map((job) => [job, workOf(job)]))
-  const queue = jobs.toSorted((a, b) => (work.get(b) ?? 0) - (work.get(a) ?? 0))
+  const isAlone = ({ files }: Job) => Number(files.length === 1)
+  const queue = jobs.toSorted((a, b) => isAlone(b) - isAlone(a) || (work.get(b) ?? 0) - (work.get(a) ?? 0))
   let browsers = 0
   const lane = async () => {
     for (;;) {
