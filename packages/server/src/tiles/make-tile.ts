@@ -16,9 +16,11 @@ export type MakeTileOptions = {
   compress(bytes: Uint8Array, compression: Compression): Uint8Array | Promise<Uint8Array>
   /** The thread works on this tile from here on. */
   atWork(): void
+  /** Told before each row what all rows up to it come to. An error ends the query. */
+  onSize?(rowBytes: number, pairs: number): void
 }
 
-export async function makeTile(job: TileJob, { query, compress, atWork }: MakeTileOptions): Promise<MadeTile> {
+export async function makeTile(job: TileJob, { query, compress, atWork, onSize }: MakeTileOptions): Promise<MadeTile> {
   const { rows, encoder: shape, definitions, compression, asGeoJson } = job
   const encoder = createTileEncoder(shape, definitions && (await toMercator(definitions)))
   const begun = performance.now()
@@ -32,6 +34,7 @@ export async function makeTile(job: TileJob, { query, compress, atWork }: MakeTi
       atWork()
       rowBytes += rowLength(at)
       pairs += pairsIn(bytes, at)
+      onSize?.(rowBytes, pairs)
       if (!encoder.addRow(bytes, at)) refused++
     })
   } else refused = addRows(encoder, rows, shape.columns)
@@ -71,7 +74,7 @@ function addRows(
 }
 
 /** From the start of the first value to the end of the last one. */
-export function rowLength(at: Int32Array): number {
+function rowLength(at: Int32Array): number {
   const [start = 0, end = 0] = [at[0], at[1]]
   return (at.at(-1) ?? 0) - (start < 0 ? end : start)
 }
@@ -84,7 +87,7 @@ const simpleTypes = new Set([1, 2, 4, 5])
  * Pairs of corners of a polygon, which may cross each other; none for other geometries. The geometry is the first column. WKB
  * begins with the byte order, 1 for little endian, and the type in four bytes.
  */
-export function pairsIn(row: Buffer, at: Int32Array): number {
+function pairsIn(row: Buffer, at: Int32Array): number {
   const [start = 0, end = 0] = [at[0], at[1]]
   if (start < 0 || simpleTypes.has(row[row[start] === 1 ? start + 1 : start + 4] ?? 0)) return 0
   return ((end - start) / bytesPerCorner) ** 2

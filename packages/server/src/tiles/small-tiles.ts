@@ -3,9 +3,8 @@
 // tell: where they were small and quick, another one is expected to be. One that turns out to have more bytes or larger polygons
 // is given up and made by a thread, so that nobody's data can hold the main thread.
 import { LRUCache } from 'lru-cache'
-import type { RowSink } from '../db/raw-connection.ts'
 import { compress } from '../http/compression.ts'
-import { makeTile, pairsIn, rowLength } from './make-tile.ts'
+import { makeTile } from './make-tile.ts'
 import type { Tile } from './mvt/projection.ts'
 import { createRawPools, type RawPools } from './raw-pools.ts'
 import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
@@ -68,9 +67,10 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
       pending++
       try {
         const made = await makeTile(job, {
-          query: (asked, onRow) => pools.run(plannedOnce(asked), signal, bounded(onRow)),
+          query: (asked, onRow) => pools.run(plannedOnce(asked), signal, onRow),
           compress,
           atWork() {},
+          onSize: refuseLarge,
         })
         noteMade(job, series, made)
         return made
@@ -90,15 +90,8 @@ export function createSmallTiles(maxConnections: number, pools: RawPools = creat
   }
 }
 
-function bounded(onRow: RowSink): RowSink {
-  let bytes = 0
-  let pairs = 0
-  return (row, at) => {
-    bytes += rowLength(at)
-    pairs += pairsIn(row, at)
-    if (bytes > maxRowBytes || pairs > maxPairs) throw new TooLarge()
-    onRow(row, at)
-  }
+function refuseLarge(rowBytes: number, pairs: number): void {
+  if (rowBytes > maxRowBytes || pairs > maxPairs) throw new TooLarge()
 }
 
 /** Queries of the platform's own server. A foreign one may be hostile, and only threads listen to it. */
