@@ -4,6 +4,7 @@ import { didYouMean, shortList } from '../../nearest-name.ts'
 import type { PostgresConnection } from '../../query/connection.ts'
 import type { ColumnFact, InspectOptions, TableFact } from '../../query/introspection.ts'
 import type { SelectOptions } from '../../query/select-options.ts'
+import { overviewPrefix } from '../tenant-schema.ts'
 import { typeOfColumn } from './column-type.ts'
 import { isClosedSchema } from './sql-names.ts'
 import type { NamedRelation } from './tenant-sql.ts'
@@ -105,12 +106,6 @@ export async function checkReadable(
   const asked = [relation.schema, name].filter((part) => part !== undefined).join('.')
   throw absent(asked, await suggestedTables(connection, { schema, name }, options))
 }
-
-/**
- * How the names of overviews begin, which are in the application's schema. They hold rows of datasets, also of those on other
- * servers, which not every key of the application may read.
- */
-const overviewPrefix = 'svc_ov_'
 
 /** SQL: the relation `c` of pg_class is no overview. */
 const isNoOverview = ({ catalog }: PostgresConnection): Sql =>

@@ -1,5 +1,6 @@
 // Overviews (a tile pyramid in tables): naming, columns and lookup.
 import { hash } from 'node:crypto'
+import { overviewPrefix } from '../../databases/tenant-schema.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import type { Source } from '../../datasets/dataset-type.ts'
 import { ident, type Sql, sql } from '../../db/sql.ts'
@@ -46,7 +47,7 @@ export const weight = sql`q.${ident(countColumn)}`
 export const mostSeenFirst = [sql`q.${ident(sizeColumn)} DESC`, sql`${weight} DESC`]
 
 export const overviewTable = (datasetId: string, part: string | number): string =>
-  `svc_ov_${datasetId.replaceAll('-', '')}_${part}`
+  `${overviewPrefix}${datasetId.replaceAll('-', '')}_${part}`
 
 /** How the names of tables that are not in use yet go on. */
 export const beingBuilt = 'job_'
