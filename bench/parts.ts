@@ -11,10 +11,11 @@ import { readers } from './parts/readers.ts'
 import { records } from './parts/records.ts'
 import { tilesMade } from './parts/tiles-made.ts'
 import { uploads } from './parts/uploads.ts'
+import { workers } from './parts/workers.ts'
 
 /** In the order of the run: when the time is up, the last ones are left out. */
 export const parts: readonly Part[] = [
-  ...[tilesMade, cachedAnswers, archives, lowZooms, features],
+  ...[tilesMade, cachedAnswers, archives, lowZooms, features, workers],
   ...[uploads, growthConnections, growthRows],
   ...[exports, records, agents],
   ...[readers, accountOracle],

@@ -11,14 +11,16 @@ const largeBox = { width: 18, height: 10 }
 export const features: Part = {
   name: 'features',
   about:
-    'GeoJSON: a row by its key, and 100 features of a box with more of them (small: 1.5° by 1.1°; large: 18° by 10°). pg_featureserv and TiPg promise no order; Graticule keeps the pages of a box stable.',
+    'GeoJSON: a row by its key, and 100 features of a box with more of them (small: 1.5° by 1.1°; large: 18° by 10°). pg_featureserv and TiPg promise no order; Graticule keeps the pages of a box stable. `node:http` is one prepared SELECT by key and nothing else.',
   seconds: 240,
   async *cases(bench) {
     const world = await bench.world()
     const ours = await bench.startGraticule()
     const named = ['pg_featureserv', 'tipg', 'postgrest'] as const
     const others = await bench.startPeers(named, { schema: world.schema })
-    yield byKey(bench, world, [ours, ...others])
+    const table = `${world.schema}.${world.points.table}`
+    const bare = await bench.startScript('bare-rows', { DATABASE_URL: bench.databaseUrl, TABLE: table })
+    yield byKey(bench, world, [ours, ...others, { ...bare, name: 'node:http' }])
     const boxed = [ours, ...others.filter(({ name }) => name !== 'postgrest')]
     yield inBoxes(bench, world, { servers: boxed, layer: world.points, size: smallBox, what: 'small box' })
     yield inBoxes(bench, world, { servers: boxed, layer: world.areas, size: smallBox, what: 'small box' })
