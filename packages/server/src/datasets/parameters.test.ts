@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compileSql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { sqlTypes } from '../query/filter-sql.ts'
 import { reservedParameterNames, splitMarkers } from '../query/sql-markers.ts'
+import { sqlTypes } from '../query/sql-type.ts'
 import { parameterisedSql, readParameters } from './parameters.ts'
 
 const refusal = (path: string, pattern: RegExp) => (error: unknown) =>

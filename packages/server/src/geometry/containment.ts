@@ -121,7 +121,7 @@ function placesOfEdge(inner: PlanarShape, edge: number, { shape }: Around): Plac
   return piecesOf(inner, edge, [shape], false).map((piece) => placeOfPiece(piece, inner, edge, shape))
 }
 
-function placeOfPiece({ left, right }: Piece, inner: PlanarShape, edge: number, around: PlanarShape): Place {
+export function placeOfPiece({ left, right }: Piece, inner: PlanarShape, edge: number, around: PlanarShape): Place {
   const [isLeftIn, isRightIn] = [isInAreas(around, ...left), isInAreas(around, ...right)]
   if (isLeftIn || isRightIn) return isLeftIn && isRightIn ? 'inside' : 'edge'
   const ends = endsOf(inner, edge)
@@ -134,7 +134,7 @@ function placeOfPiece({ left, right }: Piece, inner: PlanarShape, edge: number, 
   return isCovered ? 'inside' : 'outside'
 }
 
-function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Place {
+export function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Place {
   const [x, y] = endsOf(inner, edge)
   const met = edgesNear(shape.tree, x, y, x, y).filter((other) => isAlong(endsOf(shape, other), x, y))
   const touched = new Set(met.map((other) => shape.areas[other] as number))
@@ -171,7 +171,7 @@ function anglesFrom(x: number, y: number, [x1, y1, x2, y2]: readonly number[]): 
   return ends.filter(([endX, endY]) => endX !== x || endY !== y).map(([endX, endY]) => Math.atan2(endY - y, endX - x))
 }
 
-function oddEnds(shape: PlanarShape): Set<string> {
+export function oddEnds(shape: PlanarShape): Set<string> {
   const { areas, starts } = shape
   const odd = new Set<string>()
   starts.forEach((start, index) => {

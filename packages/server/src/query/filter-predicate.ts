@@ -1,27 +1,22 @@
 // Filter interpreter in memory; filter-sql.ts is the other interpreter of the same tree.
-import { containmentTest } from '../geometry/containment.ts'
 import { nearnessTest } from '../geometry/distance.ts'
 import type { Geometry } from '../geometry/geojson.ts'
-import { intersectionTest } from '../geometry/intersection.ts'
-import type { Attribute, ScalarType } from './attribute.ts'
-import type { Comparison, Filter } from './filter-tree.ts'
+import { relationTest } from '../geometry/relation.ts'
+import type { Attribute } from './attribute.ts'
+import {
+  comparisons,
+  expressionPredicate,
+  own,
+  type Predicate,
+  type Row,
+  readScalar,
+  scalarReader,
+} from './expression-value.ts'
+import type { Filter } from './filter-tree.ts'
 import { geometryOf } from './geometry-text.ts'
 import { jsonContains, jsonEquals } from './json-relation.ts'
 import { likeMatcher } from './like.ts'
-import { canonicalText, compareValues, decodeValue, type Value } from './value.ts'
-
-type Row = Readonly<Record<string, unknown>>
-
-/** Three-valued logic: null stands for SQL's unknown. */
-type Predicate = (row: Row) => boolean | null
-
-const comparisons: { readonly [comparison in Comparison]: (order: number) => boolean } = {
-  eq: (order) => order === 0,
-  lt: (order) => order < 0,
-  lte: (order) => order <= 0,
-  gt: (order) => order > 0,
-  gte: (order) => order >= 0,
-}
+import { compareValues, decodeValue } from './value.ts'
 
 /**
  * Compiles a filter to a predicate on JSON rows, for sources without SQL. Geometry is GeoJSON in 4326. The result is
@@ -47,12 +42,12 @@ export function filterPredicate(filter: Filter): Predicate {
       return itemsPredicate(filter)
     case 'json':
       return jsonPredicate(filter)
-    case 'intersects':
-      return spatialPredicate(filter.attribute, intersectionTest(filter.geometry))
-    case 'within':
-      return spatialPredicate(filter.attribute, containmentTest(filter.geometry))
     case 'dwithin':
       return spatialPredicate(filter.attribute, nearnessTest(filter.geometry, filter.distanceMetres))
+    case 'expression':
+      return expressionPredicate(filter, filterPredicate)
+    default:
+      return spatialPredicate(filter.attribute, relationTest(filter.kind, filter.geometry))
   }
 }
 
@@ -119,6 +114,7 @@ function itemsPredicate({ attribute, itemType, relation, values }: Filter & { ki
       return list.length === wanted.length && list.every((item, index) => readScalar(itemType, item) === wanted[index])
     }
     const actual = new Set(list.flat(Infinity).map((item) => readScalar(itemType, item)))
+    if (relation === 'contained') return [...actual].every((item) => item !== null && wanted.includes(item))
     return relation === 'contains'
       ? wanted.every((value) => actual.has(value))
       : wanted.some((value) => actual.has(value))
@@ -155,14 +151,3 @@ function reader(attribute: Attribute): (row: Row) => unknown {
       return scalarReader(attribute, attribute.type)
   }
 }
-
-const scalarReader = (attribute: Attribute, type: ScalarType) => (row: Row) =>
-  readScalar(type, own(row, attribute.name))
-
-function readScalar(type: ScalarType, raw: unknown): Value | null {
-  const text = raw === null ? undefined : canonicalText(type, raw)
-  return text === undefined ? null : decodeValue(type, text)
-}
-
-/** Own properties only: an attribute may have the name of an inherited one, such as `constructor`. */
-const own = (row: Row, name: string): unknown => (Object.hasOwn(row, name) ? (row[name] ?? null) : null)

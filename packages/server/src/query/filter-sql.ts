@@ -1,36 +1,11 @@
 // Filter interpreter for PostgreSQL; filter-predicate.ts is the in-memory interpreter of the same tree.
 import { and, joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import type { Attribute, ScalarType } from './attribute.ts'
-import type { Comparison, Filter, ScalarAttribute } from './filter-tree.ts'
-import { dwithinSql, intersectsSql, withinSql } from './spatial-sql.ts'
+import { type Column, comparisons, expressionTestSql } from './expression-sql.ts'
+import type { Filter, ScalarAttribute } from './filter-tree.ts'
+import { dwithinSql, intersectsSql, relationSql } from './spatial-sql.ts'
+import { sqlType } from './sql-type.ts'
 
-/** The SQL expression of an attribute in the current query. */
-type Column = (attribute: Attribute) => Sql
-
-/**
- * The cast of a parameter. Numbers are numeric: PostgreSQL then compares them exactly with a numeric column, and with a
- * double column after one rounding. A double parameter would round a numeric column row by row.
- */
-export const sqlTypes: { readonly [type in ScalarType]: string } = {
-  string: 'text',
-  integer: 'int8',
-  number: 'numeric',
-  boolean: 'bool',
-  date: 'date',
-  datetime: 'timestamptz',
-  time: 'time',
-  uuid: 'uuid',
-}
-
-const comparisons: { readonly [comparison in Comparison]: Sql } = {
-  eq: raw('='),
-  lt: raw('<'),
-  lte: raw('<='),
-  gt: raw('>'),
-  gte: raw('>='),
-}
-
-const itemRelations = { eq: raw('='), contains: raw('@>'), overlap: raw('&&') }
+const itemRelations = { eq: raw('='), contains: raw('@>'), contained: raw('<@'), overlap: raw('&&') }
 
 /**
  * The filter as a PostgreSQL boolean expression in parentheses: true, false or null. Every value is a parameter with a
@@ -62,10 +37,12 @@ function expression(filter: Filter, column: Column): Sql {
       return jsonSql(filter, column)
     case 'intersects':
       return intersectsSql(filter.attribute, column(filter.attribute), filter.geometry)
-    case 'within':
-      return withinSql(filter.attribute, column(filter.attribute), filter.geometry)
     case 'dwithin':
       return dwithinSql(filter.attribute, column(filter.attribute), filter.geometry, filter.distanceMetres)
+    case 'expression':
+      return expressionTestSql(filter, column, (inner) => expression(inner, column))
+    default:
+      return relationSql(filter.kind, filter.attribute, column(filter.attribute), filter.geometry)
   }
 }
 
@@ -115,7 +92,3 @@ function scalar(attribute: ScalarAttribute, column: Column): Sql {
 }
 
 const list = (values: readonly string[], type: string): Sql => sql`${values}::${raw(type)}[]`
-
-export function sqlType({ type, withoutZone }: ScalarAttribute): string {
-  return type === 'datetime' && withoutZone ? 'timestamp' : sqlTypes[type]
-}

@@ -1,6 +1,8 @@
 // The filter's syntax tree (AST), after validation.
 import type { Geometry } from '../geometry/geojson.ts'
+import type { SpatialRelation } from '../geometry/relation.ts'
 import type { Attribute, ScalarType } from './attribute.ts'
+import type { ExpressionTest } from './expression.ts'
 
 export type ScalarAttribute = Attribute & { readonly type: ScalarType }
 
@@ -24,7 +26,7 @@ export type Filter =
       readonly kind: 'items'
       readonly attribute: Attribute
       readonly itemType: ScalarType
-      readonly relation: 'eq' | 'contains' | 'overlap'
+      readonly relation: 'eq' | 'contains' | 'contained' | 'overlap'
       readonly values: readonly string[]
     }
   | {
@@ -33,13 +35,15 @@ export type Filter =
       readonly relation: 'eq' | 'contains'
       readonly value: string
     }
-  | { readonly kind: 'intersects' | 'within'; readonly attribute: Attribute; readonly geometry: Geometry }
+  | { readonly kind: SpatialRelation; readonly attribute: Attribute; readonly geometry: Geometry }
   | {
       readonly kind: 'dwithin'
       readonly attribute: Attribute
       readonly geometry: Geometry
       readonly distanceMetres: number
     }
+  /** A test that the leaves above cannot say; they come first, because indexes and other engines serve them. */
+  | ({ readonly kind: 'expression' } & ExpressionTest)
 
 export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte'
 

@@ -2,6 +2,7 @@
 import type { Sql } from '../db/sql.ts'
 import type { Attribute } from './attribute.ts'
 import type { SqlDialect } from './dialect.ts'
+import { attributesOfTest } from './expression.ts'
 import type { Filter } from './filter-tree.ts'
 import type { Column, Order, Plan } from './plan.ts'
 
@@ -63,5 +64,6 @@ function attributesOf({ columns, where, order, group = [], distinct }: Plan): At
 
 export function testedAttributes(filter: Filter): Attribute[] {
   if ('filters' in filter) return filter.filters.flatMap(testedAttributes)
-  return 'filter' in filter ? testedAttributes(filter.filter) : [filter.attribute]
+  if ('filter' in filter) return testedAttributes(filter.filter)
+  return filter.kind === 'expression' ? attributesOfTest(filter, testedAttributes) : [filter.attribute]
 }

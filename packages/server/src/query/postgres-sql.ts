@@ -2,9 +2,10 @@
 import { ident, raw, type Sql, sql } from '../db/sql.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 import type { SqlDialect } from './dialect.ts'
-import { filterSql, sqlType } from './filter-sql.ts'
+import { filterSql } from './filter-sql.ts'
 import type { Column, Sample } from './plan.ts'
 import { distanceSql } from './spatial-sql.ts'
+import { sqlType } from './sql-type.ts'
 import { isScalarType } from './value.ts'
 
 export const postgresSql: SqlDialect = {

@@ -2,6 +2,7 @@
 import { joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { boxesAround } from '../geometry/bounding-box.ts'
 import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geometry/geojson.ts'
+import type { SpatialRelation } from '../geometry/relation.ts'
 import type { Attribute } from './attribute.ts'
 
 const wgs84 = 4326
@@ -29,8 +30,39 @@ export function intersectsSql(attribute: Attribute, column: Sql, geometry: Geome
     : mendedSql('ST_Intersects', compared, geometry)
 }
 
-export function withinSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
-  return mendedSql('ST_Within', inOneSystem(attribute, column, geometry), geometry)
+const functions: { readonly [relation in SpatialRelation]: string } = {
+  intersects: 'ST_Intersects',
+  within: 'ST_Within',
+  contains: 'ST_Contains',
+  equals: 'ST_Equals',
+  touches: 'ST_Touches',
+  crosses: 'ST_Crosses',
+  overlaps: 'ST_Overlaps',
+}
+
+/** Relations that are false unless the boxes overlap, which all of them are. */
+export function relationSql(relation: SpatialRelation, attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+  return mendedSql(functions[relation], inOneSystem(attribute, column, geometry), geometry)
+}
+
+/** The relation of two columns, in the reference system of the first one. */
+export function columnsRelationSql(
+  relation: SpatialRelation,
+  left: { readonly attribute: Attribute; readonly column: Sql },
+  right: { readonly attribute: Attribute; readonly column: Sql },
+): Sql {
+  const srid = left.attribute.geography ? wgs84 : (left.attribute.srid ?? wgs84)
+  const [first, second] = [planar(left, srid), planar(right, srid)]
+  return sql`${first} && ${second} AND ${raw(functions[relation])}(${soundRow(first)}, ${soundRow(second)})`
+}
+
+function planar({ attribute, column }: { attribute: Attribute; column: Sql }, srid: number): Sql {
+  const { srid: own = wgs84, geography } = attribute
+  const value = geography ? sql`(${column})::geometry` : sql`(${column})`
+  if (own === srid) return value
+  if (srid === 0) return sql`ST_SetSRID(ST_Transform(${value}, ${integer(wgs84)}), 0)`
+  const located = own === 0 ? sql`ST_SetSRID(${value}, ${integer(wgs84)})` : value
+  return srid === wgs84 && own === 0 ? located : sql`ST_Transform(${located}, ${integer(srid)})`
 }
 
 /**
@@ -57,10 +89,13 @@ const onEarth = (geometry: Geometry, extent: Box): Sql => sql`${segmented(fromGe
  * such row would fail the whole query. `&&` is for the index, which the repaired column does not have.
  */
 function mendedSql(relation: string, { subject, operand }: Comparison, geometry: Geometry): Sql {
-  const isSound = sql`ST_IsValid(${subject}) AND GeometryType(${subject}) <> 'GEOMETRYCOLLECTION'`
-  const row = sql`CASE WHEN ${isSound} THEN ${subject} ELSE ${mended(subject)} END`
   const sound = mayBeBroken.has(geometry.type) ? mended(operand) : operand
-  return sql`${subject} && ${operand} AND ${raw(relation)}(${row}, ${sound})`
+  return sql`${subject} && ${operand} AND ${raw(relation)}(${soundRow(subject)}, ${sound})`
+}
+
+function soundRow(subject: Sql): Sql {
+  const isSound = sql`ST_IsValid(${subject}) AND GeometryType(${subject}) <> 'GEOMETRYCOLLECTION'`
+  return sql`CASE WHEN ${isSound} THEN ${subject} ELSE ${mended(subject)} END`
 }
 
 /** Part by part: repaired as one, overlapping parts would cancel each other out. */

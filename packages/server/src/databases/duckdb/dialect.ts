@@ -90,11 +90,14 @@ function push(test: Test, definitions: Definitions, facts: GeometryFacts): Pushe
     }
     case 'items': {
       const type = raw(castOf({ ...test.attribute, type: test.itemType }))
-      const { values } = test
-      return exactly(sql`(${column(test.attribute)})::${type}[] ${itemRelations[test.relation]} ${values}::${type}[]`)
+      const { values, relation } = test
+      // A null item is in no list, but DuckDB ignores it there.
+      if (relation === 'contained') return undefined
+      return exactly(sql`(${column(test.attribute)})::${type}[] ${itemRelations[relation]} ${values}::${type}[]`)
     }
     // Equality of JSON is equality of its text here, and containment looks at any depth.
     case 'json':
+    case 'expression':
       return undefined
     default:
       return pushSpatial(test, column(test.attribute), definitions, facts.get(test.attribute.name)?.covering)
@@ -103,12 +106,13 @@ function push(test: Test, definitions: Definitions, facts: GeometryFacts): Pushe
 
 /** None where they would skip no row group: then a second scan would only be a second reading of all rows. */
 function skippingBoxes(test: Test, definitions: Definitions, facts: GeometryFacts): readonly Sql[] {
+  if (!isSpatial(test)) return []
   const fact = facts.get(test.attribute.name)
-  if (!isSpatial(test) || !(fact?.covering || fact?.hasGroupBoxes)) return []
+  if (!(fact?.covering || fact?.hasGroupBoxes)) return []
   return boxConditions(test, column(test.attribute), definitions, fact.covering)
 }
 
-const isSpatial = (test: Test): test is SpatialTest => ['intersects', 'within', 'dwithin'].includes(test.kind)
+const isSpatial = (test: Test): test is SpatialTest => 'geometry' in test
 
 function compareSql(attribute: ScalarAttribute, operator: Sql, value: string): Sql {
   const { side, cast } = comparedAs(attribute, [value])

@@ -14,7 +14,7 @@ type Covering = GeometryFact['covering']
 /** By the name of the geometry. */
 export type GeometryFacts = ReadonlyMap<string, GeometryFact>
 
-export type SpatialTest = Extract<Test, { kind: 'intersects' | 'within' | 'dwithin' }>
+export type SpatialTest = Extract<Test, { geometry: unknown }>
 
 /** Exact only where a box meets points in degrees; nothing where a box cannot be brought into the column's system. */
 export function pushSpatial(
