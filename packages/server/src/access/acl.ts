@@ -113,6 +113,14 @@ export function authorize(
   return scope
 }
 
+/** The part of a scope that the caller reaches at this level too, or 401. */
+export function alsoAt(scope: Scope, aclClass: AclClass, level: AclLevel): Scope {
+  const other = authorize(scope.caller, { class: aclClass, level }, undefined)
+  if (other.ids === 'any') return scope
+  const { ids } = scope
+  return { ...scope, ids: ids === 'any' ? other.ids : other.ids.filter((id) => ids.includes(id)) }
+}
+
 /** Making a row needs the wildcard: a list of ids cannot name a row that does not exist yet. */
 export function demandAnyId(scope: Scope): void {
   if (scope.ids !== 'any')

@@ -29,17 +29,31 @@ export type KeysetPage = {
   readonly passed: number
   /** The plan for the source: one extra row, and the sort values. */
   widen(shown: Plan): Plan
-  /** Strips what `widen` added from the answer; `next` is the cursor of the next page, if there is one. */
-  read(answered: Answered): Promise<{ answered: Answered; next: string | undefined }>
+  /** Strips what `widen` added from the answer. */
+  read(answered: Answered): Promise<ReadPage>
+}
+
+export type ReadPage = {
+  readonly answered: Answered
+  /** The cursor of the next page, if there is one. That of a page too large to be buffered counts rows. */
+  readonly next: string | undefined
+  /** Set if the page was buffered: the number of its rows. */
+  readonly rows?: number
+  /** The cursor of the next page by its key, once all rows were read. */
+  nextByKey(): string | undefined
 }
 
 /** Undefined if the query cannot be paged by key; if the caller sent a cursor, that is a 400 with the reason. */
-export function keysetPage({ plan: asked, key, datasetId }: Asked, cursor: GivenCursor | undefined) {
+export function keysetPage(
+  { plan: asked, key, datasetId }: Asked,
+  cursor: GivenCursor | undefined,
+  maxRows = maxPageRows,
+): KeysetPage | undefined {
   const limit = asked.limit ?? (cursor ? maxPageRows : 0)
   const plan: Plan = { ...asked, limit }
   const reason = whyNotByKey(plan, key)
-  if (cursor) checkGiven(plan, cursor, reason)
-  if (reason !== undefined || limit === 0 || limit > maxPageRows) return undefined
+  if (cursor) checkGiven(plan, cursor, reason, maxRows)
+  if (reason !== undefined || limit === 0 || limit > maxRows) return undefined
   const walk = { datasetId: datasetId.toLowerCase(), key, order: completeOrder(plan, key), where: plan.where }
   const begin = cursor?.text ? decodeCursor(cursor.text, walk, cursor.path) : undefined
   const passed = begin?.passed ?? plan.offset
@@ -47,10 +61,10 @@ export function keysetPage({ plan: asked, key, datasetId }: Asked, cursor: Given
   return createPage({ ...plan, ...start }, walk, { passed, limit })
 }
 
-function checkGiven({ limit, offset }: Plan, { path }: GivenCursor, reason: string | undefined): void {
+function checkGiven({ limit, offset }: Plan, { path }: GivenCursor, reason: string | undefined, maxRows: number): void {
   if (reason !== undefined) throw invalid(path, `is not possible: ${reason}. Use limit and offset`)
   if (offset > 0) throw invalid(path, 'must not be given together with offset')
-  if (!limit || limit > maxPageRows) throw invalid(path, `needs a limit of 1 to ${maxPageRows}`)
+  if (!limit || limit > maxRows) throw invalid(path, `needs a limit of 1 to ${maxRows}`)
 }
 
 function createPage(plan: Plan, walk: Walk, { passed, limit }: { passed: number; limit: number }): KeysetPage {
@@ -71,9 +85,17 @@ function createPage(plan: Plan, walk: Walk, { passed, limit }: { passed: number;
       const width = answered.columns.length - sortKeys.length
       const columns = answered.columns.slice(0, width)
       const { rows, rest } = await readAhead(answered.batches)
-      const next = rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : rest ? cursorBehind() : undefined
-      const batches = rest ? firstRows(resumed(rows, rest), limit, width) : [narrowed(rows.slice(0, limit), width)]
-      return { answered: { columns, batches }, next }
+      const found = rows.length > limit ? cursorBehind(rows[limit - 1]?.slice(width)) : undefined
+      if (!rest) {
+        const shown = narrowed(rows.slice(0, limit), width)
+        return { answered: { columns, batches: [shown] }, next: found, rows: shown.length, nextByKey: () => found }
+      }
+      let next = found
+      const onCut = (last: Cell[]) => {
+        next = cursorBehind(last)
+      }
+      const batches = firstRows(resumed(rows, rest), { limit, width, onCut })
+      return { answered: { columns, batches }, next: found ?? cursorBehind(), nextByKey: () => next }
     },
   }
 }
@@ -100,13 +122,21 @@ async function* resumed(rows: Cell[][], rest: AsyncIterator<Cell[][]>): AsyncGen
   yield* { [Symbol.asyncIterator]: () => rest }
 }
 
-/** Reads to the end although the rest is not needed, because an unread answer would keep its connection. */
-async function* firstRows(batches: AsyncIterable<Cell[][]>, limit: number, width: number): AsyncGenerator<Cell[][]> {
+type Cut = { readonly limit: number; readonly width: number; onCut(last: Cell[]): void }
+
+/**
+ * The first rows without their sort values; `onCut` gets those of the last if more rows follow. Reads to the end although
+ * the rest is not needed, because an unread answer would keep its connection.
+ */
+async function* firstRows(batches: AsyncIterable<Cell[][]>, { limit, width, onCut }: Cut): AsyncGenerator<Cell[][]> {
   let left = limit
+  let last: Cell[] | undefined
   for await (const batch of batches) {
-    const rows = narrowed(batch.slice(0, left), width)
+    const rows = batch.slice(0, left)
+    last = rows.at(-1)?.slice(width) ?? last
+    if (batch.length > left && last) onCut(last)
     left -= rows.length
-    if (rows.length > 0) yield rows
+    if (rows.length > 0) yield narrowed(rows, width)
   }
 }
 

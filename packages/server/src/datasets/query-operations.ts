@@ -8,7 +8,7 @@ import { refuseUnknown } from '../http/query-string.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
 import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
 import { pageLinks } from '../resource/page-links.ts'
-import { chooseFormat, formatNames, withKey } from './answer-format.ts'
+import { chooseFormat, formatNames, formatOf, withKey } from './answer-format.ts'
 import { dataset as datasetResource } from './dataset.ts'
 import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
 import { cursorParameter, filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
@@ -182,7 +182,8 @@ async function answer(context: Context, id: string, asked: Asked) {
       const { answered, next } = await page.read(rows)
       return { ...answered, headers: { ...counted, ...keysetHeaders(request, page, next, total) } }
     },
-    format: { name: formatName, filename, dataset, plan },
+    formatFor: (columns) => formatOf({ name: formatName, filename, dataset, plan }, columns),
+    filename,
   })
 }
 

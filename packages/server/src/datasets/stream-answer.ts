@@ -4,12 +4,9 @@ import { Readable } from 'node:stream'
 import { create as contentDisposition } from 'content-disposition'
 import type { FastifyRequest } from 'fastify'
 import type { Batches } from '../db/guarded.ts'
-import type { Cell, Format } from '../formats/cell.ts'
+import type { Cell, Format, OutputColumn } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
-import type { Plan } from '../query/plan.ts'
-import { type FormatName, formatOf } from './answer-format.ts'
-import type { Dataset } from './dataset-record.ts'
 import type { Answered } from './dataset-type.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
@@ -20,7 +17,10 @@ const over = new Error('The answer has ended')
 type Begun = {
   /** `headers` are added to the answer. */
   begin(signal: AbortSignal): Promise<Answered & { headers?: Record<string, string> }>
-  format: { name: FormatName; filename?: string; dataset: Dataset; plan: Plan }
+  /** How rows of these columns are written. Called once, when `begin` has answered. */
+  formatFor(columns: readonly OutputColumn[]): Format
+  /** Makes the answer a download. */
+  filename?: string | undefined
 }
 
 /**
@@ -31,7 +31,7 @@ export async function streamAnswer(
   { request, signal }: { request: FastifyRequest; signal: AbortSignal },
   slots: StreamSlots,
   applicationId: string,
-  { begin, format }: Begun,
+  { begin, formatFor, filename }: Begun,
 ): Promise<Answer> {
   const giveBack = await slots.take(applicationId, signal)
   const query = new AbortController()
@@ -50,8 +50,8 @@ export async function streamAnswer(
   if (signal.aborted) stop()
   try {
     const { columns, batches, headers: own } = await begin(query.signal)
-    const writer = formatOf(format, columns)
-    const headers = { ...headersOf(writer, format.filename), ...own }
+    const writer = formatFor(columns)
+    const headers = { ...headersOf(writer, filename), ...own }
     const text = Array.isArray(batches) ? shortText(batches, writer) : undefined
     if (text !== undefined) {
       end()
