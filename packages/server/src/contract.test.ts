@@ -17,7 +17,10 @@ const guarded = operations.filter((operation) => typeof operation.access === 'ob
 let app: TestApp
 let own: Tenant
 let foreign: Tenant
-let document: { paths: Record<string, Record<string, { responses: object; security: unknown[] }>> }
+type Document = { paths: Record<string, Record<string, { responses: object; security: unknown[] }>> }
+let document: Document
+/** That of the operations below /ogc. */
+let ogcDocument: Document
 const workers: TestWorker[] = []
 /** The invocation that was made for an agent. */
 const invocations = new Map<string, string>()
@@ -25,6 +28,7 @@ before(async () => {
   document = JSON.parse(await openApiDocument())
   app = await testApp()
   await app.http.listen({ port: 0, host: '127.0.0.1' })
+  ogcDocument = (await app.call('GET', '/ogc/api')).body
   own = await app.tenant('own')
   foreign = await app.tenant('foreign')
 })
@@ -36,7 +40,7 @@ after(async () => {
 describe('every operation', () => {
   for (const operation of operations) {
     test(`${operation.id} is documented`, () => {
-      const entry = document.paths[operation.path]?.[operation.method.toLowerCase()]
+      const entry = documentedPath(operation)?.[operation.method.toLowerCase()]
       assert.ok(entry, 'it stands in the OpenAPI document')
       assert.ok(Object.hasOwn(entry.responses, operation.success.status), 'with its success')
       assert.equal(entry.security.length === 0, operation.access === 'public', 'and with its security')
@@ -147,6 +151,12 @@ test('no list shows a record of another tenant', async () => {
   }
 })
 
+/** Operations by a standard of OGC are in a document by that standard, which has names of its own. */
+function documentedPath({ path }: DeclaredOperation) {
+  if (!path.startsWith('/ogc')) return document.paths[path]
+  return ogcDocument.paths[path.slice('/ogc'.length).replace('{id}', '{collectionId}') || '/']
+}
+
 function rule(operation: DeclaredOperation): { class: string; level: AclLevel } {
   if (typeof operation.access !== 'object') throw new Error('not guarded')
   const { class: aclClass, level } = operation.access
@@ -175,10 +185,12 @@ function isForMaster({ access }: DeclaredOperation): boolean {
 
 /** The id in the address is a record's (and not, say, the key of a configuration). */
 function isAboutRecord({ path, access }: DeclaredOperation): boolean {
-  return path.includes('{id}') && typeof access === 'object' && access.id === undefined
+  const isOwnRule = typeof access === 'object' && access.id !== undefined
+  return path.includes('{id}') && typeof access === 'object' && (!isOwnRule || path.startsWith('/ogc/'))
 }
 
 function address(operation: DeclaredOperation, id: string): string {
+  if (operation.id === 'ogc.asset') return '/ogc/assets/page.css'
   return operation.path
     .replace('{id}', id)
     .replace('{invocationId}', invocations.get(id) ?? randomUUID())
@@ -197,12 +209,19 @@ const examples: Readonly<Record<string, string>> = {
   fontstack: 'Noto Sans Regular',
   range: '0-255',
   path: 'light.json',
+  featureId: '1',
+}
+
+const homes: Readonly<Record<string, string>> = {
+  '/tiles': '/api/v1/tilesources',
+  '/maps': '/api/v1/styles',
+  '/ogc/collections': '/api/v1/datasets',
 }
 
 /** Where the records are that an operation is about. */
 function homeOf({ path }: DeclaredOperation): string {
   const [base = ''] = path.split('/{id}')
-  return { '/tiles': '/api/v1/tilesources', '/maps': '/api/v1/styles' }[base] ?? base
+  return homes[base] ?? base
 }
 
 async function send(
@@ -244,7 +263,8 @@ async function make(operation: DeclaredOperation, tenant: Tenant): Promise<strin
     const { id } = await app.tenant('made')
     return operation.method === 'DELETE' && operation.path.endsWith('{id}') ? id : tenantRecord(tenant)
   }
-  if (operation.path.startsWith('/tiles/')) return tileRecord(tenant)
+  const shown = shownRecords.get(operation.path.replace(/\/\{.*/, ''))
+  if (shown) return shown(tenant)
   if (/^databases\.(tables|publish)$/.test(operation.id)) return internalDatabase(tenant)
   if (base === '/api/v1/uploads') return uploadRecord(app.db, tenant.id, 'a', { colour: { hex: '#2a6' } })
   const { body } = await send(creator, base, tenant.developer)
@@ -285,12 +305,28 @@ async function tenantRecord({ id }: Tenant): Promise<string> {
   return id
 }
 
+/** What is drawn needs a place; keys are the paths before the id. */
+const shownRecords = new Map([
+  ['/tiles', tileRecord],
+  ['/ogc/collections', collectionRecord],
+])
+
 /** A map with something on it. */
 async function tileRecord({ developer: key }: Tenant): Promise<string> {
   const dataset = { type: 'sql', name: 'place', source: 'SELECT 1 AS id, ST_Point(6, 50, 4326) AS geom' }
   const { body } = await app.call('POST', '/api/v1/datasets', { key, body: dataset })
   const tileSource = { type: 'dataset', source: body.id }
   return (await app.call('POST', '/api/v1/tilesources', { key, body: tileSource })).body.id
+}
+
+/** A table with a place, by its key. */
+async function collectionRecord({ id, developer: key }: Tenant): Promise<string> {
+  const schema = `app_${id.replaceAll('-', '')}`
+  await app.db.script(`CREATE TABLE IF NOT EXISTS ${schema}.spots (id int PRIMARY KEY, geom geometry(Point, 4326));
+    INSERT INTO ${schema}.spots VALUES (1, ST_Point(6, 50, 4326)) ON CONFLICT DO NOTHING;
+    GRANT SELECT ON ${schema}.spots TO ${schema}`)
+  const body = { type: 'table', name: 'spots', source: 'spots' }
+  return (await app.call('POST', '/api/v1/datasets', { key, body })).body.id
 }
 
 /** The record as the master key sees it. */

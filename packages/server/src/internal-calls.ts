@@ -2,7 +2,7 @@
 import { openApi } from './http/openapi.ts'
 import { createCaller } from './mcp/call-operation.ts'
 import { columnsOperation } from './mcp/dataset.ts'
-import { operations } from './operations.ts'
+import { operations, ownOperations } from './operations.ts'
 import type { Services } from './services.ts'
 
 const createDataset = operations.find(({ id }) => id === 'datasets.create')
@@ -20,7 +20,7 @@ export const internalCalls = (services: () => Services): Pick<Services, 'createD
 export function createOpenApiText(version: string): () => Buffer {
   let text: Buffer | undefined
   return () => {
-    text ??= Buffer.from(JSON.stringify(openApi(operations, version)))
+    text ??= Buffer.from(JSON.stringify(openApi(ownOperations, version)))
     return text
   }
 }

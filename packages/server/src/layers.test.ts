@@ -31,6 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   datasets: [...areaMayImport, 'databases'],
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles'],
+  ogc: [...areaMayImport, 'datasets', 'tiles'],
   // Readers run in a process that knows neither secrets nor the database.
   'uploads/readers': ['uploads', 'geometry'],
 }

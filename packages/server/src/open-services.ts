@@ -46,6 +46,7 @@ import { createFonts } from './maps/fonts.ts'
 import { createKnownStyles } from './maps/map-operations.ts'
 import { createSprites } from './maps/sprites.ts'
 import { createMetrics, type Gauges } from './metrics/metrics.ts'
+import { createReadCrs } from './ogc/crs.ts'
 import { createData } from './open-data.ts'
 import { resources } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
@@ -143,6 +144,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
     ...internalCalls(() => services),
     openApiText: createOpenApiText(about.version.tag),
+    readCrs: createReadCrs(db),
   }
   member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
   return {

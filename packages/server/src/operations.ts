@@ -27,6 +27,7 @@ import { assetOperations } from './maps/asset-operations.ts'
 import { mapOperations } from './maps/map-operations.ts'
 import { mcpOperations } from './mcp/mcp-operations.ts'
 import { metricsOperations } from './metrics/metrics-operations.ts'
+import { ogcOperations } from './ogc/ogc-operations.ts'
 import type { Resource } from './resource/resource.ts'
 import { serverInfoOperations } from './server-info/server-info.ts'
 import type { Services } from './services.ts'
@@ -79,4 +80,8 @@ export const operations: readonly Operation<Services>[] = [
   ...metricsOperations,
   ...mcpOperations,
   ...apiDocsOperations,
+  ...ogcOperations,
 ]
+
+/** The operations of our own API. Those of `/ogc` have an API definition by their own standard, at `/ogc/api`. */
+export const ownOperations: readonly Operation<Services>[] = operations.filter(({ id }) => !id.startsWith('ogc.'))

@@ -16,6 +16,7 @@ import type { AssetServices } from './maps/asset-operations.ts'
 import type { MapServices } from './maps/map-operations.ts'
 import type { McpServices } from './mcp/mcp-operations.ts'
 import type { MetricsServices } from './metrics/metrics-operations.ts'
+import type { OgcServices } from './ogc/ogc-services.ts'
 import type { BaseServices } from './resource/resource.ts'
 import type { ServerInfoServices } from './server-info/server-info.ts'
 import type { StyleServices } from './styles/style.ts'
@@ -49,4 +50,5 @@ export type Services = BaseServices &
   ServerInfoServices &
   MetricsServices &
   McpServices &
-  ApiDocsServices
+  ApiDocsServices &
+  OgcServices

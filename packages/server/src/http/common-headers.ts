@@ -4,7 +4,8 @@ import { keyHeaders } from '../access/credentials.ts'
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
 
 const exposedHeaders = [
-  ...['Content-Disposition', 'ETag', 'Link', 'Location', 'Mcp-Session-Id', 'RateLimit', 'Retry-After'],
+  ...['Content-Crs', 'Content-Disposition', 'ETag', 'Link', 'Location', 'Mcp-Session-Id', 'OGC-NumberMatched'],
+  ...['OGC-NumberReturned', 'RateLimit', 'Retry-After'],
   ...['WWW-Authenticate', 'X-Invocation-Id', 'X-Request-Id', 'X-Tile-Features', 'X-Total-Count'],
 ]
 const allowedHeaders = [

@@ -16,6 +16,8 @@ export type TileSourceCache = {
   get(scope: Scope, id: string): LoadedTileSource | Promise<LoadedTileSource>
   /** Nothing if it is not cached. */
   fresh(scope: Scope, id: string): LoadedTileSource | undefined
+  /** The tiles that a dataset has without a tile source. The scope is one of datasets. */
+  ofDataset(scope: Scope, id: string): Promise<LoadedTileSource>
 }
 
 /** A dataset without a tile source acts as its own. */
@@ -79,5 +81,5 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
     }
   }
 
-  return { fresh, get: (scope, id) => fresh(scope, id) ?? find(scope, id) }
+  return { fresh, get: (scope, id) => fresh(scope, id) ?? find(scope, id), ofDataset: implicit.get }
 }

@@ -1,0 +1,70 @@
+// The OpenAPI document of /ogc: version 3.0, because the clients of these standards read no later one.
+import { keyHeaders, keyParameter } from '../access/credentials.ts'
+import type { DeclaredOperation } from '../http/operation.ts'
+import { parameters, pathParameters } from './api-parameters.ts'
+import { mediaTypes } from './links.ts'
+
+type Json = Record<string, unknown>
+
+const problem = { $ref: '#/components/responses/Problem' }
+
+/** `url` is the address of the landing page, without a slash at its end. */
+export function apiDocument(operations: readonly DeclaredOperation[], url: string): Json {
+  return {
+    openapi: '3.0.3',
+    info: {
+      title: 'Graticule: OGC API',
+      version: '1.0.0',
+      description: 'The datasets of this server as features and tiles. The API for everything else is at /api/docs.',
+      license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
+    },
+    servers: [{ url }],
+    tags: [{ name: 'ogc', description: 'Features and tiles by the standards of OGC API' }],
+    paths: Object.fromEntries(operations.map((operation) => [pathOf(operation), { get: describe(operation) }])),
+    components: {
+      parameters: { ...parameters, ...pathParameters },
+      responses: {
+        Problem: {
+          description: 'An error',
+          content: { 'application/problem+json': { schema: { type: 'object' } } },
+        },
+      },
+      securitySchemes: {
+        header: { type: 'apiKey', in: 'header', name: keyHeaders[0] },
+        query: { type: 'apiKey', in: 'query', name: keyParameter },
+        basic: { type: 'http', scheme: 'basic', description: 'The API key as password, any user name' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token, or an API key' },
+      },
+    },
+  }
+}
+
+/** Clients look for the paths of the standard: below the landing page, and with its names of parameters. */
+const pathOf = ({ path }: DeclaredOperation): string =>
+  path.replace(/^\/ogc/, '').replace('/collections/{id}', '/collections/{collectionId}') || '/'
+
+const security = [{ header: [] }, { query: [] }, { basic: [] }, { bearer: [] }]
+
+function describe(operation: DeclaredOperation): Json {
+  const { id, summary, description, access, success, query } = operation
+  const inPath = [...pathOf(operation).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const names = [...inPath, ...Object.keys(query?.properties ?? {})]
+  return {
+    operationId: id,
+    tags: ['ogc'],
+    summary,
+    ...(description && { description }),
+    security: access === 'public' ? [] : security,
+    parameters: names.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    responses: {
+      [success.status]: {
+        description: success.description,
+        content: { [success.contentType ?? mediaTypes.json]: { schema: { type: 'object' } } },
+      },
+      400: problem,
+      ...(access !== 'public' && { 401: problem }),
+      ...(inPath.length > 0 && { 404: problem }),
+      500: problem,
+    },
+  }
+}

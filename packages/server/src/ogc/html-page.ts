@@ -1,0 +1,83 @@
+// The frame of every page below /ogc. Nothing in it is inline, so that no value of a dataset can become code or style.
+import { escapeHtml } from '../formats/html.ts'
+import type { Answer } from '../http/operation.ts'
+import { addressOf, type Link, type Root } from './links.ts'
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  // MapLibre's style sheet has its icons inside.
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const htmlHeaders = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }
+
+/** A map of features, of a box, or of both. */
+export type PageMap = { readonly features?: string; readonly bounds?: readonly number[] | undefined }
+
+export type Page = {
+  readonly root: Root
+  readonly title: string
+  /** The pages above, with their paths. */
+  readonly above?: readonly (readonly [title: string, path: string])[]
+  readonly map?: PageMap | undefined
+}
+
+export const anchor = (href: string, text: string): string => `<a href="${escapeHtml(href)}">${escapeHtml(text)}</a>`
+
+/** Everything before the content of a page. */
+export function pageStart({ root, title, above = [], map }: Page): string {
+  const asset = (name: string) => escapeHtml(`${root.url}/assets/${name}`)
+  const crumbs = above.map(([name, path]) => `${anchor(addressOf(root, path, { f: 'html' }), name)} / `).join('')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} – Graticule</title>
+<link rel="icon" href="data:,">
+${map ? `<link rel="stylesheet" href="${asset('maplibre-gl.css')}">\n<script type="module" src="${asset('map.js')}"></script>\n` : ''}<link rel="stylesheet" href="${asset('page.css')}">
+</head>
+<body>
+<nav aria-label="Breadcrumb">${crumbs}<span>${escapeHtml(title)}</span></nav>
+<main>
+<h1>${escapeHtml(title)}</h1>
+${map ? mapElement(map) : ''}`
+}
+
+const mapElement = ({ features, bounds }: PageMap): string =>
+  `<div id="map" role="region" aria-label="Map"${features ? ` data-features="${escapeHtml(features)}"` : ''}${
+    bounds ? ` data-bounds="${bounds.join(',')}"` : ''
+  }></div>\n`
+
+/** Everything after it. `json` is the same resource for programs. */
+export const pageEnd = (json: string | undefined): string =>
+  `</main>\n<footer>${json ? anchor(json, 'This page as JSON') : ''} <a href="https://ogcapi.ogc.org/">OGC API</a></footer>\n</body>\n</html>\n`
+
+/** A whole page; its body is HTML. */
+export function htmlAnswer(page: Page, body: string, links: readonly Link[] = []): Answer {
+  const json = links.find(({ rel, type }) => rel === 'alternate' && type?.includes('json'))?.href
+  return { headers: htmlHeaders, body: Buffer.from(`${pageStart(page)}${body}${pageEnd(json)}`) }
+}
+
+/** Links as a list, without those of the page itself. */
+export const linkList = (links: readonly Link[]): string =>
+  `<ul>${links
+    .filter(({ rel, templated }) => rel !== 'self' && rel !== 'alternate' && !templated)
+    .map(
+      ({ href, title, rel, type }) =>
+        `<li>${anchor(href, title ?? rel)}${type ? ` <small>${escapeHtml(type)}</small>` : ''}</li>`,
+    )
+    .join('')}</ul>\n`
+
+/** Names and values in two columns; the values are HTML. */
+export const definitions = (rows: readonly (readonly [name: string, html: string])[]): string =>
+  `<table class="definitions"><tbody>${rows
+    .map(([name, html]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${html}</td></tr>`)
+    .join('')}</tbody></table>\n`

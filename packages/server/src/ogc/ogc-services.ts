@@ -1,0 +1,21 @@
+/** The services that the operations of /ogc use: those of datasets and of tiles. */
+import type { Scope } from '../access/acl.ts'
+import type { DatasetServices } from '../datasets/dataset.ts'
+import type { QueryServices } from '../datasets/query-services.ts'
+import { type Operation, operationUsing } from '../http/operation.ts'
+import type { TileServices } from '../tiles/tile-services.ts'
+import type { ReadCrs } from './crs.ts'
+import { type Root, rootOf } from './links.ts'
+
+export type OgcServices = DatasetServices & QueryServices & TileServices & { readonly readCrs: ReadCrs }
+
+export const operation = operationUsing<OgcServices>()
+
+type Context = Parameters<Operation<OgcServices>['handle']>[0]
+
+/** The context of an operation on collections. */
+export type CollectionContext = Context & { scope: Scope }
+
+export type PublicContext = Context
+
+export const rootFor = ({ request, services, tree }: PublicContext): Root => rootOf(services.baseUrl(request), tree)
