@@ -84,12 +84,12 @@ function itemsOf(node: Node): readonly Node[] {
 function jsonOf(scope: Scope, node: Node): unknown {
   if (node.kind === 'array') return itemsOf(node).map((item) => jsonOf(scope, item))
   if (node.kind === 'geometry') return readLiteral(scope, node.value, node.place)
-  if (node.kind === 'date' || node.kind === 'timestamp') resolveScalar(scope, node)
-  if (node.kind === 'date' || node.kind === 'timestamp') return node.text
   const item = resolveScalar(scope, node)
   if (item.kind !== 'literal' || item.value === null) {
     throw refuse(node.place, 'invalid_value', 'must be a value: properties and expressions cannot be items of an array')
   }
   if (item.type === 'number') return Number(item.value)
+  // Most programs write no fraction of seconds where there is none.
+  if (item.type === 'datetime') return item.value.replace(/\.?0*Z$/, 'Z')
   return item.type === 'boolean' ? item.value === 'true' : item.value
 }

@@ -1,5 +1,6 @@
 // Scalar expressions of CQL2: names, literals, CASEI, ACCENTI and arithmetic. Constants are computed at once.
 
+import { unknownName } from '../../nearest-name.ts'
 import type { ArithmeticOperator, Expression } from '../expression.ts'
 import { calculate } from '../expression-value.ts'
 import { show } from '../fault.ts'
@@ -75,7 +76,11 @@ function resolveCall(scope: Scope, node: Call): Expression {
   const folding = Object.hasOwn(foldings, node.name) ? foldings[node.name] : undefined
   if (folding) return resolveFold(scope, node, folding)
   if (isOperator(node.name)) return resolveArithmetic(scope, node, node.name)
-  throw refuse(node.place, 'invalid_value', `${show(node.name)} has no value that can be compared`)
+  throw refuse(
+    node.place,
+    'unknown_operator',
+    unknownName('a function that gives a value to compare', node.name, scalarNames),
+  )
 }
 
 function resolveFold(scope: Scope, node: Call, folding: Folding): Expression {

@@ -54,6 +54,13 @@ function resolveOperand(scope: Scope, node: Node, relation: SpatialRelation): Op
   if (node.kind === 'property') return geometryAttribute(scope, node)
   if (node.kind === 'geometry') return [readLiteral(scope, node.value, node.place)]
   if (node.kind === 'bbox') return readBox(scope, node, relation)
+  if (node.kind === 'call') {
+    throw refuse(
+      node.place,
+      'unknown_operator',
+      `${show(node.name)} is not a function that gives a geometry; there are none`,
+    )
+  }
   throw refuse(
     node.place,
     'invalid_value',
