@@ -1,4 +1,5 @@
 // The parameters of /ogc as its API definition describes them.
+import { filterLanguages } from './cql-filter.ts'
 import { crs84 } from './crs.ts'
 import { limits } from './items-query.ts'
 
@@ -43,6 +44,13 @@ const described: readonly (readonly [name: string, schema: Schema, description: 
     text,
     'Features whose time intersects this time, day or period (2026-01-01/2026-01-31, ../2026-01-31T12:00:00Z), and features without a time.',
   ],
+  ['filter', text, 'Features for which this CQL2 expression is true. The queryables say what it may name.'],
+  [
+    'filter-lang',
+    { ...text, enum: filterLanguages, default: 'cql2-text' },
+    'The language of filter. cql-text is another name for cql2-text.',
+  ],
+  ['filter-crs', uri, 'The reference system of geometries in filter.'],
   ['crs', uri, 'The reference system of the geometries: any that PostGIS knows.'],
   ['properties', list, 'The properties to return; all of them by default.'],
   ['skipGeometry', { type: 'boolean', default: false }, 'Leave out the geometries.'],

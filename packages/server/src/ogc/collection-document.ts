@@ -4,7 +4,7 @@ import type { Scope } from '../access/acl.ts'
 import type { Extent } from '../tiles/tile-bounds.ts'
 import { type Collection, type CollectionDataset, geometryOf } from './collections.ts'
 import { type Crs, crs84, epsg, storageCrs } from './crs.ts'
-import { addressOf, bothForms, type Link, mediaTypes, ownLinks, type Root } from './links.ts'
+import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from './links.ts'
 import type { Form } from './negotiate.ts'
 import type { OgcServices } from './ogc-services.ts'
 import { timeOf } from './time.ts'
@@ -90,5 +90,15 @@ function linksOf(root: Root, { id }: DescribedCollection, form: Form): Link[] {
   return [
     ...ownLinks((f) => addressOf(root, path, { f }), form),
     ...bothForms(root, `${path}/items`, 'items', mediaTypes.geojson, 'The features'),
+    ...bothForms(root, `${path}/schema`, ogcRelation('schema'), mediaTypes.schema, 'The properties of the features'),
+    ...bothForms(root, `${path}/queryables`, ogcRelation('queryables'), mediaTypes.schema, 'What filters may name'),
+    // GDAL 3.6 looks for this one.
+    {
+      href: addressOf(root, `${path}/queryables`),
+      rel: 'queryables',
+      type: mediaTypes.json,
+      title: 'What filters may name',
+    },
+    ...bothForms(root, `${path}/sortables`, ogcRelation('sortables'), mediaTypes.schema, 'What can be sorted by'),
   ]
 }

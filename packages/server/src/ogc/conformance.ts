@@ -14,8 +14,24 @@ const features = [
   'ogcapi-features-1/1.0/conf/html',
   'ogcapi-features-1/1.0/conf/oas30',
   'ogcapi-features-2/1.0/conf/crs',
+  'ogcapi-features-3/1.0/conf/queryables',
+  'ogcapi-features-3/1.0/conf/queryables-query-parameters',
+  'ogcapi-features-3/1.0/conf/filter',
+  'ogcapi-features-3/1.0/conf/features-filter',
+  // Part 5 became Part 3 of Common; QGIS looks for the older name.
+  'ogcapi-features-5/1.0/conf/schemas',
+  'ogcapi-features-5/1.0/conf/queryables',
+  'ogcapi-features-5/1.0/conf/sortables',
+  'ogcapi-common-3/1.0/conf/schemas',
+  'ogcapi-common-3/1.0/conf/queryables',
+  'ogcapi-common-3/1.0/conf/sortables',
 ]
+const cql2 = [
+  ...['cql2-text', 'cql2-json', 'basic-cql2', 'advanced-comparison-operators', 'case-insensitive-comparison'],
+  ...['accent-insensitive-comparison', 'basic-spatial-functions', 'basic-spatial-functions-plus', 'spatial-functions'],
+  ...['temporal-functions', 'array-functions', 'property-property', 'arithmetic'],
+].map((name) => `cql2/1.0/conf/${name}`)
 
-export const conformanceClasses: readonly string[] = [...common, ...features].map(
+export const conformanceClasses: readonly string[] = [...common, ...features, ...cql2].map(
   (name) => `http://www.opengis.net/spec/${name}`,
 )

@@ -5,7 +5,16 @@ import { invalid } from '../errors.ts'
 import { isNorthFirst } from './axis-order.ts'
 
 /** `swapsAxes`: positions are written with the second axis of PostGIS, y, first. */
-export type Crs = { readonly uri: string; readonly srid: number; readonly swapsAxes: boolean }
+export type Crs = {
+  readonly uri: string
+  readonly srid: number
+  readonly swapsAxes: boolean
+}
+
+/** `definition` is its PROJ text, for what is projected outside of the database. */
+export type KnownCrs = Crs & { readonly definition: string }
+
+const wgs84 = '+proj=longlat +datum=WGS84 +no_defs'
 
 const opengis = 'http://www.opengis.net/def/crs'
 
@@ -31,25 +40,25 @@ function parseCrs(text: string): Crs | undefined {
 }
 
 /** Reads the identifier of a reference system that PostGIS knows, or throws a 400. */
-export type ReadCrs = (text: string, path: string) => Promise<Crs>
+export type ReadCrs = (text: string, path: string) => Promise<KnownCrs>
 
 export function createReadCrs(db: Pick<Db, 'query'>): ReadCrs {
-  const known = new Map<number, boolean>([[4326, true]])
+  const known = new Map<number, string | undefined>([[4326, wgs84]])
   return async (text, path) => {
     const crs = parseCrs(text)
     if (!crs) throw unknown(text, path)
-    const isKnown = known.get(crs.srid) ?? (await isDefined(db, crs.srid))
-    known.set(crs.srid, isKnown)
-    if (!isKnown) throw unknown(text, path)
-    return crs
+    if (!known.has(crs.srid)) known.set(crs.srid, await definitionOf(db, crs.srid))
+    const definition = known.get(crs.srid)
+    if (definition === undefined) throw unknown(text, path)
+    return { ...crs, definition }
   }
 }
 
-async function isDefined(db: Pick<Db, 'query'>, srid: number): Promise<boolean> {
-  const rows = await db.query(
-    sql`SELECT 1 FROM public.spatial_ref_sys WHERE srid = ${srid}::int4 AND auth_name = 'EPSG'`,
+async function definitionOf(db: Pick<Db, 'query'>, srid: number): Promise<string | undefined> {
+  const [row] = await db.query<{ definition: string }>(
+    sql`SELECT proj4text AS definition FROM public.spatial_ref_sys WHERE srid = ${srid}::int4 AND auth_name = 'EPSG'`,
   )
-  return rows.length > 0
+  return row?.definition
 }
 
 const unknown = (text: string, path: string) =>

@@ -29,12 +29,8 @@ const keyForm = ({ url }: Root): string => `<form action="${escapeHtml(url)}/col
 <button type="submit">Show collections</button>
 </form>\n`
 
-/** Of links to both forms only those to pages. */
 const pagesOnly = (links: readonly Link[]): Link[] =>
-  links.filter(
-    ({ rel, type }) =>
-      type === mediaTypes.html || !links.some((other) => other.rel === rel && other.type === mediaTypes.html),
-  )
+  links.filter(({ rel, type }) => type === mediaTypes.html || rel === 'service-desc')
 
 export const conformancePage = (root: Root, document: { conformsTo: readonly string[] } & Linked): Answer =>
   htmlAnswer(

@@ -12,9 +12,11 @@ import { type Column, type Places, type Plan, parsePlan } from '../query/plan.ts
 import { isScalarType } from '../query/value.ts'
 import { boxFilter } from './bbox.ts'
 import { geometryOf, keyOf } from './collections.ts'
-import { type Crs, crs84 } from './crs.ts'
+import { filterLanguages, readFilter } from './cql-filter.ts'
+import { type Crs, crs84, type KnownCrs } from './crs.ts'
 import { formParameter } from './negotiate.ts'
 import type { OgcServices } from './ogc-services.ts'
+import { isQueryable } from './property-schemas.ts'
 import { datetimeFilter, timeOf } from './time.ts'
 
 export const limits = { default: 10, maximum: 10_000, offset: 100_000 }
@@ -41,6 +43,9 @@ export const itemsSchema = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.offset, description: 'Skips so many features' })),
   bbox: Type.Optional(Type.String({ maxLength: 500, description: 'Features that intersect this box' })),
   'bbox-crs': Type.Optional(Type.String({ maxLength: 200, description: 'The reference system of bbox' })),
+  filter: Type.Optional(Type.String({ description: 'Features for which this CQL2 expression is true' })),
+  'filter-lang': Type.Optional(Type.Enum([...filterLanguages], { description: 'The language of filter' })),
+  'filter-crs': Type.Optional(Type.String({ maxLength: 200, description: 'The reference system of filter' })),
   datetime: Type.Optional(Type.String({ maxLength: 100, description: 'Features whose time intersects this' })),
   crs: crsParameter,
   properties: propertiesParameter,
@@ -69,24 +74,38 @@ export async function readItemsQuery(
   tree: QueryTree,
   services: Pick<OgcServices, 'db' | 'readCrs'>,
 ): Promise<ItemsQuery> {
+  const { readCrs } = services
+  const crs = await crsOf(parameters.crs, 'query/crs', readCrs)
+  const filterCrs = parameters['filter-crs'] && (await readCrs(parameters['filter-crs'], 'query/filter-crs'))
   const faults = new FaultCollector()
-  const queryable = new Map([...attributes].filter(([, { type }]) => isScalarType(type)))
-  const known = new Set([...queryable.keys(), ...own])
-  faults.attempt(() => refuseUnknown(tree, itemsSchema, known))
-  const equalities = faults.attempt(() => propertyFilters(tree, queryable, own))
+  const comparable = new Map([...attributes].filter(([, { type }]) => isScalarType(type)))
+  faults.attempt(() => refuseUnknown(tree, itemsSchema, new Set([...comparable.keys(), ...own])))
+  const equalities = faults.attempt(() => propertyFilters(tree, comparable, own))
   const time = faults.attempt(() => timeFilter(parameters.datetime, dataset, attributes))
+  const filter = faults.attempt(() => cqlFilter(parameters, attributes, filterCrs || undefined))
   const query = { order: sortTerms(parameters.sortby), limit: pageSize(parameters.limit) }
   const plan = faults.attempt(() => parsePlan({ ...query, offset: parameters.offset ?? 0 }, attributes, places))
   const columns = faults.attempt(() => featureColumns({ dataset, attributes }, parameters))
   faults.finish()
-  const { readCrs, db } = services
-  const crs = await crsOf(parameters.crs, 'query/crs', readCrs)
-  const boxCrs = await crsOf(parameters['bbox-crs'], 'query/bbox-crs', readCrs)
-  const geometry = geometryOf(dataset)
-  const box =
-    parameters.bbox && (await boxFilter(parameters.bbox, boxCrs, geometry && attributes.get(geometry.name), db))
-  const where = allOf([...(equalities ?? []), ...(time ? [time] : []), ...(box ? [box] : [])])
+  const box = await bboxFilter({ dataset, attributes }, parameters, services)
+  const where = allOf([...(equalities ?? []), time, filter, box].filter((part) => part !== undefined))
   return { plan: { ...(plan as Plan), columns: columns ?? [], where }, crs }
+}
+
+async function bboxFilter(
+  { dataset, attributes }: Described,
+  parameters: ItemsParameters,
+  { db, readCrs }: Pick<OgcServices, 'db' | 'readCrs'>,
+): Promise<Filter | undefined> {
+  const crs = await crsOf(parameters['bbox-crs'], 'query/bbox-crs', readCrs)
+  const geometry = attributes.get(geometryOf(dataset)?.name ?? '')
+  return parameters.bbox === undefined ? undefined : boxFilter(parameters.bbox, crs, geometry, db)
+}
+
+function cqlFilter(parameters: ItemsParameters, attributes: Attributes, crs: KnownCrs | undefined): Filter | undefined {
+  const { filter, 'filter-lang': language } = parameters
+  const queryable = new Map([...attributes].filter(([, { type }]) => isQueryable(type)))
+  return filter === undefined ? undefined : readFilter(filter, language, queryable, crs)
 }
 
 export const crsOf = async (text: string | undefined, path: string, readCrs: OgcServices['readCrs']): Promise<Crs> =>

@@ -84,7 +84,7 @@ test('a person can go from the first page to a feature on a map, with nothing re
   await page.getByLabel('API key').fill(world.own.public)
   await page.getByRole('button', { name: 'Show collections' }).click()
   await page.getByRole('link', { name: 'cities', exact: true }).click()
-  await page.getByRole('link', { name: 'The features' }).click()
+  await page.getByRole('link', { name: 'The features', exact: true }).click()
   await page.locator('#map[data-ready]').waitFor()
   assert.ok(await page.getByRole('cell', { name: 'København' }).isVisible())
   await page.getByRole('link', { name: '1', exact: true }).click()

@@ -22,6 +22,9 @@ export const mediaTypes = {
   vectorTile: 'application/vnd.mapbox-vector-tile',
 } as const
 
+/** Relations that OGC defines, by their last part. */
+export const ogcRelation = (name: string): string => `http://www.opengis.net/def/rel/ogc/1.0/${name}`
+
 export const rootOf = (baseUrl: string, { [keyParameter]: key }: QueryTree): Root => ({
   url: `${baseUrl}/ogc`,
   key: typeof key === 'string' ? key : undefined,

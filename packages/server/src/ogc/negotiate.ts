@@ -17,6 +17,10 @@ export function chooseForm(wanted: Form | undefined, accept: string | undefined)
   return best && isHtml(best.type) ? 'html' : 'json'
 }
 
+/** Whether a type is accepted by its name, not by a wildcard. */
+export const isNamed = (accept: string | undefined, type: string): boolean =>
+  preferences(accept ?? '').some((one) => one.type === type && one.quality > 0)
+
 const isHtml = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml'
 
 const isJson = (type: string): boolean => /^(\*|application)\/(\*|([\w.-]+\+)?json)$/.test(type)

@@ -15,6 +15,7 @@ import { addressOf, type Link, mediaTypes, ownLinks } from './links.ts'
 import { chooseForm, formParameter } from './negotiate.ts'
 import { type CollectionContext, type OgcServices, operation, type PublicContext, rootFor } from './ogc-services.ts'
 import { pageFile } from './page-files.ts'
+import { schemaOperations } from './schema-operations.ts'
 
 const formQuery = Type.Object({ f: formParameter })
 const listLimits = { default: 100, maximum: 1_000 }
@@ -117,6 +118,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
       return form === 'html' ? collectionPage(root, document) : jsonAnswer(document)
     },
   }),
+  ...schemaOperations,
   operation({
     id: 'ogc.items',
     method: 'GET',
