@@ -120,7 +120,7 @@ async function postgresDatabase(cluster: string, template: Template = onlyPostgi
     // Whatever is copied here: some tests copy the one with PostGIS alone, by its name.
     await prepareTemplateDatabase(cluster, client, onlyPostgis)
     await prepareTemplateDatabase(cluster, client, template)
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.name}`)
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} STRATEGY FILE_COPY`)
     await copyDatabaseRights(client, template.name, name)
   })
   const url = addressOf(cluster, name)
