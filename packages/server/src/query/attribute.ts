@@ -46,6 +46,8 @@ export type Attribute = {
   readonly decimal?: string
 }
 
+export type ScalarAttribute = Attribute & { readonly type: ScalarType }
+
 /** A column's type as its database names it. */
 export type ColumnType = { readonly type: AttributeType; readonly dbType: string; readonly srid?: number }
 

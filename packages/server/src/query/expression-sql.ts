@@ -4,12 +4,12 @@ import type { Attribute } from './attribute.ts'
 import {
   type ArithmeticOperator,
   arithmeticRange,
+  type Comparison,
   type Expression,
   type ExpressionTest,
   greatestLogarithm,
   type SetOperand,
 } from './expression.ts'
-import type { Comparison, Filter } from './filter-tree.ts'
 import { columnsRelationSql } from './spatial-sql.ts'
 import { sqlTypes } from './sql-type.ts'
 import { type Folding, foldingMap } from './text-folding.ts'
@@ -25,8 +25,8 @@ export const comparisons: { readonly [comparison in Comparison]: Sql } = {
   gte: raw('>='),
 }
 
-/** The test as a boolean expression. `filterOf` writes a whole filter. */
-export function expressionTestSql(test: ExpressionTest, column: Column, filterOf: (filter: Filter) => Sql): Sql {
+/** The test as a boolean expression. */
+export function expressionTestSql(test: ExpressionTest, column: Column): Sql {
   const value = (expression: Expression): Sql => valueSql(expression, column)
   switch (test.test) {
     case 'compare':
@@ -37,8 +37,6 @@ export function expressionTestSql(test: ExpressionTest, column: Column, filterOf
       return sql`${value(test.operand)} LIKE ${test.pattern}::text`
     case 'isNull':
       return sql`${value(test.operand)} IS NULL`
-    case 'isUnknown':
-      return sql`(${filterOf(test.inner)}) IS NULL`
     case 'relate':
       return columnsRelationSql(
         test.relation,

@@ -4,12 +4,12 @@ import type { Attribute, ScalarType } from './attribute.ts'
 import {
   type ArithmeticOperator,
   arithmeticRange,
+  type Comparison,
   type Expression,
   type ExpressionTest,
   greatestLogarithm,
   type SetOperand,
 } from './expression.ts'
-import type { Comparison, Filter } from './filter-tree.ts'
 import { geometryOf } from './geometry-text.ts'
 import { jsonEquals } from './json-relation.ts'
 import { likeMatcher } from './like.ts'
@@ -29,8 +29,8 @@ export const comparisons: { readonly [comparison in Comparison]: (order: number)
   gte: (order) => order >= 0,
 }
 
-/** Compiles a test of expressions. `predicateOf` compiles a whole filter. */
-export function expressionPredicate(test: ExpressionTest, predicateOf: (filter: Filter) => Predicate): Predicate {
+/** Compiles a test of expressions. */
+export function expressionPredicate(test: ExpressionTest): Predicate {
   switch (test.test) {
     case 'compare':
       return comparePredicate(test)
@@ -43,10 +43,6 @@ export function expressionPredicate(test: ExpressionTest, predicateOf: (filter: 
     case 'isNull': {
       const read = readerOf(test.operand)
       return (row) => read(row) === null
-    }
-    case 'isUnknown': {
-      const holds = predicateOf(test.inner)
-      return (row) => holds(row) === null
     }
     case 'relate':
       return relatePredicate(test)

@@ -1,7 +1,6 @@
 // Expressions of filters: what is compared where it is not simply an attribute with a value.
 import type { SpatialRelation } from '../geometry/relation.ts'
-import type { Attribute, ScalarType } from './attribute.ts'
-import type { Comparison, Filter, ScalarAttribute } from './filter-tree.ts'
+import type { Attribute, ScalarAttribute, ScalarType } from './attribute.ts'
 import type { Folding } from './text-folding.ts'
 
 /**
@@ -25,13 +24,14 @@ export type Expression =
 
 export type ArithmeticOperator = '+' | '-' | '*' | '/' | '%' | 'div' | '^'
 
+export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte'
+
 /** A test of expressions: a leaf of the filter tree, for tests that its simple leaves cannot say. */
 export type ExpressionTest =
   | { readonly test: 'compare'; readonly comparison: Comparison; readonly left: Expression; readonly right: Expression }
   | { readonly test: 'in'; readonly operand: Expression; readonly items: readonly Expression[] }
   | { readonly test: 'like'; readonly operand: Expression; readonly pattern: string }
   | { readonly test: 'isNull'; readonly operand: Expression }
-  | { readonly test: 'isUnknown'; readonly inner: Filter }
   | { readonly test: 'relate'; readonly relation: SpatialRelation; readonly left: Attribute; readonly right: Attribute }
   | { readonly test: 'sets'; readonly relation: SetRelation; readonly left: SetOperand; readonly right: SetOperand }
 
@@ -49,7 +49,7 @@ export const arithmeticRange = { least: 1e-150, greatest: 1e150 }
 export const greatestLogarithm = 690
 
 /** The attributes that a test reads. */
-export function attributesOfTest(test: ExpressionTest, ofFilter: (filter: Filter) => Attribute[]): Attribute[] {
+export function attributesOfTest(test: ExpressionTest): Attribute[] {
   switch (test.test) {
     case 'compare':
       return [...attributesOf(test.left), ...attributesOf(test.right)]
@@ -58,8 +58,6 @@ export function attributesOfTest(test: ExpressionTest, ofFilter: (filter: Filter
     case 'like':
     case 'isNull':
       return attributesOf(test.operand)
-    case 'isUnknown':
-      return ofFilter(test.inner)
     case 'relate':
       return [test.left, test.right]
     case 'sets':

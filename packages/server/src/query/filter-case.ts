@@ -9,7 +9,7 @@ export function foldCase(filter: Filter, isFolded: (attribute: Attribute) => boo
     return { ...filter, filters: filter.filters.map((inner) => foldCase(inner, isFolded)) }
   }
   // Lists have no expressions: only CQL2 makes them.
-  if (filter.kind === 'expression' || !isFolded(filter.attribute)) return filter
+  if (filter.kind === 'expression' || filter.kind === 'isUnknown' || !isFolded(filter.attribute)) return filter
   if (filter.kind === 'compare') return { ...filter, value: asciiLower(filter.value) }
   if (filter.kind === 'in') return { ...filter, values: filter.values.map(asciiLower) }
   return filter.kind === 'like' ? { ...filter, pattern: asciiLower(filter.pattern) } : filter

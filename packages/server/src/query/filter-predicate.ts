@@ -45,7 +45,11 @@ export function filterPredicate(filter: Filter): Predicate {
     case 'dwithin':
       return spatialPredicate(filter.attribute, nearnessTest(filter.geometry, filter.distanceMetres))
     case 'expression':
-      return expressionPredicate(filter, filterPredicate)
+      return expressionPredicate(filter)
+    case 'isUnknown': {
+      const holds = filterPredicate(filter.inner)
+      return (row) => holds(row) === null
+    }
     default:
       return spatialPredicate(filter.attribute, relationTest(filter.kind, filter.geometry))
   }

@@ -1,7 +1,8 @@
 // Filter interpreter for PostgreSQL; filter-predicate.ts is the in-memory interpreter of the same tree.
 import { and, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import type { ScalarAttribute } from './attribute.ts'
 import { type Column, comparisons, expressionTestSql } from './expression-sql.ts'
-import type { Filter, ScalarAttribute } from './filter-tree.ts'
+import type { Filter } from './filter-tree.ts'
 import { dwithinSql, intersectsSql, relationSql } from './spatial-sql.ts'
 import { sqlType } from './sql-type.ts'
 
@@ -40,7 +41,9 @@ function expression(filter: Filter, column: Column): Sql {
     case 'dwithin':
       return dwithinSql(filter.attribute, column(filter.attribute), filter.geometry, filter.distanceMetres)
     case 'expression':
-      return expressionTestSql(filter, column, (inner) => expression(inner, column))
+      return expressionTestSql(filter, column)
+    case 'isUnknown':
+      return sql`(${expression(filter.inner, column)}) IS NULL`
     default:
       return relationSql(filter.kind, filter.attribute, column(filter.attribute), filter.geometry)
   }

@@ -1,10 +1,8 @@
 // The filter's syntax tree (AST), after validation.
 import type { Geometry } from '../geometry/geojson.ts'
 import type { SpatialRelation } from '../geometry/relation.ts'
-import type { Attribute, ScalarType } from './attribute.ts'
-import type { ExpressionTest } from './expression.ts'
-
-export type ScalarAttribute = Attribute & { readonly type: ScalarType }
+import type { Attribute, ScalarAttribute, ScalarType } from './attribute.ts'
+import type { Comparison, ExpressionTest } from './expression.ts'
 
 /**
  * A validated filter, interpreted by filter-sql.ts and filter-predicate.ts. Every value is the canonical text of its
@@ -44,8 +42,8 @@ export type Filter =
     }
   /** A test that the leaves above cannot say; they come first, because indexes and other engines serve them. */
   | ({ readonly kind: 'expression' } & ExpressionTest)
-
-export type Comparison = 'eq' | 'lt' | 'lte' | 'gt' | 'gte'
+  /** Whether a filter is neither true nor false. */
+  | { readonly kind: 'isUnknown'; readonly inner: Filter }
 
 /** Conjunction; an empty list matches every row. */
 export function allOf(filters: readonly Filter[]): Filter {

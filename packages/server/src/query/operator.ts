@@ -1,8 +1,9 @@
 // The filter's operators, and the types each one applies to.
 import { shortList, unknownName } from '../nearest-name.ts'
-import type { Attribute, AttributeType, ScalarType } from './attribute.ts'
+import type { Attribute, AttributeType, ScalarAttribute, ScalarType } from './attribute.ts'
+import type { Comparison } from './expression.ts'
 import { fault, show } from './fault.ts'
-import { allOf, anyOf, type Comparison, type Filter, not, type ScalarAttribute } from './filter-tree.ts'
+import { allOf, anyOf, type Filter, not } from './filter-tree.ts'
 import { endsInsideEscape, escapeLike } from './like.ts'
 import { checkText, jsonOperand, listOperand, rawList, scalarOperand } from './operand.ts'
 import { bboxOperand, boxOperand, distanceOperand, geometryOperand, isBox } from './spatial-operand.ts'

@@ -65,5 +65,6 @@ function attributesOf({ columns, where, order, group = [], distinct }: Plan): At
 export function testedAttributes(filter: Filter): Attribute[] {
   if ('filters' in filter) return filter.filters.flatMap(testedAttributes)
   if ('filter' in filter) return testedAttributes(filter.filter)
-  return filter.kind === 'expression' ? attributesOfTest(filter, testedAttributes) : [filter.attribute]
+  if (filter.kind === 'isUnknown') return testedAttributes(filter.inner)
+  return filter.kind === 'expression' ? attributesOfTest(filter) : [filter.attribute]
 }

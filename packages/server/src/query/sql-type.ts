@@ -1,6 +1,5 @@
 // PostgreSQL types of scalar values.
-import type { ScalarType } from './attribute.ts'
-import type { ScalarAttribute } from './filter-tree.ts'
+import type { ScalarAttribute, ScalarType } from './attribute.ts'
 
 /**
  * The cast of a parameter. Numbers are numeric: PostgreSQL then compares them exactly with a numeric column, and with a

@@ -1,8 +1,8 @@
 // DuckDB's dialect, without its spatial extension: boxes are compared, everything exact about shapes is left to memory.
 import { ident, joinSql, raw, type Sql, sql } from '../../db/sql.ts'
-import type { Attribute, ScalarType } from '../../query/attribute.ts'
+import type { Attribute, ScalarAttribute, ScalarType } from '../../query/attribute.ts'
 import type { Dialect } from '../../query/dialect.ts'
-import type { Comparison, ScalarAttribute } from '../../query/filter-tree.ts'
+import type { Comparison } from '../../query/expression.ts'
 import type { Column, Sample } from '../../query/plan.ts'
 import type { Definitions } from '../../query/projection.ts'
 import { type PushedTest, pushDown, type Test } from '../../query/push-down.ts'
@@ -98,6 +98,7 @@ function push(test: Test, definitions: Definitions, facts: GeometryFacts): Pushe
     // Equality of JSON is equality of its text here, and containment looks at any depth.
     case 'json':
     case 'expression':
+    case 'isUnknown':
       return undefined
     default:
       return pushSpatial(test, column(test.attribute), definitions, facts.get(test.attribute.name)?.covering)

@@ -1,9 +1,9 @@
 // Comparisons of CQL2. Where an attribute is compared with a value, the result is a simple leaf, which indexes serve.
-import type { ScalarType } from '../attribute.ts'
-import type { Expression } from '../expression.ts'
+import type { ScalarAttribute, ScalarType } from '../attribute.ts'
+import type { Comparison, Expression } from '../expression.ts'
 import { comparisons } from '../expression-value.ts'
 import { show } from '../fault.ts'
-import { allOf, anyOf, type Comparison, type Filter, type ScalarAttribute } from '../filter-tree.ts'
+import { allOf, anyOf, type Filter } from '../filter-tree.ts'
 import { canonicalText, compareValues, decodeValue } from '../value.ts'
 import { type Place, refuse } from './syntax.ts'
 

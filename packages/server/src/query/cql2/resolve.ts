@@ -1,8 +1,9 @@
 // From the syntax tree of CQL2 to the filter tree: names become attributes, and every comparison gets its types.
 import { unknownName } from '../../nearest-name.ts'
-import type { Expression } from '../expression.ts'
+import type { ScalarAttribute } from '../attribute.ts'
+import type { Comparison, Expression } from '../expression.ts'
 import { show } from '../fault.ts'
-import { allOf, anyOf, type Comparison, type Filter, not, type ScalarAttribute } from '../filter-tree.ts'
+import { allOf, anyOf, type Filter, not } from '../filter-tree.ts'
 import { endsInsideEscape, likeMatcher } from '../like.ts'
 import { checkText } from '../operand.ts'
 import { foldText } from '../text-folding.ts'
@@ -161,7 +162,7 @@ function resolveIsNull(scope: Scope, node: Call): Filter {
       return anyOf([])
     case 'call':
       if (!scalarNames.includes(argument.name)) {
-        return { kind: 'expression', test: 'isUnknown', inner: resolveFilter(scope, argument) }
+        return { kind: 'isUnknown', inner: resolveFilter(scope, argument) }
       }
   }
   return isNull(resolveScalar(scope, argument))

@@ -1,10 +1,10 @@
 // Scalar expressions of CQL2: names, literals, CASEI, ACCENTI and arithmetic. Constants are computed at once.
 
 import { unknownName } from '../../nearest-name.ts'
+import type { ScalarAttribute } from '../attribute.ts'
 import type { ArithmeticOperator, Expression } from '../expression.ts'
 import { calculate } from '../expression-value.ts'
 import { show } from '../fault.ts'
-import type { ScalarAttribute } from '../filter-tree.ts'
 import { checkText } from '../operand.ts'
 import { type Folding, foldText } from '../text-folding.ts'
 import { canonicalText, isScalarType } from '../value.ts'

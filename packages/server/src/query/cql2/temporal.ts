@@ -1,8 +1,8 @@
 // Temporal functions of CQL2, as comparisons of the instants at which their operands start and end.
 
-import type { Expression } from '../expression.ts'
+import type { Comparison, Expression } from '../expression.ts'
 import { show } from '../fault.ts'
-import { allOf, anyOf, type Comparison, type Filter } from '../filter-tree.ts'
+import { allOf, anyOf, type Filter } from '../filter-tree.ts'
 import { compare } from './comparison.ts'
 import { instantLiteral, resolveScalar } from './scalar.ts'
 import { argumentsOf, type Scope } from './scope.ts'
