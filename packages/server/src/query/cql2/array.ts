@@ -73,8 +73,9 @@ function resolveSet(scope: Scope, node: Node): SetOperand {
   throw refuse(node.place, 'operator_not_applicable', `${show(node.name)} is of type ${attribute.type}, not an array`)
 }
 
-/** A single value in brackets is an array of one. */
+/** A single value is an array of one. */
 function itemsOf(node: Node): readonly Node[] {
+  if (node.brackets) return [{ ...node, brackets: node.brackets - 1 }]
   if (node.kind !== 'array') return [node]
   if (node.items.length <= itemLimit) return node.items
   throw refuse(node.place, 'too_many_values', `must not have more than ${itemLimit} values`)
@@ -82,7 +83,7 @@ function itemsOf(node: Node): readonly Node[] {
 
 /** An item as JSON has it: instants are strings there. */
 function jsonOf(scope: Scope, node: Node): unknown {
-  if (node.kind === 'array') return itemsOf(node).map((item) => jsonOf(scope, item))
+  if (node.kind === 'array' || node.brackets) return itemsOf(node).map((item) => jsonOf(scope, item))
   if (node.kind === 'geometry') return readLiteral(scope, node.value, node.place)
   const item = resolveScalar(scope, node)
   if (item.kind !== 'literal' || item.value === null) {

@@ -6,7 +6,11 @@ import { fault } from '../fault.ts'
 export type Place = { readonly path: string; readonly character?: number }
 
 /** A node of the syntax tree. Operators and functions have the names of the JSON encoding, in lower case. */
-export type Node = { readonly place: Place } & (
+export type Node = {
+  readonly place: Place
+  /** In text, how many brackets stand around it: in arrays each makes an array of one. */
+  readonly brackets?: number
+} & (
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly Node[] }
   | { readonly kind: 'property'; readonly name: string }
   /** `pattern` is the same text as a pattern of LIKE, in which a backslash still escapes. */

@@ -166,7 +166,8 @@ function readGroup(reader: TokenReader, place: Place): Node {
   if (takeSymbol(reader, ')')) return { kind: 'array', items: [], place }
   const items = readItems(reader, () => readOr(reader))
   const [only] = items
-  return items.length === 1 && only ? only : { kind: 'array', items, place }
+  if (items.length > 1 || !only) return { kind: 'array', items, place }
+  return { ...only, brackets: (only.brackets ?? 0) + 1 }
 }
 
 /** A keyword, a function, or a property: a name is a keyword only where the grammar has one. */
