@@ -826,6 +826,8 @@ export interface DatasetsQueryParams {
   attributes?: string[]
   /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
   filter?: JsonObject
+  /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
+  'filter-lang'?: string
   /** The attributes to sort by; `-` in front sorts downwards */
   sort?: string[]
   limit?: number
@@ -881,6 +883,8 @@ export interface DatasetQuery {
 export interface AttributeStatisticsParams {
   /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
   filter?: JsonObject
+  /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
+  'filter-lang'?: string
   /** Into how many equally large parts the quantiles divide the values; 100 for percentiles */
   quantiles?: number
   /** How many bins a histogram has at most */
@@ -1148,8 +1152,10 @@ export interface TileParams {
   explain?: boolean
   /** The attributes that the features have */
   attributes?: string[]
-  /** Conditions on attributes */
+  /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
   filter?: JsonObject
+  /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
+  'filter-lang'?: string
   /** At most so many features */
   limit?: number
   /** The version of the data, as the TileJSON says it: the tile may then be kept for an hour */
@@ -1163,8 +1169,10 @@ export interface TileParams {
 export interface TileSetParams {
   /** The attributes that the features have */
   attributes?: string[]
-  /** Conditions on attributes */
+  /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
   filter?: JsonObject
+  /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
+  'filter-lang'?: string
   /** At most so many features */
   limit?: number
   /** The version of the data, as the TileJSON says it: the tile may then be kept for an hour */

@@ -11,7 +11,14 @@ import { pageLinks } from '../resource/page-links.ts'
 import { chooseFormat, formatNames, formatOf, withKey } from './answer-format.ts'
 import { dataset as datasetResource } from './dataset.ts'
 import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
-import { cursorParameter, filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
+import {
+  askedFilter,
+  cursorParameter,
+  filterLanguageParameter,
+  filterParameter,
+  timeoutOf,
+  timeoutParameter,
+} from './query-parameters.ts'
 import { operation, type QueryServices } from './query-services.ts'
 import { statisticsOperation } from './statistics-operation.ts'
 import { streamAnswer } from './stream-answer.ts'
@@ -42,6 +49,7 @@ const simpleSchema = Type.Object({
   ...answerParameters,
   attributes: names('The attributes to return, or aggregates of them'),
   filter: filterParameter,
+  'filter-lang': filterLanguageParameter,
   sort: names('The attributes to sort by; `-` in front sorts downwards'),
   ...limits,
 })
@@ -105,8 +113,8 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
     description: 'Parameters of the dataset itself are given as query parameters too.',
     query: simpleSchema,
     handle: (context, { params: { id }, query }) => {
-      const { attributes, filter, sort, limit, offset } = query
-      const asked = { attributes, where: filter, order: sort, limit, offset }
+      const { attributes, sort, limit, offset } = query
+      const asked = { attributes, ...askedFilter(query, context.tree), order: sort, limit, offset }
       return answer(context, id, {
         parameters: query,
         schema: simpleSchema,

@@ -1,4 +1,6 @@
 import Type from 'typebox'
+import { type QueryTree, textBeside } from '../http/query-string.ts'
+import { filterLanguages } from '../query/filter-language.ts'
 
 const defaultTimeoutMs = 30_000
 export const maxTimeoutMs = 300_000
@@ -8,6 +10,7 @@ export const filterParameter = Type.Optional(
   Type.Object(
     {},
     {
+      [textBeside]: 'filter-lang',
       description:
         'Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, ' +
         '`filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, ' +
@@ -16,6 +19,22 @@ export const filterParameter = Type.Optional(
     },
   ),
 )
+
+export const filterLanguageParameter = Type.Optional(
+  Type.String({
+    maxLength: 40,
+    description:
+      `The language of \`filter\`, if it is not the one above: ${filterLanguages.map((name) => `\`${name}\``).join(' or ')}, such as ` +
+      "`filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude.",
+  }),
+)
+
+type FilterParameters = { readonly filter?: unknown; readonly 'filter-lang'?: string | undefined }
+
+/** The filter of a query string: in a language of its own it is text, which no schema has read. */
+export function askedFilter({ filter, 'filter-lang': filterLanguage }: FilterParameters, tree: QueryTree) {
+  return { where: filterLanguage === undefined ? filter : tree.filter, filterLanguage }
+}
 
 export const cursorParameter = Type.Optional(
   Type.String({

@@ -8,7 +8,13 @@ import { parsePlan, queryPlaces } from '../query/plan.ts'
 import { attributeSchema } from './attribute-dto.ts'
 import { attributeStatistics } from './attribute-statistics.ts'
 import { dataset } from './dataset.ts'
-import { filterParameter, timeoutOf, timeoutParameter } from './query-parameters.ts'
+import {
+  askedFilter,
+  filterLanguageParameter,
+  filterParameter,
+  timeoutOf,
+  timeoutParameter,
+} from './query-parameters.ts'
 import { operation, type QueryServices } from './query-services.ts'
 
 const defaultParts = 10
@@ -16,6 +22,7 @@ const defaultBins = 20
 
 const parameters = Type.Object({
   filter: filterParameter,
+  'filter-lang': filterLanguageParameter,
   quantiles: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -97,7 +104,7 @@ async function answer(context: Context, { id, name, query }: Input) {
   if (!attribute) throw new ApiError('not_found', unknownName('an attribute', name, attributes.keys()))
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, parameters, own))
-  const plan = faults.finish(faults.attempt(() => parsePlan({ where: query.filter }, attributes, queryPlaces)))
+  const plan = faults.finish(faults.attempt(() => parsePlan(askedFilter(query, context.tree), attributes, queryPlaces)))
   const source = await sources.open(dataset, context.tree)
   const { signal } = context
   const giveBack = await slots.take(dataset.applicationId, signal)

@@ -108,11 +108,19 @@ export function readQuery(schema: TObject, tree: QueryTree, faults: FaultCollect
   const values: Record<string, unknown> = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const value = tree[name]
-    const read = value === undefined ? undefined : faults.attempt(() => readParameter(property, value, placeOf(name)))
+    const read = value === undefined ? undefined : faults.attempt(() => readDeclared(property, value, tree, name))
     // An empty list, such as `fields=`, means the default.
     if (read !== undefined && !(Array.isArray(read) && read.length === 0)) values[name] = read
   }
   return values
+}
+
+/** Marks an object that is no object beside the parameter named here, but text, to be read from the tree. */
+export const textBeside = 'x-text-beside'
+
+function readDeclared(schema: TSchema, value: QueryValue, tree: QueryTree, name: string): unknown {
+  const isText = textBeside in schema && tree[String(schema[textBeside])] !== undefined
+  return isText ? undefined : readParameter(schema, value, placeOf(name))
 }
 
 function readParameter(schema: TSchema, value: QueryValue, path: string): unknown {

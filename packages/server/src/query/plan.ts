@@ -3,7 +3,7 @@ import { type ApiError, FaultCollector, invalid } from '../errors.ts'
 import type { Geometry } from '../geometry/geojson.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes, AttributeType } from './attribute.ts'
-import { parseFilter } from './filter.ts'
+import { parseFilterIn } from './filter-language.ts'
 import { allOf, type Filter } from './filter-tree.ts'
 
 export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
@@ -57,6 +57,8 @@ export type Plan = {
 export type Query = {
   attributes?: readonly string[]
   where?: unknown
+  /** The language of `where`, if it is not our own grammar. */
+  filterLanguage?: string | undefined
   order?: readonly string[]
   group?: readonly string[]
   distinct?: readonly string[]
@@ -88,7 +90,9 @@ export function parsePlan(query: Query, attributes: Attributes, places = bodyPla
   const faults = new FaultCollector()
   const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
     (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, places.of(list, index))]) ?? [])
-  const where = faults.attempt(() => parseFilter(query.where, attributes, places.where))
+  const where = faults.attempt(() =>
+    parseFilterIn(query.filterLanguage, query.where, attributes, { path: places.where }),
+  )
   const named = each('attributes', (text, path) => parseColumn(attributes, text, path))
   const grouped = each('group', (name, path) => attributeNamed(attributes, name, path))
   const distinct = each('distinct', (name, path) => attributeNamed(attributes, name, path))

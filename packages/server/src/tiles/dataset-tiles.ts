@@ -4,6 +4,8 @@ import { checkGiven } from '../datasets/sources.ts'
 import { ident, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import type { Compression } from '../http/compression.ts'
+import { parseFilter } from '../query/filter.ts'
+import { allOf } from '../query/filter-tree.ts'
 import { type Plan, parsePlan, queryPlaces } from '../query/plan.ts'
 import { column } from '../query/postgres-sql.ts'
 import { blockQuery, blockTile } from './block-tile.ts'
@@ -219,12 +221,12 @@ const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
 
 /** In memory the tile's box is an ordinary filter; in SQL it is written so that the index is used. */
 function planOf({ attributes, geometry }: DatasetLayer, parameters: TileParameters, tile?: Tile): Plan {
-  const { attributes: names, filter } = parameters
-  const box = tile && { [geometry.name]: { $bbox: boxOf(tile) } }
-  const where = box ? { $and: [...(filter === undefined ? [] : [filter]), box] } : filter
-  const plan = parsePlan({ ...(names && { attributes: names }), where }, attributes, queryPlaces)
+  const { attributes: names, filter: where, 'filter-lang': filterLanguage } = parameters
+  const plan = parsePlan({ ...(names && { attributes: names }), where, filterLanguage }, attributes, queryPlaces)
   if (plan.group) throw invalid('query/attributes', 'must be attributes: a tile shows rows, not aggregates')
-  return plan
+  if (!tile) return plan
+  const box = parseFilter({ [geometry.name]: { $bbox: boxOf(tile) } }, attributes)
+  return { ...plan, where: where === undefined ? box : allOf([plan.where, box]) }
 }
 
 function boxOf(tile: Tile): number[] {

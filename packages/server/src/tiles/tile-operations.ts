@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import { whenReady } from '../concurrency/when-ready.ts'
+import { askedFilter, filterLanguageParameter, filterParameter } from '../datasets/query-parameters.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { Answer, Operation } from '../http/operation.ts'
 import type { QueryTree } from '../http/query-string.ts'
@@ -30,7 +31,8 @@ const described = {
   attributes: Type.Optional(
     Type.Array(Type.String({ maxLength: 1_000 }), { description: 'The attributes that the features have' }),
   ),
-  filter: Type.Optional(Type.Object({}, { description: 'Conditions on attributes' })),
+  filter: filterParameter,
+  'filter-lang': filterLanguageParameter,
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'At most so many features' })),
   ...cacheParameters,
 }
@@ -135,7 +137,7 @@ function answerFrom(
   checkForm(known, extension)
   checkZoom(known, tile)
   const tree = readQuestion(context.tree, tileQuery, known.parameters)
-  const parameters = given(query)
+  const parameters = given(query, tree)
   const [first] = known.layer ? [] : Object.keys(parameters)
   if (first !== undefined) {
     throw invalid(`query/${first}`, 'is only for tiles of datasets; this source is an archive of ready tiles')
@@ -156,11 +158,16 @@ const explained = async (known: LoadedTileSource, asked: TileAsked, { scope, sig
 })
 
 /** Without undefined values, so that an omitted parameter does not count as given. */
-const given = ({ attributes, filter, limit }: Static<typeof tileQuery>): TileParameters => ({
-  ...(attributes !== undefined && { attributes }),
-  ...(filter !== undefined && { filter }),
-  ...(limit !== undefined && { limit }),
-})
+function given(query: Static<typeof tileQuery>, tree: QueryTree): TileParameters {
+  const { attributes, limit } = query
+  const { where, filterLanguage } = askedFilter(query, tree)
+  return {
+    ...(attributes !== undefined && { attributes }),
+    ...(where !== undefined && { filter: where }),
+    ...(filterLanguage !== undefined && { 'filter-lang': filterLanguage }),
+    ...(limit !== undefined && { limit }),
+  }
+}
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 

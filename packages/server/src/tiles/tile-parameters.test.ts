@@ -30,6 +30,29 @@ describe('a tile is asked for as a query is', () => {
     assert.deepEqual(valuesOf(await tile('filter[geom][$bbox]=0.5,0,2.5,20')), [1, 2])
   })
 
+  test('filter in CQL2, in text and in JSON', async () => {
+    const rows = async (query: string) => {
+      const reply = await maps.get(`/api/v1/datasets/${dataset}/query?attributes=id&sort=id&${query}`)
+      return reply.statusCode === 200 ? reply.json().map((row: { id: number }) => row.id) : reply.body
+    }
+    const inText = (filter: string, name = 'cql2-text') => `filter-lang=${name}&filter=${encodeURIComponent(filter)}`
+    const { op, args } = { op: '>', args: [{ op: '*', args: [{ property: 'id' }, 2] }, 38] }
+    const asked: [string, readonly number[]][] = [
+      [inText("kind = 'even' AND pop >= 1900"), [20]],
+      [inText('S_INTERSECTS(geom, BBOX(0.5,0,2.5,20)) OR id * 100 > pop + 1'), [1, 2]],
+      [inText("casei(name) IN (casei('N5'), 'N6')"), [5]],
+      [inText("name ILIKE 'N1_'", 'cql-text'), [10, 11, 12, 13, 14, 15, 16, 17, 18, 19]],
+      [inText('true'), Array.from({ length: 20 }, (_, index) => index + 1)],
+      [inText(JSON.stringify({ op, args }), 'cql2-json'), [20]],
+    ]
+    for (const [query, expected] of asked) {
+      assert.deepEqual(await rows(query), expected, query)
+      assert.deepEqual(valuesOf(await tile(query)), expected, query)
+    }
+    const statistics = `/api/v1/datasets/${dataset}/attributes/pop/statistics?${inText('id > 18')}`
+    assert.equal((await maps.get(statistics)).json().max, 2000)
+  })
+
   test('attributes: only these, and the id of the feature as ever', async () => {
     const [first] = featuresOf((await tile('attributes=name,kind&filter[id]=3')).rawPayload)
     assert.deepEqual({ ...first?.properties }, { name: 'n3', kind: 'odd' })
@@ -64,6 +87,10 @@ describe('a tile is asked for as a query is', () => {
       'filter[id][$nope]=1',
       'filter[geom][$bbox]=1,2',
       'filter=1',
+      'filter-lang=cql2-text&filter=nope=1',
+      'filter-lang=cql2-text&filter[id]=1',
+      'filter-lang=cql2-json&filter={',
+      'filter-lang=cql3&filter=true',
       'attributes=nope',
       'limit=-1',
       'limit=1.5',

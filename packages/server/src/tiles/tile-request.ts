@@ -12,6 +12,8 @@ export type Extension = (typeof extensions)[number]
 export type TileParameters = {
   readonly attributes?: readonly string[]
   readonly filter?: unknown
+  /** The language of the filter, if it is not our own grammar. */
+  readonly 'filter-lang'?: string
   readonly limit?: number
 }
 
