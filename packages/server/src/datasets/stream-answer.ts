@@ -17,7 +17,7 @@ const over = new Error('The answer has ended')
 type Begun = {
   /** `headers` are added to the answer. */
   begin(signal: AbortSignal): Promise<Answered & { headers?: Record<string, string> }>
-  /** How rows of these columns are written. Called once, when `begin` has answered. */
+  /** How rows of these columns are written. Called for each attempt, so that a writer may count its rows. */
   formatFor(columns: readonly OutputColumn[]): Format
   /** Makes the answer a download. */
   filename?: string | undefined
@@ -50,16 +50,15 @@ export async function streamAnswer(
   if (signal.aborted) stop()
   try {
     const { columns, batches, headers: own } = await begin(query.signal)
-    const writer = formatFor(columns)
-    const headers = { ...headersOf(writer, filename), ...own }
-    const text = Array.isArray(batches) ? shortText(batches, writer) : undefined
+    const headers = { ...headersOf(formatFor(columns), filename), ...own }
+    const text = Array.isArray(batches) ? shortText(batches, formatFor(columns)) : undefined
     if (text !== undefined) {
       end()
       return { headers, body: Buffer.from(text) }
     }
     signal.throwIfAborted()
     stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
-    body = Readable.from(pieces(batches, writer), { objectMode: false, highWaterMark: chunkLength })
+    body = Readable.from(pieces(batches, formatFor(columns)), { objectMode: false, highWaterMark: chunkLength })
     // Fastify handles the error once it sends the body; until then an unhandled error must not end the process.
     body
       .on('error', () => {})
