@@ -210,6 +210,10 @@ const examples: Readonly<Record<string, string>> = {
   range: '0-255',
   path: 'light.json',
   featureId: '1',
+  tileMatrixSetId: 'WebMercatorQuad',
+  tileMatrix: '0',
+  tileRow: '0',
+  tileCol: '0',
 }
 
 const homes: Readonly<Record<string, string>> = {

@@ -45,6 +45,12 @@ const pathOf = ({ path }: DeclaredOperation): string =>
 
 const security = [{ header: [] }, { query: [] }, { basic: [] }, { bearer: [] }]
 
+/** Resources differ in the forms that they have. */
+function formParameter(query: DeclaredOperation['query']): Json {
+  const forms: unknown = query && Reflect.get(query.properties.f ?? {}, 'enum')
+  return { ...parameters.f, schema: { type: 'string', enum: forms } }
+}
+
 function describe(operation: DeclaredOperation): Json {
   const { id, summary, description, access, success, query } = operation
   const inPath = [...pathOf(operation).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -55,7 +61,9 @@ function describe(operation: DeclaredOperation): Json {
     summary,
     ...(description && { description }),
     security: access === 'public' ? [] : security,
-    parameters: names.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    parameters: names.map((name) =>
+      name === 'f' ? formParameter(query) : { $ref: `#/components/parameters/${name}` },
+    ),
     responses: {
       [success.status]: {
         description: success.description,

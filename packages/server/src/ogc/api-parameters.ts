@@ -2,6 +2,7 @@
 import { filterLanguages } from './cql-filter.ts'
 import { crs84 } from './crs.ts'
 import { limits } from './items-query.ts'
+import { tileMatrixSetId } from './tile-matrix-set.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -76,6 +77,10 @@ const inPath = (name: string, description: string, schema: Schema = text) => ({
 
 export const pathParameters = {
   collectionId: inPath('collectionId', 'The id of the collection'),
+  tileMatrixSetId: inPath('tileMatrixSetId', 'The id of the tile matrix set', { ...text, enum: [tileMatrixSetId] }),
+  tileMatrix: inPath('tileMatrix', 'The zoom'),
+  tileRow: inPath('tileRow', 'The row, from the north', { type: 'integer', minimum: 0 }),
+  tileCol: inPath('tileCol', 'The column, from the west', { type: 'integer', minimum: 0 }),
   file: inPath('file', 'The name of a file'),
   featureId: inPath('featureId', 'The id of the feature'),
 }

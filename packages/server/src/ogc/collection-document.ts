@@ -85,7 +85,7 @@ const gregorian = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian'
 
 export const collectionPath = (id: string): string => `/collections/${encodeURIComponent(id)}`
 
-function linksOf(root: Root, { id }: DescribedCollection, form: Form): Link[] {
+function linksOf(root: Root, { id, dataset }: DescribedCollection, form: Form): Link[] {
   const path = collectionPath(id)
   return [
     ...ownLinks((f) => addressOf(root, path, { f }), form),
@@ -100,5 +100,9 @@ function linksOf(root: Root, { id }: DescribedCollection, form: Form): Link[] {
       title: 'What filters may name',
     },
     ...bothForms(root, `${path}/sortables`, ogcRelation('sortables'), mediaTypes.schema, 'What can be sorted by'),
+    ...(geometryOf(dataset) ? tilesetLinks(root, path) : []),
   ]
 }
+
+const tilesetLinks = (root: Root, path: string): Link[] =>
+  bothForms(root, `${path}/tiles`, ogcRelation('tilesets-vector'), mediaTypes.json, 'The tiles')

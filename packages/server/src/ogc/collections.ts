@@ -48,9 +48,9 @@ type Reach = { readonly services: OgcServices; readonly scope: Scope }
 const storeOf = (services: OgcServices): Store => ({ resource: datasetResource as Store['resource'], services })
 
 /** The collection of an id or slug, or 404. */
-export async function findCollection({ services, scope }: Reach, idOrSlug: string): Promise<Collection> {
-  const reach = alsoAt(scope, 'datasets', 'read')
-  const id = await datasetId({ services, scope: reach }, idOrSlug)
+export async function findCollection(context: Reach, idOrSlug: string): Promise<Collection> {
+  const { services } = context
+  const { reach, id } = await reachDataset(context, idOrSlug)
   const { entity } = await getEntity(storeOf(services), reach, id).catch(noCollection)
   const dataset = entity as CollectionDataset
   if (needsParameters(dataset)) throw absent()
@@ -59,12 +59,22 @@ export async function findCollection({ services, scope }: Reach, idOrSlug: strin
   return { id: isUnique ? slug : dataset.id, dataset }
 }
 
-/** What queries on the rows of a collection need; its record is cached for a second. */
-export async function openCollection({ services, scope }: Reach, idOrSlug: string): Promise<CachedDataset> {
+/** The dataset of an id or slug that the caller may both read and execute, with the scope to load it by; or 404. */
+export async function reachDataset(
+  { services, scope }: Reach,
+  idOrSlug: string,
+): Promise<{ reach: Scope; id: string }> {
   const reach = alsoAt(scope, 'datasets', 'read')
   const id = await datasetId({ services, scope: reach }, idOrSlug)
+  // Caches tell keys apart, but not the levels of one.
   if (reach.ids !== 'any' && !reach.ids.includes(id)) throw absent()
-  return services.datasetCache.get(reach, id).catch(noCollection)
+  return { reach, id }
+}
+
+/** What queries on the rows of a collection need; its record is cached for a second. */
+export async function openCollection(context: Reach, idOrSlug: string): Promise<CachedDataset> {
+  const { reach, id } = await reachDataset(context, idOrSlug)
+  return context.services.datasetCache.get(reach, id).catch(noCollection)
 }
 
 async function datasetId(reach: Reach, idOrSlug: string): Promise<string> {

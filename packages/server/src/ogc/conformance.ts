@@ -31,7 +31,10 @@ const cql2 = [
   ...['accent-insensitive-comparison', 'basic-spatial-functions', 'basic-spatial-functions-plus', 'spatial-functions'],
   ...['temporal-functions', 'array-functions', 'property-property', 'arithmetic'],
 ].map((name) => `cql2/1.0/conf/${name}`)
+const tiles = ['core', 'tileset', 'tilesets-list', 'geodata-tilesets', 'mvt', 'oas30'].map(
+  (name) => `ogcapi-tiles-1/1.0/conf/${name}`,
+)
 
-export const conformanceClasses: readonly string[] = [...common, ...features, ...cql2].map(
+export const conformanceClasses: readonly string[] = [...common, ...features, ...cql2, ...tiles].map(
   (name) => `http://www.opengis.net/spec/${name}`,
 )

@@ -40,11 +40,13 @@ export const conformancePage = (root: Root, document: { conformsTo: readonly str
   )
 
 type ApiDocument = { readonly paths?: unknown }
-type ApiEntry = { get: { summary: string; parameters: { $ref: string }[] } }
+type ApiEntry = { get: { summary: string; parameters: { $ref?: string; name?: string }[] } }
 
 export function apiPage(root: Root, { paths }: ApiDocument): Answer {
   const rows = Object.entries(paths as Record<string, ApiEntry>).map(([path, { get }]) => {
-    const names = get.parameters.map(({ $ref }) => `<code>${escapeHtml($ref.split('/').at(-1) ?? '')}</code>`)
+    const names = get.parameters.map(
+      ({ $ref, name }) => `<code>${escapeHtml($ref?.split('/').at(-1) ?? name ?? '')}</code>`,
+    )
     return `<tr><td><code>${escapeHtml(path)}</code></td><td>${escapeHtml(get.summary)}</td><td>${names.join(', ')}</td></tr>`
   })
   const table = `<div class="wide"><table><thead><tr><th>Path</th><th>What it is</th><th>Parameters</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>\n`
@@ -81,4 +83,10 @@ export function collectionPage(root: Root, document: CollectionDocument): Answer
     ? { bounds, features: addressOf(root, `${collectionPath(id)}/items`, { f: 'json', limit: 200 }) }
     : undefined
   return htmlAnswer({ root, title, above: collectionsAbove, map }, body, links)
+}
+
+/** A document that is for programs, with its links for people. */
+export function documentPage(root: Root, title: string, { links, ...rest }: Linked): Answer {
+  const text = `<pre>${escapeHtml(JSON.stringify(rest, null, 2))}</pre>\n`
+  return htmlAnswer({ root, title, above: [home] }, `${linkList(links)}${text}`, links)
 }

@@ -1,5 +1,5 @@
 // The landing page, where every client begins.
-import { addressOf, bothForms, type Link, mediaTypes, ownLinks, type Root } from './links.ts'
+import { addressOf, bothForms, type Link, mediaTypes, ogcRelation, ownLinks, type Root } from './links.ts'
 import type { Form } from './negotiate.ts'
 
 export const landingDocument = (root: Root, form: Form = 'json') => ({
@@ -19,4 +19,5 @@ const landingLinks = (root: Root, form: Form): Link[] => [
   },
   ...bothForms(root, '/conformance', 'conformance', mediaTypes.json, 'The conformance classes that hold'),
   ...bothForms(root, '/collections', 'data', mediaTypes.json, 'The collections'),
+  ...bothForms(root, '/tileMatrixSets', ogcRelation('tiling-schemes'), mediaTypes.json, 'The tile matrix sets'),
 ]

@@ -16,6 +16,7 @@ import { chooseForm, formParameter } from './negotiate.ts'
 import { type CollectionContext, type OgcServices, operation, type PublicContext, rootFor } from './ogc-services.ts'
 import { pageFile } from './page-files.ts'
 import { schemaOperations } from './schema-operations.ts'
+import { tileOperations } from './tile-operations.ts'
 
 const formQuery = Type.Object({ f: formParameter })
 const listLimits = { default: 100, maximum: 1_000 }
@@ -150,6 +151,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
       return answerItem(context, { id, featureId, known, parameters: query, form: formFor(context, query.f) })
     },
   }),
+  ...tileOperations,
 ]
 
 type ListParameters = { readonly f?: 'json' | 'html'; readonly limit?: number; readonly offset?: number }
