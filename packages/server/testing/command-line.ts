@@ -9,12 +9,12 @@ export type Environment = Record<string, string>
 /** One process: as many as there are cores would cost each test as many starts. */
 const alone = { WORKERS: '1' }
 
-/** The embedded database is WebAssembly, and no test runs long enough to earn back what optimizing it costs. */
-const unoptimized = '--liftoff-only'
+/** The embedded database is WebAssembly: no test runs long enough to earn back what optimizing and validating all of it costs. */
+export const unoptimized = ['--liftoff-only', '--wasm-lazy-validation']
 
 /** Runs a command to its end. */
 export async function runCommandLine(args: readonly string[], env: Environment) {
-  const child = spawn(process.execPath, [unoptimized, mainFile, ...args], { env: { ...alone, ...env } })
+  const child = spawn(process.execPath, [...unoptimized, mainFile, ...args], { env: { ...alone, ...env } })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { output, errors, code }
 }
@@ -23,7 +23,7 @@ export type Server = Awaited<ReturnType<typeof startServer>>
 
 /** Starts a server and waits for its greeting. */
 export const startServer = (env: Environment) =>
-  greeted(spawn(process.execPath, [unoptimized, mainFile, 'serve'], { env: { ...alone, ...env } }))
+  greeted(spawn(process.execPath, [...unoptimized, mainFile, 'serve'], { env: { ...alone, ...env } }))
 
 /** The same on a terminal, whose Ctrl-C is a byte. */
 export const startOnTerminal = (env: Environment) =>

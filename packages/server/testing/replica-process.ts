@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { unoptimized } from './command-line.ts'
 
 export type ReplicaProcess = {
   readonly url: string
@@ -27,7 +28,7 @@ export async function startWorkerProcess(env: Record<string, string>): Promise<O
 }
 
 function start(script: string, env: Record<string, string>) {
-  const child = spawn(process.execPath, [script], {
+  const child = spawn(process.execPath, [...unoptimized, script], {
     env: { PATH: process.env.PATH, LOG_LEVEL: process.env.TEST_LOG ?? 'silent', WORKERS: '1', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

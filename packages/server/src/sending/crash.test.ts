@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { test } from 'node:test'
 import { testDatabase } from '../../testing/database.ts'
+import { makeDatabaseDirectory } from '../../testing/database-directory.ts'
 import { httpSink } from '../../testing/http-sink.ts'
 import { type ReplicaProcess, startReplica } from '../../testing/replica-process.ts'
 import { smtpSink } from '../../testing/smtp-sink.ts'
@@ -18,7 +17,7 @@ type World = { readonly env: Record<string, string>; close(): Promise<void> }
 
 /** A place for one server after another to keep its data. */
 async function world(): Promise<World> {
-  const directory = await mkdtemp(join(tmpdir(), 'graticule-test-'))
+  const directory = await makeDatabaseDirectory('sending')
   const database = process.env.TEST_DATABASE_URL ? await testDatabase() : undefined
   return {
     env: {

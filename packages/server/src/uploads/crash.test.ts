@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { unoptimized } from '../../testing/command-line.ts'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { makeDatabaseDirectory } from '../../testing/database-directory.ts'
 import { until } from '../../testing/until.ts'
 import { formOf } from '../../testing/uploads.ts'
 import { sql } from '../db/sql.ts'
@@ -28,7 +29,7 @@ let database: TestDatabase | undefined
 let server: { child: ChildProcess; address: string }
 
 before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'graticule-crash-'))
+  directory = await makeDatabaseDirectory('crash')
   if (hasPostgres) database = await testDatabase()
 })
 after(async () => {
@@ -39,7 +40,7 @@ after(async () => {
 })
 
 async function start(): Promise<typeof server> {
-  const child = spawn(process.execPath, [main, 'serve', '--empty'], {
+  const child = spawn(process.execPath, [...unoptimized, main, 'serve', '--empty'], {
     env: {
       PATH: process.env.PATH,
       PORT: '0',
