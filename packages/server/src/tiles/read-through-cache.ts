@@ -1,4 +1,6 @@
 // A read-through, single-flight cache of tiles.
+
+import { createSingleFlight } from '../concurrency/single-flight.ts'
 import { whenReady } from '../concurrency/when-ready.ts'
 import { report } from '../events.ts'
 import {
@@ -10,7 +12,6 @@ import {
   worthCompressing,
 } from '../http/compression.ts'
 import { checkParameters } from './dataset-tiles.ts'
-import { createSingleFlight } from './single-flight.ts'
 import { touches } from './tile-bounds.ts'
 import type { CachedTile, TileCache } from './tile-cache.ts'
 import { type Extension, requestKey, type TileAsked } from './tile-request.ts'

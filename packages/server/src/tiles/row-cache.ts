@@ -1,10 +1,11 @@
 // A cache of rows from sources without SQL.
+
+import { createSingleFlight } from '../concurrency/single-flight.ts'
 import type { Batches } from '../db/guarded.ts'
 import { extentOf, positionsOf } from '../geometry/geojson.ts'
 import { readGeometry } from '../query/read-geometry.ts'
 import { createFairLruCache } from './fair-lru-cache.ts'
 import type { Tile } from './mvt/projection.ts'
-import { createSingleFlight } from './single-flight.ts'
 import { type Extent, tileInDegrees } from './tile-bounds.ts'
 import type { TileRows } from './tile-job.ts'
 
