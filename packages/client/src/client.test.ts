@@ -86,6 +86,8 @@ describe('queries', () => {
     assert.deepEqual(features[0]?.geometry, { type: 'Point', coordinates: [2, 2] })
     const csv = await datasets.query(id, { ...query, attributes: ['n', 'rest'] }, { format: 'csv' })
     assert.deepEqual(csv.trim().split(/\r?\n/), ['n,rest', '2,2', '1,1'])
+    const file = await datasets.export(id, query, { format: 'gpkg' })
+    assert.deepEqual([file.type, await file.slice(0, 13).text()], ['application/geopackage+sqlite3', 'SQLite format'])
     const { plan } = await datasets.query(id, query, { explain: true })
     assert.ok(plan)
   })

@@ -12,6 +12,8 @@ export interface Sender {
   readonly text: Send
   /** The bytes, or null if the response is empty. */
   bytes(path: Path, params?: RequestParams & object): Promise<ArrayBuffer | null>
+  /** The response as a file, with its content type. */
+  blob(method: string, path: Path, params?: RequestParams & object, options?: Options): Promise<Blob>
   /** Yields the text as it arrives. Leaving the loop ends the request. */
   stream(method: string, path: Path, params?: RequestParams & object, options?: Options): AsyncGenerator<string, void>
 }
@@ -35,6 +37,12 @@ export function createSender(transport: Transport): Sender {
         const bytes = await response.arrayBuffer()
         exchange.end()
         return response.status === 204 ? null : bytes
+      }),
+    blob: (method, path, params, options) =>
+      request(transport, { accept: '*/*', ...options, method, path, params }, async (response, exchange) => {
+        const blob = await response.blob()
+        exchange.end()
+        return blob
       }),
     stream: (method, path, params, options) => streamText(transport, { ...options, method, path, params }),
   }

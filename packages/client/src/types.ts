@@ -809,7 +809,7 @@ export interface DatasetsDeleteParams {
 
 export interface DatasetsQueryParams {
   /** What the answer is; Accept is asked otherwise */
-  format?: "json" | "geojson" | "csv"
+  format?: "json" | "geojson" | "csv" | "ndjson" | "fgb" | "gpkg" | "parquet" | "shp" | "kml" | "xlsx"
   /** Answer how the query would be carried out, instead of rows */
   explain?: boolean
   /** In milliseconds; 300000 at most */
@@ -820,7 +820,7 @@ export interface DatasetsQueryParams {
   count?: string
   /** Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. Needs a dataset with a primary key and a limit of at most 1000, which is its default. A dataset’s own parameter of this name comes first */
   cursor?: string
-  /** Of geometries in json and csv; 4326 otherwise */
+  /** Of geometries in json, csv, fgb, gpkg, shp, xlsx; 4326 otherwise */
   srid?: number
   /** The attributes to return, or aggregates of them */
   attributes?: string[]
@@ -836,7 +836,7 @@ export interface DatasetsQueryParams {
 
 export interface DatasetQueryParams {
   /** What the answer is; Accept is asked otherwise */
-  format?: "json" | "geojson" | "csv"
+  format?: "json" | "geojson" | "csv" | "ndjson" | "fgb" | "gpkg" | "parquet" | "shp" | "kml" | "xlsx"
   /** Answer how the query would be carried out, instead of rows */
   explain?: boolean
   /** In milliseconds; 300000 at most */
@@ -847,7 +847,7 @@ export interface DatasetQueryParams {
   count?: string
   /** Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. Needs a dataset with a primary key and a limit of at most 1000, which is its default. A dataset’s own parameter of this name comes first */
   cursor?: string
-  /** Of geometries in json and csv; 4326 otherwise */
+  /** Of geometries in json, csv, fgb, gpkg, shp, xlsx; 4326 otherwise */
   srid?: number
 }
 

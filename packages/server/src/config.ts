@@ -114,6 +114,16 @@ const settings = Type.Object({
     default: 60_000,
     description: 'A client that takes nothing of a query answer for so many milliseconds is cut off',
   }),
+  EXPORT_MAX_BYTES: Type.Integer({
+    minimum: 1_024,
+    default: 1_073_741_824,
+    description: 'The largest file of an export that is made before it is sent; at most 8 are made at once',
+  }),
+  EXPORT_CACHE_BYTES: Type.Integer({
+    minimum: 0,
+    default: 4_294_967_296,
+    description: 'Bytes of such files that are kept in DATA_DIR for an hour; an application has a quarter at most',
+  }),
   TILE_CACHE_MB: Type.Integer({
     minimum: 0,
     default: 128,

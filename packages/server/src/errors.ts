@@ -21,6 +21,7 @@ const table = {
   too_many_rows: [413, 'Too many rows'],
   uri_too_long: [414, 'The address is too long'],
   unsupported_media_type: [415, 'Unsupported media type'],
+  range_not_satisfiable: [416, 'The range is outside of the file'],
   upgrade_required: [426, 'This address is for WebSockets'],
   headers_too_large: [431, 'The headers are too large'],
   busy: [429, 'Too many requests at once'],

@@ -1,9 +1,14 @@
 /** Creates the services of databases, datasets and queries. */
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Secrets } from './access/secrets.ts'
 import type { MachineShare } from './concurrency/machine-share.ts'
 import type { Config } from './config.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
+import { createDataVersions } from './datasets/data-versions.ts'
+import { createExportFiles } from './datasets/export-files.ts'
+import { createExportThreads } from './datasets/export-threads.ts'
+import type { Exports } from './datasets/exports.ts'
 import type { MemoryThreads } from './datasets/memory-source-threads.ts'
 import { openHeaders } from './datasets/secret-headers.ts'
 import { createSources } from './datasets/sources.ts'
@@ -11,11 +16,13 @@ import { createStreamSlots } from './datasets/stream-slots.ts'
 import { lambdaSettings } from './datasets/types/lambda-settings.ts'
 import { createRestCache } from './datasets/types/rest-cache.ts'
 import type { Db } from './db/db.ts'
+import { sql } from './db/sql.ts'
 import type { Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
 
 type DataSettings = Parameters<typeof lambdaSettings>[0] &
-  Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'STUCK_READER_MS' | 'TENANT_CONNECTIONS'>
+  Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'STUCK_READER_MS' | 'TENANT_CONNECTIONS'> &
+  Pick<Config, 'EXPORT_MAX_BYTES' | 'EXPORT_CACHE_BYTES'>
 
 type DataOptions = {
   readonly db: Db
@@ -51,7 +58,30 @@ export function createData({ db, secrets, config, share, egress, memoryThreads, 
     threads: memoryThreads,
   })
   const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
-  return { connections, sources, slots }
+  const exports = createExports({ db, connections, config, share, logger })
+  return { connections, sources, slots, exports }
+}
+
+type ExportParts = Pick<DataOptions, 'db' | 'config' | 'share' | 'logger'> & { readonly connections: Connections }
+
+function createExports({ db, connections, config, share, logger }: ExportParts): Exports {
+  return {
+    threads: createExportThreads(share),
+    files: createExportFiles({
+      directory: join(config.DATA_DIR, 'exports'),
+      maxBytes: config.EXPORT_CACHE_BYTES,
+      share,
+      onError: (error) => logger.warn({ err: error }, 'files of exports were not swept'),
+    }),
+    versions: createDataVersions({ db, connections }),
+    maxBytes: config.EXPORT_MAX_BYTES,
+    async wktOf(srid) {
+      const [row] = await db.query<{ srtext: string | null }>(
+        sql`SELECT srtext FROM spatial_ref_sys WHERE srid = ${srid}::int4`,
+      )
+      return row?.srtext ?? undefined
+    },
+  }
 }
 
 /** What datasets need of databases, and no more. */

@@ -163,7 +163,8 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
       await uploading.close()
       await jobs.close()
       messages.mailer.close()
-      await Promise.all([styleCheck.close(), memoryThreads.close(), tiling.close()])
+      data.exports.files.close()
+      await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])
       await Promise.all([data.connections.close(), egress.close()])
       await flushUsage()
     },

@@ -27,6 +27,10 @@ type QueryParams<Format> = Params<Omit<DatasetQueryParams, 'format' | 'explain' 
 type StatisticsParams = Params<AttributeStatisticsParams> & { [parameter: string]: unknown }
 type Explain = Omit<QueryParams<DatasetQueryParams['format']>, 'explain'> & { explain: true }
 
+type ExportParams = Omit<QueryParams<DatasetQueryParams['format']>, 'cursor'> & {
+  format: NonNullable<DatasetQueryParams['format']>
+}
+
 interface RunQuery {
   <Row = JsonObject>(id: string, query?: DatasetQuery, params?: QueryParams<'json'>): Promise<Row[]>
   <Properties = JsonObject>(
@@ -53,7 +57,7 @@ function nextCursor(link: string | null): string | null {
   return new URLSearchParams(address.slice(address.indexOf('?') + 1)).get('cursor')
 }
 
-export function datasetsGroup({ json: send, text, stream }: Sender) {
+export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
   const query = (id: string, json: DatasetQuery = {}, params: QueryParams<string> = {}) =>
     (params.format === 'csv' && !params.explain ? text : send)('POST', path`/api/v1/datasets/${id}/query`, params, {
       json,
@@ -66,6 +70,9 @@ export function datasetsGroup({ json: send, text, stream }: Sender) {
     ...changeable<Dataset, DatasetUpdate, DatasetPatch>(send, root),
     /** Runs a query and returns all its rows, features or CSV at once. */
     query: query as RunQuery,
+    /** All rows of a query as a file, such as `gpkg`, `parquet` or `xlsx`, in memory. */
+    export: (id: string, json: DatasetQuery, params: ExportParams) =>
+      blob('POST', path`/api/v1/datasets/${id}/query`, params, { json, repeatability: 'safe' }),
     /** Statistics of an attribute's values. The dataset's own parameters are passed along with the declared ones. */
     statistics: (id: string, name: string, params?: StatisticsParams) =>
       send<AttributeStatistics>('GET', path`/api/v1/datasets/${id}/attributes/${name}/statistics`, params),

@@ -1,37 +1,27 @@
-// Content negotiation: the format of an answer to a query.
+// The columns and the writer of an answer, by its format.
+import { answerFormat, type FormatName, type TextFormat } from '../formats/answer-formats.ts'
 import type { Format, OutputColumn } from '../formats/cell.ts'
 import { csvFormat } from '../formats/csv.ts'
 import { geojsonFormat } from '../formats/geojson.ts'
+import { geojsonSeqFormat } from '../formats/geojson-seq.ts'
 import { jsonFormat } from '../formats/json.ts'
 import type { Plan } from '../query/plan.ts'
 import { attributesOf } from './attribute-dto.ts'
 import type { Dataset } from './dataset-record.ts'
 
-export const formatNames = ['json', 'geojson', 'csv'] as const
-export type FormatName = (typeof formatNames)[number]
-
-/** The format parameter takes precedence over the Accept header. */
-export function chooseFormat(wanted: FormatName | undefined, accept = ''): FormatName {
-  if (wanted) return wanted
-  for (const type of accept.toLowerCase().split(',')) {
-    const name = type.split(';', 1)[0]?.trim()
-    if (name === 'application/geo+json') return 'geojson'
-    if (name === 'text/csv') return 'csv'
-    if (name === 'application/json' || name === '*/*') return 'json'
-  }
-  return 'json'
-}
-
-/** A feature needs the key, for its id, and the geometry, even when the caller selected other attributes only. */
-export function withKey(plan: Plan, dataset: Dataset): Plan {
-  if (plan.group) return plan
+/**
+ * A feature needs its geometry, even when the caller selected other attributes only, and in GeoJSON the key, for its id.
+ */
+export function shownPlan(plan: Plan, dataset: Dataset, format: FormatName): Plan {
+  const { isFeatures, made } = answerFormat(format)
+  if (plan.group || !isFeatures) return plan
   const attributes = attributesOf(dataset)
   const geometry = dataset.attributes.find(({ type }) => type === 'geometry')?.name
   const hasGeometry = plan.columns.some(({ type }) => type === 'geometry')
-  const wanted = [keyOf(dataset), hasGeometry ? undefined : geometry].filter((name) => name !== undefined)
+  const wanted = [made === 'rows' ? keyOf(dataset) : undefined, hasGeometry ? undefined : geometry]
   const added = wanted
-    .filter((name) => !plan.columns.some((column) => column.name === name))
-    .flatMap((name) => attributes.get(name) ?? [])
+    .filter((name) => name !== undefined && !plan.columns.some((column) => column.name === name))
+    .flatMap((name) => attributes.get(name ?? '') ?? [])
     .map((attribute) => ({ name: attribute.name, attribute, type: attribute.type }))
   return { ...plan, columns: [...plan.columns, ...added] }
 }
@@ -43,11 +33,13 @@ function keyOf({ attributes }: Dataset): string | undefined {
 }
 
 export function formatOf(
-  { name, filename, dataset, plan }: { name: FormatName; filename?: string; dataset: Dataset; plan: Plan },
+  { name, isDownload, dataset, plan }: { name: TextFormat; isDownload: boolean; dataset: Dataset; plan: Plan },
   columns: readonly OutputColumn[],
 ): Format {
-  if (name === 'csv') return csvFormat(columns, filename !== undefined)
+  if (name === 'csv') return csvFormat(columns, isDownload)
   if (name === 'json') return jsonFormat(columns)
   const shown = new Set(plan.columns.map((column) => column.name))
-  return geojsonFormat(columns, keyOf(dataset), (column) => shown.has(column))
+  const isShown = (column: string): boolean => shown.has(column)
+  const write = name === 'ndjson' ? geojsonSeqFormat : geojsonFormat
+  return write(columns, keyOf(dataset), isShown)
 }

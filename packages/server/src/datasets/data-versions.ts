@@ -19,11 +19,15 @@ const ownTables = 'svc\\_%'
 type DatasetTable = Pick<Dataset, 'applicationId' | 'databaseId' | 'type' | 'source'>
 type Watched = { table: string | null; version: string; files: string; columns: string | null; unwatched: number }
 
-/**
- * In the platform's own database, triggers record the changes of tables. Data on another server are considered
- * unchanged for a while.
- */
-export function createDataVersions({ db, connections }: { db: Db; connections: Connections }) {
+export type DataVersions = {
+  /** Data on another server are considered unchanged for a while. */
+  of(dataset: DatasetTable): Promise<string>
+  /** Undefined where changes cannot be noticed. */
+  exactly(dataset: DatasetTable): Promise<string | undefined>
+}
+
+/** In the platform's own database, triggers record the changes of tables. */
+export function createDataVersions({ db, connections }: { db: Db; connections: Connections }): DataVersions {
   const tried = new Map<string, { at: number; files: string }>()
 
   async function look(schema: string, name: string | null): Promise<Watched> {
@@ -56,24 +60,34 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
     return true
   }
 
-  return async (dataset: DatasetTable): Promise<string> => {
+  async function find(dataset: DatasetTable): Promise<Version> {
     const { applicationId, databaseId, source } = dataset
     const database = await connections.find(applicationId, databaseId)
     const { readsTable, tableOf } = datasetTypeOf(dataset)
-    if (database?.type !== 'internal' || !readsTable) return era(unwatchedMs)
+    if (database?.type !== 'internal' || !readsTable) return { text: era(unwatchedMs), isExact: false }
     const own = tenantSchema(applicationId)
     const { schema, name } = tableOf?.(source, own) ?? { schema: own, name: null }
     const seen = await look(schema, name)
     const isNew = seen.unwatched > 0 && (await watch(own, seen.files))
     return versionOf(isNew ? await look(schema, name) : seen, schema === own)
   }
+
+  return {
+    of: async (dataset) => (await find(dataset)).text,
+    async exactly(dataset) {
+      const { text, isExact } = await find(dataset)
+      return isExact ? text : undefined
+    },
+  }
 }
 
-function versionOf({ table, version, files, columns, unwatched }: Watched, isOwn: boolean): string {
+type Version = { readonly text: string; readonly isExact: boolean }
+
+function versionOf({ table, version, files, columns, unwatched }: Watched, isOwn: boolean): Version {
   const seen = `${version} ${files} ${columns ?? ''}`
   // A view or a query may call now() or read tables that we cannot watch, so its version expires.
-  if (table !== null && unwatched === 0) return seen
-  return `${seen} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`
+  if (table !== null && unwatched === 0) return { text: seen, isExact: true }
+  return { text: `${seen} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`, isExact: false }
 }
 
 const era = (ms: number): string => String(Math.floor(Date.now() / ms))

@@ -2,14 +2,17 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import { FaultCollector, invalid } from '../errors.ts'
+import { answerFormat, chooseFormat, type FormatName, formatNames, isExport } from '../formats/answer-formats.ts'
+import { downloadOf } from '../http/download-headers.ts'
 import { lastSegment } from '../http/file-name.ts'
 import type { Operation } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
 import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
 import { pageLinks } from '../resource/page-links.ts'
-import { chooseFormat, formatNames, formatOf, withKey } from './answer-format.ts'
+import { formatOf, shownPlan } from './answer-format.ts'
 import { dataset as datasetResource } from './dataset.ts'
+import { exportAnswer } from './exports.ts'
 import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
 import {
   askedFilter,
@@ -21,7 +24,7 @@ import {
 } from './query-parameters.ts'
 import { operation, type QueryServices } from './query-services.ts'
 import { statisticsOperation } from './statistics-operation.ts'
-import { streamAnswer } from './stream-answer.ts'
+import { streamAnswer, textBody } from './stream-answer.ts'
 import { readCount, totalRows } from './total-rows.ts'
 
 const names = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description }))
@@ -29,6 +32,7 @@ const limits = {
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
   offset: Type.Optional(Type.Integer({ minimum: 0 })),
 }
+const formatsWithSrid = formatNames.filter((name) => answerFormat(name).hasSrid).join(', ')
 const answerParameters = {
   format: Type.Optional(Type.Enum([...formatNames], { description: 'What the answer is; Accept is asked otherwise' })),
   explain: Type.Optional(Type.Boolean({ description: 'Answer how the query would be carried out, instead of rows' })),
@@ -42,7 +46,7 @@ const answerParameters = {
   ),
   cursor: cursorParameter,
   srid: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 999_999, description: 'Of geometries in json and csv; 4326 otherwise' }),
+    Type.Integer({ minimum: 1, maximum: 999_999, description: `Of geometries in ${formatsWithSrid}; 4326 otherwise` }),
   ),
 }
 const simpleSchema = Type.Object({
@@ -99,9 +103,10 @@ const common = {
     status: 200,
     description: 'The rows, or the plan',
     schema: Type.Unknown(),
+    fileTypes: formatNames.filter((name) => name !== 'json').map((name) => answerFormat(name).mediaTypes[0]),
     headers: ['X-Total-Count', 'Link'],
   },
-  failures: [413, 429, 502, 504],
+  failures: [413, 416, 429, 502, 504],
 } as const
 
 export const queryOperations: readonly Operation<QueryServices>[] = [
@@ -164,6 +169,7 @@ async function answer(context: Context, id: string, asked: Asked) {
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, schema, own))
   faults.attempt(() => checkSrid(parameters.srid, formatName))
+  faults.attempt(() => refusePaging(asked, own, formatName))
   const filename = faults.attempt(() => fileNameOf(parameters.filename))
   const read = faults.attempt(() => parsePlan(query, attributes, asked.places))
   const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
@@ -176,8 +182,15 @@ async function answer(context: Context, id: string, asked: Asked) {
     const giveBack = await slots.take(dataset.applicationId, signal)
     return { body: { plan: await source.explain(page?.plan ?? plan, { timeoutMs, signal }).finally(giveBack) } }
   }
-  const shape = { geometry: formatName === 'csv' ? 'wkt' : 'geojson', srid: parameters.srid ?? 4326 } as const
-  const shown = formatName === 'geojson' ? withKey(plan, dataset) : plan
+  const shape = { geometry: answerFormat(formatName).geometry, srid: parameters.srid ?? 4326 }
+  const shown = shownPlan(plan, dataset, formatName)
+  if (isExport(formatName)) {
+    return exportAnswer(context, context.services, {
+      ...{ format: formatName, dataset, plan: shown, srid: shape.srid, filename },
+      given: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
+      begin: (whileRead) => source.rows(shown, shape, { timeoutMs, signal: whileRead }),
+    })
+  }
   const count = own.has('count') ? undefined : readCount(parameters.count)
   return streamAnswer(context, slots, dataset.applicationId, {
     async begin(signal) {
@@ -190,9 +203,23 @@ async function answer(context: Context, id: string, asked: Asked) {
       const { answered, next } = await page.read(rows)
       return { ...answered, headers: { ...counted, ...keysetHeaders(request, page, next, total) } }
     },
-    formatFor: (columns) => formatOf({ name: formatName, filename, dataset, plan }, columns),
-    filename,
+    write: (answered) =>
+      textBody(
+        answered,
+        (columns) => formatOf({ name: formatName, isDownload: filename !== undefined, dataset, plan }, columns),
+        filename === undefined ? {} : downloadOf(filename),
+      ),
   })
+}
+
+/** A file has no pages: no header would tell of the next one. */
+function refusePaging({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>, name: FormatName): void {
+  if (!isExport(name)) return
+  const why = `must not be given with format=${name}, which is all rows in one file`
+  if (bodyCursor !== undefined) throw invalid('body/cursor', why)
+  for (const paging of ['cursor', 'count'] as const) {
+    if (!own.has(paging) && parameters[paging] !== undefined) throw invalid(`query/${paging}`, why)
+  }
 }
 
 /** The cursor: a query parameter, which Link headers use, or the body's field. */
@@ -203,9 +230,10 @@ function cursorOf({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>): 
   return text === undefined ? undefined : { text, path: 'query/cursor' }
 }
 
-function checkSrid(srid: number | undefined, format: string): void {
-  if (srid === undefined || format !== 'geojson') return
-  throw invalid('query/srid', 'must not be given with GeoJSON, which is always in 4326; use format=json or csv')
+function checkSrid(srid: number | undefined, name: FormatName): void {
+  if (srid === undefined || answerFormat(name).hasSrid) return
+  const { title } = answerFormat(name)
+  throw invalid('query/srid', `must not be given with ${title}, which is always in 4326; use one of ${formatsWithSrid}`)
 }
 
 /** A name, not a path: the reader decides where the file is saved. */

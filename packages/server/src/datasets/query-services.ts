@@ -2,6 +2,7 @@
 import { operationUsing } from '../http/operation.ts'
 import type { RecordCache } from '../resource/record-cache.ts'
 import type { CachedDataset } from './dataset-cache.ts'
+import type { Exports } from './exports.ts'
 import type { Sources } from './sources.ts'
 import type { StreamSlots } from './stream-slots.ts'
 
@@ -9,6 +10,7 @@ export type QueryServices = {
   readonly datasetCache: RecordCache<CachedDataset>
   readonly sources: Sources
   readonly slots: StreamSlots
+  readonly exports: Exports
 }
 
 export const operation = operationUsing<QueryServices>()

@@ -1,7 +1,6 @@
 // Streams rows as an HTTP answer, with back-pressure.
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { create as contentDisposition } from 'content-disposition'
 import type { FastifyRequest } from 'fastify'
 import type { Batches } from '../db/guarded.ts'
 import type { Cell, Format, OutputColumn } from '../formats/cell.ts'
@@ -17,10 +16,14 @@ const over = new Error('The answer has ended')
 type Begun = {
   /** `headers` are added to the answer. */
   begin(signal: AbortSignal): Promise<Answered & { headers?: Record<string, string> }>
-  /** How rows of these columns are written. Called for each attempt, so that a writer may count its rows. */
-  formatFor(columns: readonly OutputColumn[]): Format
-  /** Makes the answer a download. */
-  filename?: string | undefined
+  write(answered: Answered, signal: AbortSignal): AnswerBody | Promise<AnswerBody>
+}
+
+/** A body with its headers. `whole` is given where it is short enough to be sent at once. */
+export type AnswerBody = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly whole?: Buffer | undefined
+  readonly pieces: AsyncIterable<string | Uint8Array>
 }
 
 /**
@@ -31,7 +34,7 @@ export async function streamAnswer(
   { request, signal }: { request: FastifyRequest; signal: AbortSignal },
   slots: StreamSlots,
   applicationId: string,
-  { begin, formatFor, filename }: Begun,
+  { begin, write }: Begun,
 ): Promise<Answer> {
   const giveBack = await slots.take(applicationId, signal)
   const query = new AbortController()
@@ -49,16 +52,16 @@ export async function streamAnswer(
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) stop()
   try {
-    const { columns, batches, headers: own } = await begin(query.signal)
-    const headers = { ...headersOf(formatFor(columns), filename), ...own }
-    const text = Array.isArray(batches) ? shortText(batches, formatFor(columns)) : undefined
-    if (text !== undefined) {
+    const { headers: own, ...answered } = await begin(query.signal)
+    const { headers: written, whole, pieces } = await write(answered, query.signal)
+    const headers = { ...written, ...own }
+    if (whole) {
       end()
-      return { headers, body: Buffer.from(text) }
+      return { headers, body: whole }
     }
     signal.throwIfAborted()
     stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
-    body = Readable.from(pieces(batches, formatFor(columns)), { objectMode: false, highWaterMark: chunkLength })
+    body = Readable.from(pieces, { objectMode: false, highWaterMark: chunkLength })
     // Fastify handles the error once it sends the body; until then an unhandled error must not end the process.
     body
       .on('error', () => {})
@@ -74,9 +77,19 @@ export async function streamAnswer(
   }
 }
 
-function headersOf({ contentType }: Format, filename: string | undefined): Record<string, string> {
-  if (filename === undefined) return { 'content-type': contentType }
-  return { 'content-type': contentType, 'content-disposition': contentDisposition(filename) }
+/** An answer of rows that are written as text. A new format for each attempt, so that one may count its rows. */
+export function textBody(
+  { columns, batches }: Answered,
+  formatFor: (columns: readonly OutputColumn[]) => Format,
+  headers: Readonly<Record<string, string>> = {},
+): AnswerBody {
+  const text = Array.isArray(batches) ? shortText(batches, formatFor(columns)) : undefined
+  const format = formatFor(columns)
+  return {
+    headers: { 'content-type': format.contentType, ...headers },
+    whole: text === undefined ? undefined : Buffer.from(text),
+    pieces: textPieces(batches, format),
+  }
 }
 
 const looksAtReader = 10
@@ -115,7 +128,7 @@ function shortText(batches: readonly Cell[][][], format: Format): string | undef
 }
 
 /** Joins rows to chunks that are worth sending. */
-async function* pieces(batches: Batches, format: Format): AsyncGenerator<string> {
+async function* textPieces(batches: Batches, format: Format): AsyncGenerator<string> {
   let text = format.begin
   let separator = ''
   for await (const batch of batches) {

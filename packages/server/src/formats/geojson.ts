@@ -1,12 +1,23 @@
 import type { Cell, Format, OutputColumn } from './cell.ts'
 import { jsonWriter, objectWriter } from './json.ts'
 
-/** A FeatureCollection of RFC 7946. `idName` is the column that identifies a row; `isShown` tells the properties. */
-export function geojsonFormat(
+/** A FeatureCollection of RFC 7946. */
+export function geojsonFormat(...given: Parameters<typeof featureWriter>): Format {
+  return {
+    contentType: 'application/geo+json; charset=utf-8',
+    begin: '{"type":"FeatureCollection","features":[',
+    separator: ',\n',
+    end: ']}\n',
+    row: featureWriter(...given),
+  }
+}
+
+/** Cells → the text of a Feature. `idName` is the column that identifies a row; `isShown` tells the properties. */
+export function featureWriter(
   columns: readonly OutputColumn[],
   idName: string | undefined,
   isShown: (name: string) => boolean,
-): Format {
+): Format['row'] {
   const geometryIndex = columns.findIndex(({ type }) => type === 'geometry')
   const idIndex = columns.findIndex(({ name }) => name === idName)
   const writeId = jsonWriter(columns[idIndex]?.type ?? 'string')
@@ -14,16 +25,10 @@ export function geojsonFormat(
     .map((_, index) => index)
     .filter((index) => index !== geometryIndex && isShown(columns[index]?.name ?? ''))
   const writeProperties = objectWriter(kept.map((index) => columns[index] as OutputColumn))
-  return {
-    contentType: 'application/geo+json; charset=utf-8',
-    begin: '{"type":"FeatureCollection","features":[',
-    separator: ',\n',
-    end: ']}\n',
-    row(cells) {
-      const id = cells[idIndex] ?? null
-      const properties = writeProperties(kept.map((index) => cells[index] as Cell))
-      const identity = id === null ? '' : `"id":${writeId(id)},`
-      return `{"type":"Feature",${identity}"geometry":${cells[geometryIndex] ?? 'null'},"properties":${properties}}`
-    },
+  return (cells) => {
+    const id = cells[idIndex] ?? null
+    const properties = writeProperties(kept.map((index) => cells[index] as Cell))
+    const identity = id === null ? '' : `"id":${writeId(id)},`
+    return `{"type":"Feature",${identity}"geometry":${cells[geometryIndex] ?? 'null'},"properties":${properties}}`
   }
 }

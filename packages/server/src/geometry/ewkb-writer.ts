@@ -12,16 +12,30 @@ export type GeometryWriter = ByteWriter & {
   closedRings: number
   /** West, south, east and north of this geometry. */
   box: Float64Array
+  /** The type codes of ISO in place of EWKB's flags. */
+  isIso: boolean
 }
 
 /** What EWKB says of a geometry besides its type. */
 export const ewkbFlag = { z: 0x80000000, m: 0x40000000, srid: 0x20000000 } as const
 
+/** ISO adds it to the code of a type with Z. */
+const isoHeight = 1000
+
 /** Without a column to write for, as in a scan, geometries have no SRID and no Z. */
 export function createGeometryWriter(
   { srid, hasZ, isMulti }: GeometryColumn = { srid: 0, hasZ: false, isMulti: false },
 ): GeometryWriter {
-  return { ...createByteWriter(4096), srid, hasZ, isMulti, sawZ: false, closedRings: 0, box: new Float64Array(4) }
+  return {
+    ...createByteWriter(4096),
+    srid,
+    hasZ,
+    isMulti,
+    sawZ: false,
+    closedRings: 0,
+    box: new Float64Array(4),
+    isIso: false,
+  }
 }
 
 export function beginGeometry(writer: GeometryWriter): void {
@@ -48,7 +62,8 @@ function writeCode(writer: GeometryWriter, code: number, isOuter: boolean): void
   const { view, length } = writer
   const hasSrid = isOuter && writer.srid !== 0
   view.setUint8(length, 1)
-  view.setUint32(length + 1, (code | (writer.hasZ ? ewkbFlag.z : 0) | (hasSrid ? ewkbFlag.srid : 0)) >>> 0, true)
+  const height = writer.hasZ ? (writer.isIso ? isoHeight : ewkbFlag.z) : 0
+  view.setUint32(length + 1, ((code + height) | (hasSrid ? ewkbFlag.srid : 0)) >>> 0, true)
   if (hasSrid) view.setUint32(length + 5, writer.srid, true)
   writer.length += hasSrid ? 9 : 5
 }

@@ -14,6 +14,16 @@ export function writeFlatGeometry(writer: GeometryWriter, geometry: FlatGeometry
   return geometryTypes[sound.type - 1] ?? 'invalid'
 }
 
+/** Writes a geometry in flat arrays as ISO WKB, exactly as it is. */
+export function writeIsoWkb(writer: GeometryWriter, geometry: FlatGeometry): void {
+  writer.isIso = true
+  writer.hasZ = hasHeights(geometry)
+  beginGeometry(writer)
+  writeBody(writer, geometry, geometry.type)
+}
+
+export const hasHeights = ({ hasZ, members }: FlatGeometry): boolean => hasZ || members.some(hasHeights)
+
 function writeBody(writer: GeometryWriter, geometry: FlatGeometry, type: number): void {
   const { vertexCount, lineEnds, members } = geometry
   writer.sawZ ||= geometry.hasZ

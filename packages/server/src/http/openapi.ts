@@ -53,6 +53,7 @@ const failures: Record<number, string> = {
   412: 'The record has changed since the revision in If-Match',
   413: 'Too large',
   415: 'The body has the wrong content type',
+  416: 'The range is outside of the file',
   426: 'The request is not a WebSocket upgrade',
   429: 'Too many requests at once; Retry-After says when to try again',
   500: 'An internal error',
@@ -147,6 +148,8 @@ function otherResponse(status: number, ownFailure: TSchema | undefined): Json {
   return { description, content: { ...(content as Json), 'application/json': { schema: plain(ownFailure) } } }
 }
 
+const binary = { type: 'string', contentEncoding: 'binary' }
+
 function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
   const { success, access, body, multipart, path, ownFailure, failures: own = [] } = operation
   const headers = Object.fromEntries((success.headers ?? []).map((name) => [name, { schema: { type: 'string' } }]))
@@ -160,7 +163,10 @@ function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
       description: success.description,
       ...(success.headers && { headers }),
       ...(success.schema && {
-        content: { [success.contentType ?? 'application/json']: { schema: reference(success.schema, schemas) } },
+        content: {
+          [success.contentType ?? 'application/json']: { schema: reference(success.schema, schemas) },
+          ...Object.fromEntries((success.fileTypes ?? []).map((type) => [type, { schema: binary }])),
+        },
       }),
     },
     ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),

@@ -99,7 +99,15 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
     params: PathParameters<P>,
   ) => Answer | undefined
   /** The successful answer. */
-  success: { status: number; description: string; schema?: TSchema; contentType?: string; headers?: readonly string[] }
+  success: {
+    status: number
+    description: string
+    schema?: TSchema
+    contentType?: string
+    /** What the answer may be besides, as a file. */
+    fileTypes?: readonly string[]
+    headers?: readonly string[]
+  }
   /** Statuses beyond those that every operation can answer. */
   failures?: readonly number[]
   /** The JSON body of 400 and 404 in place of problem+json, for a protocol inside HTTP. */

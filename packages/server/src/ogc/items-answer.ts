@@ -4,7 +4,7 @@ import type { CachedDataset } from '../datasets/dataset-cache.ts'
 import type { Answered, Source } from '../datasets/dataset-type.ts'
 import { keysetPage, type ReadPage } from '../datasets/keyset-page.ts'
 import { timeoutOf } from '../datasets/query-parameters.ts'
-import { streamAnswer } from '../datasets/stream-answer.ts'
+import { streamAnswer, textBody } from '../datasets/stream-answer.ts'
 import { totalRows } from '../datasets/total-rows.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
@@ -52,17 +52,18 @@ export async function answerItems(context: CollectionContext, asked: Asked): Pro
       const headers = headersOf(page, query, links)
       return { ...page.answered, headers: asked.form === 'html' ? { ...headers, ...htmlHeaders } : headers }
     },
-    formatFor: (columns) => {
-      const { numberMatched, next } = page as FeaturePage
-      const end = { numberMatched, links: () => links.all(next()) }
-      if (asked.form === 'html') return itemsPage({ ...asked, root: links.root }, columns, end)
-      const shape = {
-        idName: keyOf(known.dataset)?.name,
-        properties: parameters.properties,
-        swapsAxes: query.crs.swapsAxes,
-      }
-      return featureCollectionFormat(columns, shape, end)
-    },
+    write: (answered) =>
+      textBody(answered, (columns) => {
+        const { numberMatched, next } = page as FeaturePage
+        const end = { numberMatched, links: () => links.all(next()) }
+        if (asked.form === 'html') return itemsPage({ ...asked, root: links.root }, columns, end)
+        const shape = {
+          idName: keyOf(known.dataset)?.name,
+          properties: parameters.properties,
+          swapsAxes: query.crs.swapsAxes,
+        }
+        return featureCollectionFormat(columns, shape, end)
+      }),
   })
 }
 

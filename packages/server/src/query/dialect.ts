@@ -3,11 +3,12 @@
 import type { Sql } from '../db/sql.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 import type { Filter } from './filter-tree.ts'
+import type { GeometryNotation } from './geometry-text.ts'
 import type { Column, Sample } from './plan.ts'
 import type { Definitions } from './projection.ts'
 
 /** The output format of values. */
-export type Shape = { readonly geometry: 'geojson' | 'wkt'; readonly srid: number }
+export type Shape = { readonly geometry: GeometryNotation; readonly srid: number }
 
 /**
  * The part of a filter that the engine tests, and the rest, to be tested on the rows it returns. The condition never

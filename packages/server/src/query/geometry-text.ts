@@ -1,10 +1,13 @@
 // GeoJSON geometries as normalized GeoJSON or WKT text.
 import { ApiError } from '../errors.ts'
+import { createGeometryWriter } from '../geometry/ewkb-writer.ts'
 import type { Geometry } from '../geometry/geojson.ts'
+import { type LooseGeometry, writeGeometry } from '../geometry/geojson-ewkb.ts'
 import type { Projection } from './projection.ts'
 import { readGeometry } from './read-geometry.ts'
 
-export type GeometryNotation = 'geojson' | 'wkt'
+/** `wkb` is hexadecimal. */
+export type GeometryNotation = 'geojson' | 'wkt' | 'wkb'
 
 /** The row's value as a geometry, or null if it is missing or malformed. */
 export function geometryOf(value: unknown): Geometry | null {
@@ -17,15 +20,27 @@ export function geometryOf(value: unknown): Geometry | null {
 }
 
 /**
- * Writes a GeoJSON geometry as text. Heights are kept, foreign members dropped. GeoJSON follows RFC 7946 (outer rings
- * anticlockwise), WKT is spelt like PostGIS. Null if `value` is no geometry.
+ * Writes a GeoJSON geometry as text. Heights are kept, foreign members dropped. GeoJSON and WKB follow RFC 7946 (outer
+ * rings anticlockwise), WKT is spelt like PostGIS. Null if `value` is no geometry.
  */
 export function geometryText(value: unknown, notation: GeometryNotation, projection?: Projection): string | null {
   // The check ignores heights; the text keeps them.
   if (!geometryOf(value)) return null
   const raw = projection ? projected(value as RawGeometry, projection) : (value as RawGeometry)
-  return notation === 'wkt' ? wktText(raw) : JSON.stringify(oriented(raw))
+  if (notation === 'wkt') return wktText(raw)
+  return notation === 'wkb' ? wkbText(raw) : JSON.stringify(oriented(raw))
 }
+
+const writer = createGeometryWriter()
+
+function wkbText(geometry: RawGeometry): string | null {
+  writer.hasZ = hasHeights(geometry)
+  const isWritten = writeGeometry(writer, oriented(geometry) as LooseGeometry)
+  return isWritten ? writer.bytes.toString('hex', 0, writer.length) : null
+}
+
+const hasHeights = (geometry: RawGeometry): boolean =>
+  geometry.type === 'GeometryCollection' ? geometry.geometries.some(hasHeights) : depthOf(geometry.coordinates) > 2
 
 /** Reprojects a GeoJSON geometry and keeps its heights. Null if `value` is no geometry. */
 export function projectedGeometry(value: unknown, projection: Projection): object | null {

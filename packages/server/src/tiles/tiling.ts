@@ -86,7 +86,7 @@ export function createTiling(options: TilingOptions): Tiling {
   const data: TileDatasets = {
     find,
     open: sources.open,
-    version: createDataVersions(options),
+    version: createDataVersions(options).of,
     table: tableStatistics(sources),
     overview: async (dataset) =>
       dataset.databaseType === 'internal' ? overviews.find(dataset) : foreign.find(dataset),

@@ -15,7 +15,21 @@ import { curlSnippet } from './snippet-input.ts'
 import { orderOf, parseSort } from './sort.ts'
 import { useView } from './view.ts'
 
-const labels: Record<ExportFormat, string> = { csv: 'CSV', geojson: 'GeoJSON', json: 'JSON' }
+const labels: Record<ExportFormat, string> = {
+  csv: 'CSV',
+  xlsx: 'Excel',
+  geojson: 'GeoJSON',
+  gpkg: 'GeoPackage',
+  parquet: 'GeoParquet',
+  fgb: 'FlatGeobuf',
+  shp: 'Shapefile',
+  kml: 'KML',
+  ndjson: 'GeoJSON text sequence',
+  json: 'JSON',
+}
+
+/** Formats that are for geometries only. */
+const spatial: ReadonlySet<ExportFormat> = new Set(['geojson', 'fgb', 'shp', 'kml', 'ndjson'])
 
 export function ExportMenu({ dataset }: { dataset: Dataset }): ReactElement {
   const toast = useToast()
@@ -31,7 +45,7 @@ export function ExportMenu({ dataset }: { dataset: Dataset }): ReactElement {
   const items = exportFormats.map((format) => ({
     label: labels[format],
     icon: 'download' as const,
-    disabledReason: format === 'geojson' && !geometryOf(dataset) ? 'This dataset has no geometry.' : undefined,
+    disabledReason: spatial.has(format) && !geometryOf(dataset) ? 'This dataset has no geometry.' : undefined,
     onSelect: () => void start(format),
   }))
   if (running)

@@ -7,4 +7,5 @@ test('a file is named after the dataset, without what file systems do not take',
   assert.equal(fileName('Zürich: 2026/27 "new"', 'geojson'), 'Zürich- 2026-27 -new-.geojson')
   assert.equal(fileName('…', 'json'), '-.json')
   assert.equal(fileName('', 'json'), 'rows.json')
+  assert.equal(fileName('towns', 'shp'), 'towns.zip')
 })

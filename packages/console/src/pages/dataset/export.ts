@@ -2,7 +2,18 @@
 import type { Client, Dataset, DatasetQuery } from '@graticule/client'
 import { fetchAuthorized } from './fetch-authorized.ts'
 
-export const exportFormats = ['csv', 'geojson', 'json'] as const
+export const exportFormats = [
+  'csv',
+  'xlsx',
+  'geojson',
+  'gpkg',
+  'parquet',
+  'fgb',
+  'shp',
+  'kml',
+  'ndjson',
+  'json',
+] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
 export interface Export {
@@ -39,8 +50,10 @@ export async function fetchExport(
 /** Removes characters that file systems refuse: letters and digits of any script, `-`, `_` and blanks stay. */
 export function fileName(name: string, format: ExportFormat): string {
   const plain = name.replaceAll(/[^\p{L}\p{N}_ -]+/gu, '-').trim()
-  return `${plain.slice(0, 100) || 'rows'}.${format}`
+  return `${plain.slice(0, 100) || 'rows'}.${extensions[format] ?? format}`
 }
+
+const extensions: { readonly [format in ExportFormat]?: string } = { shp: 'zip', ndjson: 'geojsons' }
 
 export function saveFile(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)

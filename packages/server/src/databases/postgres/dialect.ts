@@ -13,9 +13,9 @@ function transferSql({ type, attribute, aggregate }: Column, value: Sql, { geome
   if (type === 'geometry' && attribute && !aggregate) {
     const isThere = !attribute.mixed && (attribute.srid || 4326) === srid
     const place = isThere ? located(attribute) : sql`ST_Transform(${located(attribute)}, ${srid}::int4)`
-    return geometry === 'wkt'
-      ? sql`ST_AsText(${place}, 9)`
-      : sql`ST_AsGeoJSON(${attribute.ringless ? place : rightHanded(place, attribute)}, 9)`
+    if (geometry === 'wkt') return sql`ST_AsText(${place}, 9)`
+    const oriented = attribute.ringless ? place : rightHanded(place, attribute)
+    return geometry === 'wkb' ? sql`encode(ST_AsBinary(${oriented}, 'NDR'), 'hex')` : sql`ST_AsGeoJSON(${oriented}, 9)`
   }
   if (type === 'array') return itemsSql(attribute?.itemType, value, srid)
   if (type === 'binary') return sql`translate(encode(${value}, 'base64'), ${'\n'}, '')`
