@@ -12,6 +12,13 @@ export type FeatureShape = {
   readonly swapsAxes: boolean
 }
 
+/** A feature, its links, and the headers of its answer. */
+export type Feature = {
+  readonly text: string
+  readonly links: readonly Link[]
+  readonly headers: Record<string, string>
+}
+
 /** Writes one feature. */
 export function featureWriter(
   columns: readonly OutputColumn[],

@@ -6,9 +6,9 @@ import { escapeHtml } from '../formats/html.ts'
 import type { Answer } from '../http/operation.ts'
 import { collectionPath } from './collection-document.ts'
 import { geometryOf, keyOf } from './collections.ts'
+import type { Feature } from './feature-format.ts'
 import { anchor, definitions, htmlAnswer, htmlHeaders, pageEnd, pageStart } from './html-page.ts'
 import { collectionAbove } from './html-pages.ts'
-import type { Feature } from './item-answer.ts'
 import { addressOf, type Link, type Root } from './links.ts'
 
 /** Longer values are cut, because a table is for looking over. */

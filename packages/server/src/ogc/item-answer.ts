@@ -9,7 +9,7 @@ import { applyOperator } from '../query/operator.ts'
 import type { Plan } from '../query/plan.ts'
 import { collectionPath } from './collection-document.ts'
 import { keyOf } from './collections.ts'
-import { featureWriter } from './feature-format.ts'
+import { type Feature, featureWriter } from './feature-format.ts'
 import { featurePage } from './html-items.ts'
 import { collectionLink, givenParameters } from './items-links.ts'
 import { crsOf, featureColumns, type ItemsParameters, itemSchema } from './items-query.ts'
@@ -24,13 +24,6 @@ export type AskedItem = {
   readonly known: CachedDataset
   readonly parameters: Pick<ItemsParameters, 'crs' | 'properties' | 'skipGeometry'>
   readonly form: Form
-}
-
-/** A feature, its links, and the headers of its answer. */
-export type Feature = {
-  readonly text: string
-  readonly links: readonly Link[]
-  readonly headers: Record<string, string>
 }
 
 export async function answerItem(context: CollectionContext, asked: AskedItem): Promise<Answer> {
