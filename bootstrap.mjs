@@ -43,6 +43,7 @@ const testPackages = [
   { name: 'nginx-light', purpose: 'nginx', isPresent: () => isOnPath('nginx') },
   { name: 'jq', purpose: 'jq', isPresent: () => isOnPath('jq') },
   { name: 'python3-geopandas', purpose: 'GeoPandas', isPresent: () => existsSync(`${debianPython}/geopandas`) },
+  { name: 'python3-owslib', purpose: 'OWSLib', isPresent: () => existsSync(`${debianPython}/owslib`) },
   { name: 'zip', purpose: 'zip', isPresent: () => isOnPath('zip') },
   { name: 'procps', purpose: 'ps', isPresent: () => isOnPath('ps') },
 ]

@@ -111,6 +111,7 @@ async function runCommands(page: string): Promise<void> {
 const presence: Record<string, string> = {
   postgres: `[ -n "$TEST_DATABASE_URL" ]`,
   qgis: "python3 -c 'import qgis.core'",
+  owslib: "python3 -c 'import owslib'",
   geopandas: "python3 -c 'import geopandas'",
   duckdb: 'command -v duckdb',
   docker: '[ -n "$DOCS_DOCKER" ] && docker info',

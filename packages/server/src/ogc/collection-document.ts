@@ -35,12 +35,15 @@ export async function withExtents(
   return collections.map((collection) => ({ ...collection, extent: found.get(collection) }))
 }
 
-/** West, south, east and north in degrees, as tiles have it. A source that cannot be reached has none. */
+/**
+ * West, south, east and north in degrees, as last measured for tiles, so that a list and its collections say the same. A source
+ * that cannot be reached has none.
+ */
 async function extentOf(services: OgcServices, scope: Scope, dataset: CollectionDataset): Promise<Extent | undefined> {
   if (!geometryOf(dataset)) return undefined
   const tiles = await services.tiles.sources.ofDataset(scope, dataset.id).catch(() => undefined)
   if (!tiles) return undefined
-  const [west, south, east, north] = tiles.source.extentLngLat
+  const [west, south, east, north] = tiles.lastExtent ?? tiles.source.extentLngLat
   return west < -180 || east > 180 ? [-180, south, 180, north] : [west, south, east, north]
 }
 

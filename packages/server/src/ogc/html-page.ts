@@ -18,8 +18,8 @@ const policy = [
 
 export const htmlHeaders = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }
 
-/** A map of features, of a box, or of both. */
-export type PageMap = { readonly features?: string; readonly bounds?: readonly number[] | undefined }
+/** A map of the features at an address, or of the tiles of a TileJSON within bounds. */
+export type PageMap = { readonly features?: string; readonly tiles?: string; readonly bounds?: readonly number[] }
 
 export type Page = {
   readonly root: Root
@@ -51,10 +51,12 @@ ${map ? `<link rel="stylesheet" href="${asset('maplibre-gl.css')}">\n<script typ
 ${map ? mapElement(map) : ''}`
 }
 
-const mapElement = ({ features, bounds }: PageMap): string =>
-  `<div id="map" role="region" aria-label="Map"${features ? ` data-features="${escapeHtml(features)}"` : ''}${
-    bounds ? ` data-bounds="${bounds.join(',')}"` : ''
-  }></div>\n`
+function mapElement({ features, tiles, bounds }: PageMap): string {
+  const data = Object.entries({ features, tiles, bounds: bounds?.join(',') })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => ` data-${name}="${escapeHtml(value ?? '')}"`)
+  return `<div id="map" role="region" aria-label="Map"${data.join('')}></div>\n`
+}
 
 /** Everything after it. `json` is the same resource for programs. */
 export const pageEnd = (json: string | undefined): string =>
@@ -70,10 +72,7 @@ export function htmlAnswer(page: Page, body: string, links: readonly Link[] = []
 export const linkList = (links: readonly Link[]): string =>
   `<ul>${links
     .filter(({ rel, templated }) => rel !== 'self' && rel !== 'alternate' && !templated)
-    .map(
-      ({ href, title, rel, type }) =>
-        `<li>${anchor(href, title ?? rel)}${type ? ` <small>${escapeHtml(type)}</small>` : ''}</li>`,
-    )
+    .map(({ href, title, rel }) => `<li>${anchor(href, title ?? rel)}</li>`)
     .join('')}</ul>\n`
 
 /** Names and values in two columns; the values are HTML. */

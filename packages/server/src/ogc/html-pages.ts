@@ -5,6 +5,7 @@ import { type collectionDocument, collectionPath } from './collection-document.t
 import { anchor, definitions, htmlAnswer, linkList } from './html-page.ts'
 import type { landingDocument } from './landing.ts'
 import { addressOf, type Link, mediaTypes, type Root } from './links.ts'
+import { tileMatrixSetId } from './tile-matrix-set.ts'
 
 type CollectionDocument = ReturnType<typeof collectionDocument>
 type Linked = { readonly links: readonly Link[] }
@@ -79,9 +80,8 @@ export function collectionPage(root: Root, document: CollectionDocument): Answer
     ['Reference systems', document.crs.map(escapeHtml).join('<br>')],
   ]
   const body = `<p>${escapeHtml(description)}</p>\n${linkList(pagesOnly(links))}${definitions(rows)}`
-  const map = bounds
-    ? { bounds, features: addressOf(root, `${collectionPath(id)}/items`, { f: 'json', limit: 200 }) }
-    : undefined
+  const tiles = addressOf(root, `${collectionPath(id)}/tiles/${tileMatrixSetId}`, { f: 'tilejson' })
+  const map = bounds && { bounds, tiles }
   return htmlAnswer({ root, title, above: collectionsAbove, map }, body, links)
 }
 

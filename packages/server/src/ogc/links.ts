@@ -58,8 +58,8 @@ export function ownLinks(
 export const linkHeader = (links: readonly Link[]): string =>
   links.map(({ href, rel, type }) => `<${href}>; rel="${rel}"${type ? `; type="${type}"` : ''}`).join(', ')
 
-/** A link to the form of a resource for programs, and one to its page. */
+/** A link to the form of a resource for programs, and one to its page. The first has no `f`: GDAL puts ids behind it. */
 export const bothForms = (root: Root, path: string, rel: string, json: string, title: string): Link[] => [
-  { href: addressOf(root, path, { f: 'json' }), rel, type: json, title },
+  { href: addressOf(root, path), rel, type: json, title },
   { href: addressOf(root, path, { f: 'html' }), rel, type: mediaTypes.html, title },
 ]

@@ -16,13 +16,16 @@ const patience = 20
 const shortMs = 200
 const capacity = 10_000
 
+/** `lastExtent` is the extent as it was last measured; rows may have been added elsewhere since. */
+type Coverage = Detected & { readonly attribution: string; readonly lastExtent: Extent }
+
 /**
  * Caches what datasets cover (extent and zooms), measured once per version of the data. A long measurement is repeated
  * in the background; until it is done the extent is the whole world, because new rows may be anywhere.
  */
 export function createCoverageCache(
   detect: (applicationId: string, id: string) => Promise<Detected>,
-): (applicationId: string, id: string, version: string) => Promise<Detected & { attribution: string }> {
+): (applicationId: string, id: string, version: string) => Promise<Coverage> {
   const measured = new Map<string, Measurement>()
 
   const underWay = new Map<string, Promise<Measurement>>()
@@ -65,7 +68,8 @@ export function createCoverageCache(
     const isEnough = last && (last.version === version || performance.now() - last.at < patience * last.tookMs)
     const { found, version: seen } = isEnough ? last : await measureAgain(last, applicationId, id, version)
     const extentLngLat = seen === version ? found.extentLngLat : around(found.extentLngLat, world)
-    return { ...found, extentLngLat, attribution: cleanAttribution(found.attribution ?? '') }
+    const attribution = cleanAttribution(found.attribution ?? '')
+    return { ...found, extentLngLat, attribution, lastExtent: found.extentLngLat }
   }
 }
 

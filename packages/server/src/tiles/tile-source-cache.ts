@@ -42,8 +42,8 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
       metadata: {},
     } as const
     const known = await load({ ...base, ...nothingKnown }, '')
-    const { isEstimate = false, ...found } = await coverageOf(applicationId, id, known.version)
-    return { ...known, source: { ...base, ...found }, isExtentEstimated: isEstimate }
+    const { isEstimate = false, lastExtent, ...found } = await coverageOf(applicationId, id, known.version)
+    return { ...known, source: { ...base, ...found }, isExtentEstimated: isEstimate, lastExtent }
   })
 
   /** A detected extent, unlike a configured one, follows the data. */

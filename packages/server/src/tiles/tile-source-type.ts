@@ -80,6 +80,8 @@ export type LoadedTileSource = {
   readonly archive?: ArchiveInfo
   /** The extent may be too small. */
   readonly isExtentEstimated?: boolean
+  /** The extent as it was last measured, without the margin for rows that came since. */
+  readonly lastExtent?: Extent
 }
 
 /** What types use to inspect their sources. */

@@ -7,7 +7,7 @@ setWorkerUrl(new URL('./maplibre-gl-worker.mjs', import.meta.url).href)
 /** The server's own address, wherever a proxy puts it. */
 const server = new URL('../../', import.meta.url)
 const element = document.getElementById('map')
-const { features, bounds } = element.dataset
+const { features, tiles, bounds } = element.dataset
 const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 
 /** The style's addresses are relative to the server. */
@@ -37,17 +37,18 @@ function boxOf(geojson) {
   return box[0] <= box[2] ? box : undefined
 }
 
-function show(map, data) {
-  const paint = '#d9480f'
-  map.addSource('features', { type: 'geojson', data })
-  const layer = (id, type, filter, rest) =>
-    map.addLayer({ id, type, source: 'features', filter: ['==', ['geometry-type'], filter], paint: rest })
-  layer('areas', 'fill', 'Polygon', { 'fill-color': paint, 'fill-opacity': 0.25 })
-  layer('edges', 'line', 'Polygon', { 'line-color': paint, 'line-width': 1.5 })
-  layer('lines', 'line', 'LineString', { 'line-color': paint, 'line-width': 2 })
-  layer('points', 'circle', 'Point', {
-    'circle-color': paint,
-    'circle-radius': 5,
+/** Draws the features of a source; `layer` is the one in its tiles. */
+function draw(map, source, layer = {}) {
+  const colour = '#d9480f'
+  map.addSource('features', source)
+  const add = (id, type, geometry, paint) =>
+    map.addLayer({ id, type, source: 'features', ...layer, filter: ['==', ['geometry-type'], geometry], paint })
+  add('areas', 'fill', 'Polygon', { 'fill-color': colour, 'fill-opacity': 0.25 })
+  add('edges', 'line', 'Polygon', { 'line-color': colour, 'line-width': 1 })
+  add('lines', 'line', 'LineString', { 'line-color': colour, 'line-width': 2 })
+  add('points', 'circle', 'Point', {
+    'circle-color': colour,
+    'circle-radius': source.type === 'vector' ? 3 : 5,
     'circle-stroke-color': '#fff',
     'circle-stroke-width': 1,
   })
@@ -71,7 +72,8 @@ async function start() {
   })
   map.addControl(new NavigationControl({ showCompass: false }))
   map.on('load', () => {
-    if (data) show(map, data)
+    if (data) draw(map, { type: 'geojson', data })
+    if (tiles) draw(map, { type: 'vector', url: tiles }, { 'source-layer': 'geometry' })
     map.once('idle', () => element.setAttribute('data-ready', ''))
   })
 }
