@@ -1,6 +1,7 @@
 // The frame of every page below /ogc. Nothing in it is inline, so that no value of a dataset can become code or style.
 import { escapeHtml } from '../formats/html.ts'
 import type { Answer } from '../http/operation.ts'
+import { varyingHeaders } from './answers.ts'
 import { addressOf, type Link, type Root } from './links.ts'
 
 const policy = [
@@ -16,7 +17,11 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-export const htmlHeaders = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }
+export const htmlHeaders = {
+  ...varyingHeaders,
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': policy,
+}
 
 /** A map of the features at an address, or of the tiles of a TileJSON within bounds. */
 export type PageMap = { readonly features?: string; readonly tiles?: string; readonly bounds?: readonly number[] }

@@ -7,6 +7,7 @@ import type { Answer } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { applyOperator } from '../query/operator.ts'
 import type { Plan } from '../query/plan.ts'
+import { varyingHeaders } from './answers.ts'
 import { collectionPath } from './collection-document.ts'
 import { keyOf } from './collections.ts'
 import { type Feature, featureWriter } from './feature-format.ts'
@@ -31,7 +32,7 @@ export async function answerItem(context: CollectionContext, asked: AskedItem): 
   if (asked.form === 'html') return featurePage({ ...asked, root: rootFor(context) }, asked.featureId, feature)
   const { text, links, headers } = feature
   const body = Buffer.from(`${text.slice(0, -1)},"links":${JSON.stringify(links)}}\n`)
-  return { headers: { 'content-type': mediaTypes.geojson, ...headers }, body }
+  return { headers: { ...varyingHeaders, 'content-type': mediaTypes.geojson, ...headers }, body }
 }
 
 async function readFeature(context: CollectionContext, asked: AskedItem): Promise<Feature> {

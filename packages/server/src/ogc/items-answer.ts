@@ -9,6 +9,7 @@ import { totalRows } from '../datasets/total-rows.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
 import type { Plan } from '../query/plan.ts'
+import { varyingHeaders } from './answers.ts'
 import { keyOf } from './collections.ts'
 import { cheapCount } from './count.ts'
 import { featureCollectionFormat } from './feature-format.ts'
@@ -136,6 +137,7 @@ async function pageByOffset({ source, query }: Reading, options: Options): Promi
 function headersOf(page: FeaturePage, { crs }: ItemsQuery, links: ItemsLinks): Record<string, string> {
   const { numberMatched, numberReturned } = page
   return {
+    ...varyingHeaders,
     'content-crs': `<${crs.uri}>`,
     ...(numberMatched !== undefined && { 'ogc-numbermatched': String(numberMatched) }),
     ...(numberReturned !== undefined && { 'ogc-numberreturned': String(numberReturned) }),

@@ -66,6 +66,7 @@ test('pages are chosen by Accept as browsers send it, and escape what datasets s
   for (const path of ['', '/conformance', '/api', '/collections', '/collections/cities', '/collections/cities/items']) {
     const { type, text, headers } = await world.get(path, { accept })
     assert.match(type, /^text\/html/, path)
+    assert.match(headers.get('vary') ?? '', /^accept,/)
     assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'; script-src 'self'/)
     assert.doesNotMatch(text, /<cities>|style="|<script>|onclick/)
   }
