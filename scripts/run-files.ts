@@ -39,8 +39,10 @@ const idleTimeoutMs = 60_000
 const nodeFlags = [
   // The packages' sources, not what was built of them.
   '--conditions=graticule-source',
-  // The embedded database is WebAssembly. Most files end before optimizing a function is earned back: 50 times the usual delay.
-  '--wasm-tiering-budget=650000000',
+  // The embedded database is 27 MB of WebAssembly. Each file starts one, and ends before it has earned back what optimizing
+  // functions, or validating those that it does not call, costs.
+  '--liftoff-only',
+  '--wasm-lazy-validation',
   // Less garbage collection while a server starts, which each file does: a tenth of its time.
   '--min-semi-space-size=16',
 ]
