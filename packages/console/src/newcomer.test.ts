@@ -1,32 +1,27 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
 import { launchChromium } from '../../server/testing/chromium.ts'
-import { type Environment, runCommandLine, startServer } from '../../server/testing/command-line.ts'
-import { type TestDatabase, testDatabase } from '../../server/testing/database.ts'
+import { startServer } from '../../server/testing/command-line.ts'
+import { makeDatabaseDirectory } from '../../server/testing/database-directory.ts'
 
-// A newcomer's path with the real command: start, console, upload, map, filter, style, key, shared page.
+// A newcomer's path with the real command: start, console, upload, map, filter, style, key, shared page. A newcomer has the
+// embedded database. On PostgreSQL, cli.test.ts starts the command, console-link.test.ts signs in, and the other tests of the
+// console open these pages.
 
 let directory: string
-let database: TestDatabase | undefined
-let env: Environment
 let server: Awaited<ReturnType<typeof startServer>>
 let browser: Browser
 before(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'graticule-newcomer-'))
-  env = { PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' }
-  database = process.env.TEST_DATABASE_URL === undefined ? undefined : await testDatabase()
-  if (database) env.DATABASE_URL = database.url ?? ''
-  server = await startServer(env)
+  directory = await makeDatabaseDirectory('newcomer')
+  server = await startServer({ PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0' })
   browser = await launchChromium()
 })
 after(async () => {
   await browser?.close()
   await server?.stop('SIGTERM')
-  await database?.close()
   await rm(directory, { recursive: true, force: true })
 })
 
@@ -50,13 +45,7 @@ async function newPage(): Promise<Page & { faults: string[] }> {
   return Object.assign(page, { faults })
 }
 
-/** A laptop’s greeting has the link; on a server a command shows it. */
-async function signInLink(): Promise<string> {
-  const text = database
-    ? (await runCommandLine(['console'], { ...env, PORT: new URL(server.url).port })).output
-    : server.output()
-  return /http\S+#token=\S+/.exec(text)?.[0] ?? ''
-}
+const signInLink = (): string => /http\S+#token=\S+/.exec(server.output())?.[0] ?? ''
 
 async function upload(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Data', exact: true }).click()
@@ -110,7 +99,7 @@ async function makePublicKey(page: Page): Promise<string> {
 
 test('a newcomer starts it, uploads a file, sees it on the map, filters, styles and shows the map to others', async () => {
   const page = await newPage()
-  await page.goto(await signInLink())
+  await page.goto(signInLink())
   await page.getByRole('heading', { name: 'default' }).waitFor()
   const datasetId = await upload(page)
   const drawn = page.waitForResponse((response) => response.url().includes(`/tiles/${datasetId}/`) && response.ok())
