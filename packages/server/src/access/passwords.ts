@@ -13,14 +13,15 @@ export type Passwords = {
   inTurn<T>(work: (passwords: Pick<Passwords, 'hash' | 'verify'>) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-/** argon2id is the library's default. */
-const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+/** What a hash costs an attacker; argon2id is the library's default. Only tests, which have nothing to protect, give another. */
+type Cost = { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number }
+const strongCost: Cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const atOnce = 2
 const mostWaiting = 500
 const minLength = 8
 const maxLength = 256
 
-export function createPasswords(share: MachineShare = wholeMachine): Passwords {
+export function createPasswords(share: MachineShare = wholeMachine, cost: Cost = strongCost): Passwords {
   const total = partOf(atOnce, share)
   const admission = createAdmission({ total, maxWaiting: mostWaiting, refuse: tooMany })
   let dummyHash: Promise<string> | undefined
