@@ -10,6 +10,8 @@ import { createRemoteFiles } from './remote-files.ts'
 import { readS3Place } from './s3-record.ts'
 import { s3Source } from './s3-source.ts'
 
+// One database is enough: files are copied and read by DuckDB; where its record is stored does not matter.
+
 const key = { id: 'AKIATEST', secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCY' }
 let server: S3Server
 
