@@ -8,12 +8,20 @@ export type ZipEntry = { readonly name: string; pieces(): AsyncIterable<Uint8Arr
 export async function* zipStream(entries: readonly ZipEntry[]): AsyncGenerator<Uint8Array> {
   const zip = new ZipFile()
   const output = zip.outputStream as Readable
-  zip.on('error', (error: Error) => output.destroy(error))
+  const fail = (error: Error): void => void output.destroy(error)
+  let current: Readable | undefined
+  zip.on('error', fail)
   for (const { name, pieces } of entries) {
-    zip.addReadStreamLazy(name, { compressionLevel: 4 }, (done) =>
-      done(null, Readable.from(pieces(), { objectMode: false })),
-    )
+    zip.addReadStreamLazy(name, { compressionLevel: 4 }, (done) => {
+      // The library does not listen for errors of what it reads.
+      current = Readable.from(pieces(), { objectMode: false }).on('error', fail)
+      done(null, current)
+    })
   }
   zip.end()
-  yield* output as AsyncIterable<Uint8Array>
+  try {
+    yield* output as AsyncIterable<Uint8Array>
+  } finally {
+    current?.destroy()
+  }
 }
