@@ -143,8 +143,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...createAgentTools(db, secrets, baseUrl),
     ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
     ...internalCalls(() => services),
-    openApiText: createOpenApiText(about.version.tag),
-    readCrs: createReadCrs(db),
+    ...{ openApiText: createOpenApiText(about.version.tag), readCrs: createReadCrs(db) },
   }
   member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
   return {
