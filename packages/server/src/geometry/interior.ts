@@ -2,7 +2,7 @@
 import { oddEnds, placeOfPiece, placeOfPoint } from './containment.ts'
 import { edgesMet, isAlong, piecesOf } from './edge-pieces.ts'
 import { edgesNear, treeExtent } from './edge-tree.ts'
-import { type Ends, endsOf, isInAreas, kind, type PlanarShape } from './planar-shape.ts'
+import { crossProduct, type Ends, endsOf, isInAreas, kind, type PlanarShape } from './planar-shape.ts'
 
 /** The dimension of what the interiors share: an area, lines, points, or -1 for nothing. */
 export function interiorsMeeting(a: PlanarShape, b: PlanarShape): -1 | 0 | 1 | 2 {
@@ -42,7 +42,14 @@ function linesIn(shape: PlanarShape, other: PlanarShape): -1 | 0 | 1 {
 /** Whether two edges that meet do so in the interiors of their lines. */
 function doCross(edge: Ends, other: Ends, isEnd: (x: number, y: number) => boolean): boolean {
   const corners = [...cornersOn(edge, other), ...cornersOn(other, edge)]
-  return corners.length === 0 || corners.some(([x, y]) => !isEnd(x, y))
+  return (corners.length > 0 ? corners : [crossing(edge, other)]).some(([x, y]) => !isEnd(x, y))
+}
+
+/** Where two edges cross. A line that crosses itself may end there. */
+function crossing(edge: Ends, other: Ends): readonly [number, number] {
+  const [before, behind] = [crossProduct(...other, edge[0], edge[1]), crossProduct(...other, edge[2], edge[3])]
+  const share = before / (before - behind)
+  return [edge[0] + (edge[2] - edge[0]) * share, edge[1] + (edge[3] - edge[1]) * share]
 }
 
 /** The ends of the second edge that lie on the first. */
