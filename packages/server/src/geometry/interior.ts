@@ -66,5 +66,16 @@ const isBetween = ([x1, y1, x2, y2]: Ends, x: number, y: number): boolean =>
 
 function isPointIn(points: PlanarShape, shape: PlanarShape): boolean {
   const around = { shape, lineEnds: oddEnds(shape) }
-  return points.areas.some((area, edge) => area === kind.point && placeOfPoint(points, edge, around) === 'inside')
+  return points.areas.some(
+    (area, edge) => area === kind.point && !isCovered(points, edge) && placeOfPoint(points, edge, around) === 'inside',
+  )
+}
+
+/** Whether a point of a collection is one of its lines or areas: then it is no point of its own. */
+function isCovered(shape: PlanarShape, edge: number): boolean {
+  const [x, y] = endsOf(shape, edge)
+  if (isInAreas(shape, x, y)) return true
+  return edgesNear(shape.tree, x, y, x, y).some((other) => {
+    return shape.areas[other] !== kind.point && isAlong(endsOf(shape, other), x, y)
+  })
 }

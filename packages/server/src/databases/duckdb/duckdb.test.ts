@@ -365,6 +365,34 @@ describe('the same rows in PostGIS and in GeoParquet', () => {
     for (const where of filters) await alike({ attributes: ['id'], where, order: ['id'] })
   })
 
+  test('are filtered alike by CQL2', async () => {
+    const cql2 = [
+      "name = 'Aachen' OR n BETWEEN 2 AND 2.5",
+      "CASEI(name) = CASEI('AACHEN')",
+      "ACCENTI(CASEI(name)) LIKE ACCENTI('aero%')",
+      'n * 2 > id',
+      'NOT (n * 2 > id)',
+      'd + 1 < n AND flag',
+      'n = id',
+      "at >= DATE('2026-01-31') AND T_BEFORE(day, TIMESTAMP('2026-02-01T00:00:00Z'))",
+      "at > local AND name <> 'x'",
+      "A_CONTAINEDBY(tags, ('a', 'b'))",
+      "NOT A_EQUALS(tags, ('b', 'a'))",
+      '(n > 1) IS NULL',
+      'S_DISJOINT(geom, BBOX(5,45,9,51))',
+      'S_TOUCHES(geom, LINESTRING(6 46,6 48)) OR S_CROSSES(geom, LINESTRING(6 52,8 50))',
+      'S_CONTAINS(geom, POINT(6.5 47)) OR S_EQUALS(geom, pt)',
+      'S_WITHIN(pt, BBOX(170,-20,-170,20))',
+    ]
+    for (const filter of cql2) {
+      const query = `attributes=id&sort=id&filter-lang=cql2-text&filter=${encodeURIComponent(filter)}`
+      const ask = (id: string) => call('GET', `/api/v1/datasets/${id}/query?${query}`)
+      const [expected, actual] = [await ask(datasets.postgres), await ask(datasets.duckdb)]
+      assert.equal(expected.status, 200, expected.text)
+      assert.deepEqual(actual.body, expected.body, filter)
+    }
+  })
+
   test('are counted, grouped and summed up alike', async () => {
     for (const where of filters)
       await alike({ attributes: ['count(*) as rows', 'min(name)', 'max(clock)', 'sum(n)', 'extent(geom)'], where })

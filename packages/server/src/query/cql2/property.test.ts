@@ -10,6 +10,8 @@ import { filterPredicate } from '../filter-predicate.ts'
 import { filterSql } from '../filter-sql.ts'
 import { parseCql2Json, parseCql2Text } from './parse.ts'
 
+// One database is enough: it compares SQL with memory, and oracle.test.ts asks both.
+
 const column = ({ name }: Attribute): Sql => ident(name)
 const options = { path: 'query/filter' }
 
