@@ -24,6 +24,8 @@ export type ExportFiles = {
   make(key: ExportKey, signal: AbortSignal, write: WriteFile): Promise<ExportFile>
   /** A file that only this request gets. */
   makeOnce(applicationId: string, signal: AbortSignal, write: WriteFile): Promise<ExportFile>
+  /** Removes what is too old or too much. */
+  sweep(): Promise<void>
   close(): void
 }
 
@@ -42,6 +44,8 @@ export const unwatchedMs = 60_000
 /** What a process that has died was making. */
 const abandonedMs = 15 * 60_000
 const sweepMs = 60_000
+/** Whoever waited for a file has opened it by then. */
+const openedMs = 1_000
 const patienceMs = 2_000
 const atOnce = { total: 8, perApplication: 2 }
 const applicationShare = 1 / 4
@@ -87,7 +91,7 @@ export function createExportFiles({ directory, maxBytes, share, onError }: Expor
       await flights.join(target, signal, (whileAwaited) =>
         written(key.applicationId, whileAwaited, write, async (path) => {
           await publish(path, target, key.maxAgeMs)
-          void sweep()
+          setTimeout(sweep, openedMs).unref()
           return target
         }),
       )
@@ -101,6 +105,7 @@ export function createExportFiles({ directory, maxBytes, share, onError }: Expor
         if (!file) throw new Error(`${path} was not written`)
         return file
       }),
+    sweep,
     close: () => clearInterval(timer),
   }
 }

@@ -20,8 +20,10 @@ type RunOptions = { readonly applicationId: string; readonly signal: AbortSignal
 
 const threads = 2
 /** A thread has many exports at once, because most of them wait for rows or for a slow reader. */
-const perThread = 24
-const heapMb = 512
+const perThread = 12
+const maxWaiting = 48
+/** A row group of Parquet, which is the most that an export holds, takes some 30 MB. */
+const heapMb = 768
 
 export function createExportThreads(share: MachineShare = wholeMachine): ExportThreads {
   const script = new URL('../formats/exports/export-worker.ts', import.meta.url)
@@ -30,8 +32,9 @@ export function createExportThreads(share: MachineShare = wholeMachine): ExportT
     start: () => startThread(script, { resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
     size: partOf(threads, share),
     depth: perThread,
+    maxWaiting,
     onAbort: 'cancel',
-    errors: { busy: stopping, late: stopping, lost: reasonOf, closing: stopping },
+    errors: { busy: atLimit, late: stopping, lost: reasonOf, closing: stopping },
   })
 
   /** Runs an export; `onBytes` gets what is to be sent. An error of the source ends it, and is its error. */
@@ -131,6 +134,11 @@ function createQueue() {
     },
   }
 }
+
+const atLimit = (): ApiError =>
+  new ApiError('busy', 'The server already writes as many exports as it may at once. Try again in a moment.', {
+    headers: { 'Retry-After': '5' },
+  })
 
 function reasonOf(error: Error): Error {
   const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'

@@ -6,7 +6,7 @@ import { type ExportOrder, type ExportRows, freeName, geometryIndexOf } from './
 import { createGeometryColumn, type GeometryColumn } from './parquet-geometry.ts'
 import { parquetColumn } from './parquet-values.ts'
 
-const maxGroup = { rows: 50_000, length: 16 * 1024 * 1024 }
+const maxGroup = { rows: 50_000, length: 8 * 1024 * 1024 }
 
 type Values = (values: readonly Cell[]) => void
 
