@@ -47,6 +47,7 @@ import { createKnownStyles } from './maps/map-operations.ts'
 import { createSprites } from './maps/sprites.ts'
 import { createMetrics, type Gauges } from './metrics/metrics.ts'
 import { createReadCrs } from './ogc/crs.ts'
+import { createUnplacedCheck } from './ogc/unplaced-rows.ts'
 import { createData } from './open-data.ts'
 import { resources } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
@@ -139,11 +140,11 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     tiles: createTiles(base, tiling, budgetOf(config)),
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),
-    estimates: createEstimates(db, data.sources),
-    ...createAgentTools(db, secrets, baseUrl),
+    ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
     ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
     ...internalCalls(() => services),
-    ...{ openApiText: createOpenApiText(about.version.tag), readCrs: createReadCrs(db) },
+    openApiText: createOpenApiText(about.version.tag),
+    ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.means.data.version) },
   }
   member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
   return {

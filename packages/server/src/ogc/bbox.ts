@@ -27,19 +27,23 @@ function readBox(text: string, { swapsAxes }: Pick<Crs, 'swapsAxes'>): Corners {
 
 const malformed = () => invalid(path, 'must be 4 numbers (or 6, with heights): the lower corner, then the upper one')
 
-/** The features that intersect the box. Features without a geometry match every box. */
+/** The condition of a box on the geometries of features. */
+export type BoxFilter = { readonly geometry: Attribute; readonly inside: Filter }
+
+/** The features that intersect the box; undefined if features have no geometry. */
 export async function boxFilter(
   text: string,
   crs: Crs,
   geometry: Attribute | undefined,
   db: Pick<Db, 'query'>,
-): Promise<Filter | undefined> {
-  const corners = readBox(text, crs)
-  const parts = await areasOf(corners, crs, db)
+): Promise<BoxFilter | undefined> {
+  const parts = await areasOf(readBox(text, crs), crs, db)
   if (!geometry) return undefined
-  const inside = anyOf(parts.map((part) => ({ kind: 'intersects', attribute: geometry, geometry: part })))
-  return orNull(geometry, inside)
+  return { geometry, inside: anyOf(parts.map((part) => ({ kind: 'intersects', attribute: geometry, geometry: part }))) }
 }
+
+/** Features without a geometry match every box. */
+export const insideOrUnplaced = ({ geometry, inside }: BoxFilter): Filter => orNull(geometry, inside)
 
 /** The areas in degrees that a box covers: two where it crosses the antimeridian. */
 async function areasOf(corners: Corners, { srid }: Crs, db: Pick<Db, 'query'>): Promise<readonly Geometry[]> {

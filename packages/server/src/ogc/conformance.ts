@@ -15,7 +15,6 @@ const features = [
   'ogcapi-features-1/1.0/conf/oas30',
   'ogcapi-features-2/1.0/conf/crs',
   'ogcapi-features-3/1.0/conf/queryables',
-  'ogcapi-features-3/1.0/conf/queryables-query-parameters',
   'ogcapi-features-3/1.0/conf/filter',
   'ogcapi-features-3/1.0/conf/features-filter',
   // Part 5 became Part 3 of Common; QGIS looks for the older name.

@@ -8,6 +8,7 @@ import { streamAnswer, textBody } from '../datasets/stream-answer.ts'
 import { totalRows } from '../datasets/total-rows.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
+import type { Filter } from '../query/filter-tree.ts'
 import type { Plan } from '../query/plan.ts'
 import { varyingHeaders } from './answers.ts'
 import { keyOf } from './collections.ts'
@@ -19,7 +20,7 @@ import { type ItemsLinks, itemsLinks } from './items-links.ts'
 import { type ItemsParameters, type ItemsQuery, limits, readItemsQuery } from './items-query.ts'
 import { linkHeader } from './links.ts'
 import type { Form } from './negotiate.ts'
-import type { CollectionContext } from './ogc-services.ts'
+import type { CollectionContext, OgcServices } from './ogc-services.ts'
 
 export type Asked = {
   /** Of the collection, as the request wrote it. */
@@ -49,7 +50,8 @@ export async function answerItems(context: CollectionContext, asked: Asked): Pro
   return streamAnswer(context, services.slots, known.dataset.applicationId, {
     async begin(signal) {
       const options = { timeoutMs: timeoutOf(undefined), signal }
-      page = await readPage({ source, query, known, parameters }, options)
+      const where = await fastestFilter(services, { known, source }, query, options)
+      page = await readPage({ source, query, known, parameters, where }, options)
       const headers = headersOf(page, query, links)
       return { ...page.answered, headers: asked.form === 'html' ? { ...headers, ...htmlHeaders } : headers }
     },
@@ -68,7 +70,20 @@ export async function answerItems(context: CollectionContext, asked: Asked): Pro
   })
 }
 
+/** A walk keeps its filter, so that cursors stay good; each page may carry it out in another way. */
+async function fastestFilter(
+  { hasUnplacedRows }: OgcServices,
+  opened: { readonly known: CachedDataset; readonly source: Source },
+  { plan, placed }: ItemsQuery,
+  options: Options,
+): Promise<Filter> {
+  if (!placed || (await hasUnplacedRows(opened, placed.geometry, options))) return plan.where
+  return placed.where
+}
+
 type Reading = {
+  /** The filter as it is carried out. */
+  readonly where: Filter
   readonly source: Source
   readonly query: ItemsQuery
   readonly known: CachedDataset
@@ -78,14 +93,14 @@ type Reading = {
 type Options = { readonly timeoutMs: number; readonly signal: AbortSignal }
 
 async function readPage(reading: Reading, options: Options): Promise<FeaturePage> {
-  const { source, query, known, parameters } = reading
+  const { source, query, known, parameters, where } = reading
   const { plan } = query
-  if (parameters.resultType === 'hits') return hits(source, plan, options)
+  if (parameters.resultType === 'hits') return hits(source, { ...plan, where }, options)
   const shape = { geometry: 'geojson', srid: query.crs.srid } as const
   const cursor = parameters.cursor === undefined ? undefined : { text: parameters.cursor, path: 'query/cursor' }
   const page = keysetPage({ plan, key: source.key ?? [], datasetId: known.dataset.id }, cursor, limits.maximum)
   if (!page) return pageByOffset(reading, options)
-  const read = await page.read(await source.rows(page.widen(page.plan), shape, options))
+  const read = await page.read(await source.rows(page.widen({ ...page.plan, where }), shape, options))
   return {
     answered: read.answered,
     numberMatched: await matched(reading, read, page.passed, options),
@@ -99,14 +114,14 @@ async function readPage(reading: Reading, options: Options): Promise<FeaturePage
 
 /** Counted once, on the first page; a page without a next one tells the number itself. */
 async function matched(
-  { source, query: { plan }, parameters }: Reading,
+  { source, query: { plan }, parameters, where }: Reading,
   { next, rows }: ReadPage,
   passed: number,
   options: Options,
 ): Promise<number | undefined> {
   if (rows === undefined || parameters.cursor !== undefined) return undefined
   if (next === undefined && (rows > 0 || passed === 0)) return passed + rows
-  return cheapCount(source, plan, options)
+  return cheapCount(source, { ...plan, where }, options)
 }
 
 async function hits(source: Source, plan: Plan, options: Options): Promise<FeaturePage> {
@@ -116,11 +131,11 @@ async function hits(source: Source, plan: Plan, options: Options): Promise<Featu
 }
 
 /** Rows without a key have no other place than their number, so their pages go on by offset, up to its limit. */
-async function pageByOffset({ source, query }: Reading, options: Options): Promise<FeaturePage> {
+async function pageByOffset({ source, query, where }: Reading, options: Options): Promise<FeaturePage> {
   const { plan, crs } = query
   const limit = plan.limit ?? limits.default
   const shape = { geometry: 'geojson', srid: crs.srid } as const
-  const answered = await source.rows({ ...plan, limit: limit + 1 }, shape, options)
+  const answered = await source.rows({ ...plan, where, limit: limit + 1 }, shape, options)
   const rows = (await Array.fromAsync(answered.batches)).flat() as Cell[][]
   const following = plan.offset + limit
   const hasNext = rows.length > limit && following <= limits.offset

@@ -10,7 +10,7 @@ import { allOf, type Filter } from '../query/filter-tree.ts'
 import { applyOperator } from '../query/operator.ts'
 import { type Column, type Places, type Plan, parsePlan } from '../query/plan.ts'
 import { isScalarType } from '../query/value.ts'
-import { boxFilter } from './bbox.ts'
+import { type BoxFilter, boxFilter, insideOrUnplaced } from './bbox.ts'
 import { geometryOf, keyOf } from './collections.ts'
 import { filterLanguages, readFilter } from './cql-filter.ts'
 import { type Crs, crs84, type KnownCrs } from './crs.ts'
@@ -58,8 +58,14 @@ export const itemsSchema = Type.Object({
 
 export type ItemsParameters = Static<typeof itemsSchema>
 
-/** A request for features: the plan of its rows, and the reference system of its geometries. */
-export type ItemsQuery = { readonly plan: Plan; readonly crs: Crs }
+/** A request for features. */
+export type ItemsQuery = {
+  readonly plan: Plan
+  /** The reference system of the answer's geometries. */
+  readonly crs: Crs
+  /** With a box: the same filter where every feature has a geometry. It finds them faster. */
+  readonly placed?: { readonly geometry: Attribute; readonly where: Filter } | undefined
+}
 
 const places: Places = {
   where: 'query/filter',
@@ -88,15 +94,17 @@ export async function readItemsQuery(
   const columns = faults.attempt(() => featureColumns({ dataset, attributes }, parameters))
   faults.finish()
   const box = await bboxFilter({ dataset, attributes }, parameters, services)
-  const where = allOf([...(equalities ?? []), time, filter, box].filter((part) => part !== undefined))
-  return { plan: { ...(plan as Plan), columns: columns ?? [], where }, crs }
+  const others = [...(equalities ?? []), time, filter].filter((part) => part !== undefined)
+  const where = allOf(box ? [...others, insideOrUnplaced(box)] : others)
+  const placed = box && { geometry: box.geometry, where: allOf([...others, box.inside]) }
+  return { plan: { ...(plan as Plan), columns: columns ?? [], where }, crs, placed }
 }
 
 async function bboxFilter(
   { dataset, attributes }: Described,
   parameters: ItemsParameters,
   { db, readCrs }: Pick<OgcServices, 'db' | 'readCrs'>,
-): Promise<Filter | undefined> {
+): Promise<BoxFilter | undefined> {
   const crs = await crsOf(parameters['bbox-crs'], 'query/bbox-crs', readCrs)
   const geometry = attributes.get(geometryOf(dataset)?.name ?? '')
   return parameters.bbox === undefined ? undefined : boxFilter(parameters.bbox, crs, geometry, db)

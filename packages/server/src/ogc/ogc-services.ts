@@ -6,8 +6,11 @@ import { type Operation, operationUsing } from '../http/operation.ts'
 import type { TileServices } from '../tiles/tile-services.ts'
 import type { ReadCrs } from './crs.ts'
 import { type Root, rootOf } from './links.ts'
+import type { HasUnplacedRows } from './unplaced-rows.ts'
 
-export type OgcServices = DatasetServices & QueryServices & TileServices & { readonly readCrs: ReadCrs }
+export type OgcServices = DatasetServices &
+  QueryServices &
+  TileServices & { readonly readCrs: ReadCrs; readonly hasUnplacedRows: HasUnplacedRows }
 
 export const operation = operationUsing<OgcServices>()
 
