@@ -1,5 +1,5 @@
 // Reference systems of geometries in CQL2: coordinates in the authority's axis order to longitude and latitude.
-import proj4 from 'proj4'
+import { createRequire } from 'node:module'
 import type { Position } from '../../geometry/geojson.ts'
 import { fault } from '../fault.ts'
 import type { Definitions } from '../projection.ts'
@@ -16,6 +16,10 @@ export type FilterCrs = {
   /** Whether the authority puts the northing first. Latitudes come first in all of EPSG's geographic systems. */
   readonly isNorthingFirst?: boolean
 }
+
+// Loaded on demand: few filters name a reference system, and every server would carry the library.
+const require = createRequire(import.meta.url)
+const loadProj4 = (): typeof import('proj4') => require('proj4')
 
 const known: Definitions = {
   4326: '+proj=longlat +datum=WGS84 +no_defs',
@@ -34,7 +38,7 @@ export function degreesFrom({ srid, definitions = {}, isNorthingFirst }: FilterC
   const isGeographic = /\+proj=(longlat|latlong)\b/.test(definition)
   const swaps = isNorthingFirst ?? isGeographic
   if (srid === 4326) return ([lat, lon]) => [lon, lat]
-  const { inverse } = proj4('EPSG:4326', definition)
+  const { inverse } = loadProj4()('EPSG:4326', definition)
   return ([first, second]) => {
     const [lon = Number.NaN, lat = Number.NaN] = inverse(swaps ? [second, first] : [first, second])
     return [Number(lon.toFixed(decimals)), Number(lat.toFixed(decimals))]
