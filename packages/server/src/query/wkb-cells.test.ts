@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { parseWkb } from '../geometry/wkb-geojson.ts'
+import { geometryText } from './geometry-text.ts'
 import { rounded, rowReader } from './wkb-cells.ts'
 
 test('coordinates are rounded to nine decimals as toFixed rounds them', () => {
@@ -26,4 +28,57 @@ test('a cell that is no geometry is null, and others are GeoJSON with their heig
     coordinates: [1, 2, 3],
   })
   assert.equal(read([null]).place, null)
+})
+
+test('a geometry written as WKB is the one written as GeoJSON, with its heights and its rings turned alike', () => {
+  const clockwise = [
+    [0, 0],
+    [0, 4],
+    [4, 4],
+    [4, 0],
+    [0, 0],
+  ]
+  for (const geometry of [
+    { type: 'Point', coordinates: [1, 2, 3] },
+    {
+      type: 'LineString',
+      coordinates: [
+        [0, 0],
+        [179.123456789, -1],
+      ],
+    },
+    { type: 'Polygon', coordinates: [clockwise] },
+    {
+      type: 'MultiPolygon',
+      coordinates: [
+        [clockwise],
+        [
+          [
+            [9, 9],
+            [10, 9],
+            [10, 10],
+            [9, 9],
+          ],
+        ],
+      ],
+    },
+    {
+      type: 'MultiPoint',
+      coordinates: [
+        [1, 2],
+        [3, 4],
+      ],
+    },
+    {
+      type: 'GeometryCollection',
+      geometries: [
+        { type: 'Point', coordinates: [1, 2] },
+        { type: 'Polygon', coordinates: [clockwise] },
+      ],
+    },
+  ]) {
+    const cell = geometryText(geometry, 'wkb') ?? ''
+    assert.deepEqual(parseWkb(Buffer.from(cell, 'hex'))?.geometry, JSON.parse(geometryText(geometry, 'geojson') ?? ''))
+  }
+  assert.equal(geometryText({ type: 'Point', coordinates: ['a'] }, 'wkb'), null)
 })
