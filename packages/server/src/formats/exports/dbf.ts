@@ -120,20 +120,33 @@ export async function* dbfBytes(
   const layouts = fields.map(layoutOf)
   const recordBytes = 1 + layouts.reduce((sum, { width }) => sum + width, 0)
   yield headerOf(fields, layouts, count, recordBytes)
+  // Records joined: a stream costs more for each piece than a record takes to write.
+  const perPiece = Math.max(1, Math.floor(pieceBytes / recordBytes))
+  let records: Buffer[] = []
   for await (const row of rows) {
-    const record = Buffer.alloc(recordBytes, ' ')
-    let at = 1
-    layouts.forEach(({ type, width }, index) => {
-      const value = row[index] ?? (type === 'L' ? '?' : '')
-      record.write(type === 'N' ? value.padStart(width) : value, at)
-      at += width
-    })
-    yield record
+    records.push(recordOf(layouts, recordBytes, row))
+    if (records.length < perPiece) continue
+    yield Buffer.concat(records)
+    records = []
   }
+  yield Buffer.concat(records)
   yield Buffer.of(0x1a)
 }
 
+const pieceBytes = 64 * 1024
+
 type Layout = ReturnType<typeof layoutOf>
+
+function recordOf(layouts: readonly Layout[], bytes: number, row: readonly (string | null)[]): Buffer {
+  const record = Buffer.alloc(bytes, ' ')
+  let at = 1
+  for (const [index, { type, width }] of layouts.entries()) {
+    const value = row[index] ?? (type === 'L' ? '?' : '')
+    record.write(type === 'N' ? value.padStart(width) : value, at)
+    at += width
+  }
+  return record
+}
 
 function headerOf(fields: readonly DbfField[], layouts: readonly Layout[], count: number, recordBytes: number): Buffer {
   const header = Buffer.alloc(32 + fields.length * 32 + 1)
