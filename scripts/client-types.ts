@@ -16,6 +16,8 @@ interface Schema {
   readonly readOnly?: boolean
   readonly description?: string
   readonly title?: string
+  /** Text is taken too, where the parameter of this name says its language. */
+  readonly 'x-text-beside'?: string
 }
 
 interface Parameter {
@@ -175,7 +177,8 @@ const inputOf = (schema: Schema): Schema => ({
   properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => !readOnly)),
 })
 
-function typeOf(schema: Schema, indent = ''): string {
+function typeOf({ 'x-text-beside': language, ...schema }: Schema, indent = ''): string {
+  if (language) return `${typeOf(schema, indent)} | string`
   if (schema.$ref) return nameOf(schema.$ref)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if ('const' in schema) return JSON.stringify(schema.const)

@@ -825,7 +825,7 @@ export interface DatasetsQueryParams {
   /** The attributes to return, or aggregates of them */
   attributes?: string[]
   /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
-  filter?: JsonObject
+  filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
   /** The attributes to sort by; `-` in front sorts downwards */
@@ -882,7 +882,7 @@ export interface DatasetQuery {
 
 export interface AttributeStatisticsParams {
   /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
-  filter?: JsonObject
+  filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
   /** Into how many equally large parts the quantiles divide the values; 100 for percentiles */
@@ -1153,7 +1153,7 @@ export interface TileParams {
   /** The attributes that the features have */
   attributes?: string[]
   /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
-  filter?: JsonObject
+  filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
   /** At most so many features */
@@ -1170,7 +1170,7 @@ export interface TileSetParams {
   /** The attributes that the features have */
   attributes?: string[]
   /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
-  filter?: JsonObject
+  filter?: JsonObject | string
   /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
   'filter-lang'?: string
   /** At most so many features */
