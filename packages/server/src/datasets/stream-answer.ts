@@ -19,12 +19,11 @@ type Begun = {
   write(answered: Answered, signal: AbortSignal): AnswerBody | Promise<AnswerBody>
 }
 
-/** A body with its headers. `whole` is given where it is short enough to be sent at once. */
-export type AnswerBody = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly whole?: Buffer | undefined
-  readonly pieces: AsyncIterable<string | Uint8Array>
-}
+/** A body with its headers: whole where it is short enough to be sent at once, or in pieces. */
+export type AnswerBody = { readonly headers: Readonly<Record<string, string>> } & (
+  | { readonly whole: Buffer }
+  | { readonly pieces: AsyncIterable<string | Uint8Array> }
+)
 
 /**
  * Streams an answer at the reader's speed. A failure before the first rows is an ordinary error; a later one breaks the
@@ -53,15 +52,15 @@ export async function streamAnswer(
   if (signal.aborted) stop()
   try {
     const { headers: own, ...answered } = await begin(query.signal)
-    const { headers: written, whole, pieces } = await write(answered, query.signal)
-    const headers = { ...written, ...own }
-    if (whole) {
+    const written = await write(answered, query.signal)
+    const headers = { ...written.headers, ...own }
+    if ('whole' in written) {
       end()
-      return { headers, body: whole }
+      return { headers, body: written.whole }
     }
     signal.throwIfAborted()
     stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
-    body = Readable.from(pieces, { objectMode: false, highWaterMark: chunkLength })
+    body = Readable.from(written.pieces, { objectMode: false, highWaterMark: chunkLength })
     // Fastify handles the error once it sends the body; until then an unhandled error must not end the process.
     body
       .on('error', () => {})
@@ -83,13 +82,13 @@ export function textBody(
   formatFor: (columns: readonly OutputColumn[]) => Format,
   headers: Readonly<Record<string, string>> = {},
 ): AnswerBody {
-  const text = Array.isArray(batches) ? shortText(batches, formatFor(columns)) : undefined
   const format = formatFor(columns)
-  return {
-    headers: { 'content-type': format.contentType, ...headers },
-    whole: text === undefined ? undefined : Buffer.from(text),
-    pieces: textPieces(batches, format),
-  }
+  const own = { 'content-type': format.contentType, ...headers }
+  if (!Array.isArray(batches)) return { headers: own, pieces: textPieces(batches, format) }
+  const text = shortText(batches, format)
+  return text === undefined
+    ? { headers: own, pieces: textPieces(batches, formatFor(columns)) }
+    : { headers: own, whole: Buffer.from(text) }
 }
 
 const looksAtReader = 10
