@@ -1,4 +1,5 @@
 // Answers of /ogc that are a whole document.
+import Type from 'typebox'
 import type { Answer } from '../http/operation.ts'
 import { mediaTypes } from './links.ts'
 
@@ -6,6 +7,14 @@ import { mediaTypes } from './links.ts'
 export const varyingHeaders = {
   'cache-control': 'private, no-cache',
   vary: 'accept, x-api-key, x-svc-api-key, authorization, authentication',
+}
+
+/** What most operations say of their success. */
+export const linkedDocument = {
+  status: 200,
+  description: 'A document with links',
+  contentType: mediaTypes.json,
+  schema: Type.Unknown(),
 }
 
 /** Bytes, because each kind of document has a media type of its own. */

@@ -5,6 +5,8 @@ export const formParameter = Type.Optional(
   Type.Enum(['json', 'html'], { description: 'The form of the answer; the Accept header is asked otherwise' }),
 )
 
+export const formQuery = Type.Object({ f: formParameter })
+
 export type Form = 'json' | 'html'
 
 type Preference = { readonly type: string; readonly quality: number }

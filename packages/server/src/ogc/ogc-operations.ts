@@ -1,7 +1,7 @@
 /** OGC API at `/ogc`: the datasets as collections of features, a second face of the same queries. */
 import Type from 'typebox'
 import type { Operation } from '../http/operation.ts'
-import { jsonAnswer } from './answers.ts'
+import { jsonAnswer, linkedDocument } from './answers.ts'
 import { apiDocument } from './api-document.ts'
 import { collectionDocument, withExtents } from './collection-document.ts'
 import { collectionAccess, findCollection, listCollections, openCollection } from './collections.ts'
@@ -12,13 +12,12 @@ import { answerItems } from './items-answer.ts'
 import { itemSchema, itemsSchema } from './items-query.ts'
 import { landingDocument } from './landing.ts'
 import { addressOf, type Link, mediaTypes, ownLinks } from './links.ts'
-import { chooseForm, formParameter } from './negotiate.ts'
-import { type CollectionContext, type OgcServices, operation, type PublicContext, rootFor } from './ogc-services.ts'
+import { formParameter, formQuery } from './negotiate.ts'
+import { type CollectionContext, formFor, type OgcServices, operation, rootFor } from './ogc-services.ts'
 import { pageFile } from './page-files.ts'
 import { schemaOperations } from './schema-operations.ts'
 import { tileOperations } from './tile-operations.ts'
 
-const formQuery = Type.Object({ f: formParameter })
 const listLimits = { default: 100, maximum: 1_000 }
 const listQuery = Type.Object({
   f: formParameter,
@@ -26,17 +25,8 @@ const listQuery = Type.Object({
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Skips so many collections' })),
 })
 
-const document = {
-  status: 200,
-  description: 'A document with links',
-  contentType: mediaTypes.json,
-  schema: Type.Unknown(),
-}
-const features = { ...document, contentType: mediaTypes.geojson, headers: ['Link', 'Content-Crs'] }
+const features = { ...linkedDocument, contentType: mediaTypes.geojson, headers: ['Link', 'Content-Crs'] }
 const queryFailures = [413, 429, 502, 504]
-
-const formFor = ({ request }: PublicContext, wanted: 'json' | 'html' | undefined) =>
-  chooseForm(wanted, request.headers.accept)
 
 export const ogcOperations: readonly Operation<OgcServices>[] = [
   operation({
@@ -46,7 +36,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     summary: 'The landing page',
     access: 'public',
     query: formQuery,
-    success: document,
+    success: linkedDocument,
     handle: (context, { query }) => {
       const form = formFor(context, query.f)
       const root = rootFor(context)
@@ -61,7 +51,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     summary: 'The conformance classes that hold',
     access: 'public',
     query: formQuery,
-    success: document,
+    success: linkedDocument,
     handle: (context, { query }) => {
       const form = formFor(context, query.f)
       const root = rootFor(context)
@@ -77,7 +67,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     summary: 'The API definition: this document',
     access: 'public',
     query: formQuery,
-    success: { ...document, contentType: mediaTypes.openApi },
+    success: { ...linkedDocument, contentType: mediaTypes.openApi },
     handle: (context, { query }) => {
       const root = rootFor(context)
       const document = apiDocument(ogcOperations, root.url)
@@ -100,7 +90,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     summary: 'The collections',
     access: { class: 'datasets', level: 'execute' },
     query: listQuery,
-    success: document,
+    success: linkedDocument,
     handle: (context, { query }) => answerCollections(context, query),
   }),
   operation({
@@ -110,7 +100,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     summary: 'A collection',
     access: collectionAccess,
     query: formQuery,
-    success: document,
+    success: linkedDocument,
     async handle(context, { params: { id }, query }) {
       const form = formFor(context, query.f)
       const root = rootFor(context)

@@ -6,6 +6,7 @@ import { type Operation, operationUsing } from '../http/operation.ts'
 import type { TileServices } from '../tiles/tile-services.ts'
 import type { ReadCrs } from './crs.ts'
 import { type Root, rootOf } from './links.ts'
+import { chooseForm, type Form } from './negotiate.ts'
 import type { HasUnplacedRows } from './unplaced-rows.ts'
 
 export type OgcServices = DatasetServices &
@@ -20,5 +21,8 @@ type Context = Parameters<Operation<OgcServices>['handle']>[0]
 export type CollectionContext = Context & { scope: Scope }
 
 export type PublicContext = Context
+
+export const formFor = ({ request }: PublicContext, wanted: Form | undefined): Form =>
+  chooseForm(wanted, request.headers.accept)
 
 export const rootFor = ({ request, services, tree }: PublicContext): Root => rootOf(services.baseUrl(request), tree)

@@ -6,25 +6,25 @@ import { noQuery } from '../http/query-string.ts'
 import { serveTile } from '../tiles/serve-tile.ts'
 import { readTile } from '../tiles/tile-request.ts'
 import type { LoadedTileSource } from '../tiles/tile-source-type.ts'
-import { jsonAnswer } from './answers.ts'
+import { jsonAnswer, linkedDocument } from './answers.ts'
 import { collectionAccess, findCollection, reachDataset } from './collections.ts'
 import { documentPage } from './html-pages.ts'
 import { addressOf, mediaTypes, ownLinks, type Root } from './links.ts'
-import { chooseForm, formParameter } from './negotiate.ts'
-import { type CollectionContext, type OgcServices, operation, type PublicContext, rootFor } from './ogc-services.ts'
+import { formQuery } from './negotiate.ts'
+import {
+  type CollectionContext,
+  formFor,
+  type OgcServices,
+  operation,
+  type PublicContext,
+  rootFor,
+} from './ogc-services.ts'
 import { isWithin, tileMatrixSetId, tileMatrixSetUri, webMercatorQuad } from './tile-matrix-set.ts'
 import { limitsAt, type TiledCollection, tilesetDocument, tilesetJson, tilesetsDocument } from './tileset.ts'
 
-const formQuery = Type.Object({ f: formParameter })
 const tilesetQuery = Type.Object({
   f: Type.Optional(Type.Enum(['json', 'html', 'tilejson'], { description: 'The form of the answer' })),
 })
-const document = {
-  status: 200,
-  description: 'A document with links',
-  contentType: mediaTypes.json,
-  schema: Type.Unknown(),
-}
 
 /** A document as JSON or, for people, as a page. */
 function answer(
@@ -38,9 +38,6 @@ function answer(
 
 type Linked = ReturnType<typeof ownLinks>[number]
 
-const formOf = ({ request }: PublicContext, wanted: 'json' | 'html' | undefined) =>
-  chooseForm(wanted, request.headers.accept)
-
 export const tileOperations: readonly Operation<OgcServices>[] = [
   operation({
     id: 'ogc.tileMatrixSets',
@@ -49,10 +46,10 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
     summary: 'The tile matrix sets',
     access: 'public',
     query: formQuery,
-    success: document,
+    success: linkedDocument,
     handle(context, { query }) {
       const root = rootFor(context)
-      const form = formOf(context, query.f)
+      const form = formFor(context, query.f)
       return answer(context, 'Tile matrix sets', form, {
         links: ownLinks((f) => addressOf(root, '/tileMatrixSets', { f }), form),
         tileMatrixSets: [
@@ -73,10 +70,10 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
     summary: 'A tile matrix set',
     access: 'public',
     query: formQuery,
-    success: document,
+    success: linkedDocument,
     handle(context, { params, query }) {
       checkMatrixSet(params.tileMatrixSetId)
-      const form = formOf(context, query.f)
+      const form = formFor(context, query.f)
       return answer(context, tileMatrixSetId, form, {
         ...webMercatorQuad,
         links: matrixSetLinks(rootFor(context), form),
@@ -90,10 +87,10 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
     summary: 'The tilesets of a collection',
     access: collectionAccess,
     query: formQuery,
-    success: document,
+    success: linkedDocument,
     async handle(context, { params: { id }, query }) {
       const collection = await tiledCollection(context, id)
-      const form = formOf(context, query.f)
+      const form = formFor(context, query.f)
       return answer(
         context,
         `Tiles of ${collection.dataset.name}`,
@@ -109,13 +106,13 @@ export const tileOperations: readonly Operation<OgcServices>[] = [
     summary: 'A tileset of a collection',
     access: collectionAccess,
     query: tilesetQuery,
-    success: document,
+    success: linkedDocument,
     async handle(context, { params, query: { f } }) {
       checkMatrixSet(params.tileMatrixSetId)
       const collection = await tiledCollection(context, params.id)
       const root = rootFor(context)
       if (f === 'tilejson') return jsonAnswer(tilesetJson(root, collection))
-      const form = formOf(context, f)
+      const form = formFor(context, f)
       return answer(
         context,
         `${collection.dataset.name} in ${tileMatrixSetId}`,
