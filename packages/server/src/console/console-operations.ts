@@ -3,30 +3,14 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
+import { pagePolicy } from '../http/page-policy.ts'
 import { etagOf, isUnchanged } from '../resource/revision.ts'
 import { type ConsoleFile, type ConsoleFiles, consoleFile } from './console-files.ts'
 
-/**
- * Nothing comes from elsewhere and nothing is written inline, so neither a dataset nor a style can bring in code. Scripts
- * carry it too: a worker obeys the policy of its own file.
- */
-const policyFor = (frameAncestors: string): string =>
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "worker-src 'self'",
-    "style-src 'self'",
-    // MapLibre's style sheet has its icons inside.
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    `frame-ancestors ${frameAncestors}`,
-  ].join('; ')
-
-const policy = policyFor("'none'")
+/** Scripts carry it too: a worker obeys the policy of its own file. */
+const policy = pagePolicy({ formAction: "'none'", frameAncestors: "'none'" })
 /** Maps that were shared may stand in pages of others. */
-const sharePolicy = policyFor('*')
+const sharePolicy = pagePolicy({ formAction: "'none'", frameAncestors: '*' })
 
 const longest = 'public, max-age=31536000, immutable'
 /** The files' names change with their content, the page's does not. */

@@ -1,26 +1,14 @@
 // The frame of every page below /ogc. Nothing in it is inline, so that no value of a dataset can become code or style.
 import { escapeHtml } from '../formats/html.ts'
 import type { Answer } from '../http/operation.ts'
+import { pagePolicy } from '../http/page-policy.ts'
 import { varyingHeaders } from './answers.ts'
 import { addressOf, type Link, type Root } from './links.ts'
-
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "style-src 'self'",
-  // MapLibre's style sheet has its icons inside.
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ')
 
 export const htmlHeaders = {
   ...varyingHeaders,
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': policy,
+  'content-security-policy': pagePolicy({ formAction: "'self'", frameAncestors: "'none'" }),
 }
 
 /** A map of the features at an address, or of the tiles of a TileJSON within bounds. */
