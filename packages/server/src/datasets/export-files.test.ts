@@ -48,7 +48,7 @@ describe('files of exports', () => {
     const key = keyOf('once', 'a', unwatchedMs)
     const all = await Promise.all([1, 2, 3].map(() => files.make(key, forever, write)))
     assert.equal(made, 1)
-    assert.equal(new Set(all.map(({ etag }) => etag)).size, 1)
+    assert.equal(new Set(all.map(({ tag }) => tag)).size, 1)
     for (const { handle } of all) await handle.close()
     const old = new Date(Date.now() - unwatchedMs - 1_000)
     await utimes(join(directory, 'once', 'a'), old, old)
@@ -56,7 +56,7 @@ describe('files of exports', () => {
     const again = await files.make(key, forever, write)
     await again.handle.close()
     assert.equal(made, 2)
-    assert.notEqual(again.etag, all[0]?.etag)
+    assert.notEqual(again.tag, all[0]?.tag)
   })
 
   test('leave nothing behind when they fail, or when nobody waits for them any more', async () => {

@@ -13,7 +13,7 @@ import { partsOf } from '../formats/exports/export-order.ts'
 export type ExportKey = { readonly applicationId: string; readonly hash: string; readonly maxAgeMs: number }
 
 /** An open file. It can be read even if it is removed from the cache meanwhile; whoever has it closes it. */
-export type ExportFile = { readonly handle: FileHandle; readonly size: number; readonly etag: string }
+export type ExportFile = { readonly handle: FileHandle; readonly size: number; readonly tag: string }
 
 /** Writes the file at this path. */
 type WriteFile = (path: string, signal: AbortSignal) => Promise<void>
@@ -122,7 +122,7 @@ async function openFile(path: string, maxAgeMs: number): Promise<ExportFile | un
       return {
         handle,
         size,
-        etag: `"${ino.toString(36)}-${Math.trunc(mtimeMs * 1000).toString(36)}-${size.toString(36)}"`,
+        tag: `${ino.toString(36)}-${Math.trunc(mtimeMs * 1000).toString(36)}-${size.toString(36)}`,
       }
     }
   } catch (error) {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { byteRangeOf } from '../http/byte-range.ts'
 import type { Answer } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
+import { etagOf, isUnchanged } from '../resource/revision.ts'
 import type { ExportFile } from './export-files.ts'
 
 export async function fileAnswer(
@@ -10,10 +11,11 @@ export async function fileAnswer(
   file: ExportFile,
   own: Readonly<Record<string, string>>,
 ): Promise<Answer> {
-  const { handle, size, etag } = file
+  const { handle, size, tag } = file
+  const etag = etagOf(tag)
   const headers = { ...own, etag, 'accept-ranges': 'bytes' }
   try {
-    if (isHeld(request, etag)) {
+    if (isUnchanged(request, tag)) {
       await handle.close()
       return { status: 304, headers }
     }
@@ -37,11 +39,6 @@ export async function fileAnswer(
     await handle.close()
     throw error
   }
-}
-
-function isHeld({ headers }: FastifyRequest, etag: string): boolean {
-  const held = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
-  return held.includes(etag) || held.includes('*')
 }
 
 /** Of GET only; and not if the reader has a part of another file (If-Range). */
