@@ -3,6 +3,8 @@ import type { Sample } from './statistics.ts'
 
 export type Rounds = {
   readonly count: number
+  /** At most so many come before. */
+  readonly warmUps: number
   /** When no further round is begun. */
   readonly deadline: number
   note(text: string): void
@@ -23,7 +25,8 @@ export async function runCase(part: string, one: Case, rounds: Rounds): Promise<
     }
   }
   for (const contender of contenders) await attempt(contender, async () => contender.equal?.())
-  if (longRounds === undefined) for (const contender of left) await attempt(contender, () => contender.measure())
+  if (longRounds === undefined)
+    for (const contender of left) await attempt(contender, () => warmUp(contender, one, rounds))
   const samples: Record<string, Sample[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]))
   for (let round = 0; round < (longRounds ?? rounds.count) && hasTime(round, rounds); round++)
     for (const contender of round % 2 === 0 ? [...left] : [...left].toReversed())
@@ -31,6 +34,22 @@ export async function runCase(part: string, one: Case, rounds: Rounds): Promise<
   const measured = Object.entries(samples).filter(([, taken]) => taken.length > 0)
   return { part, ...about, samples: Object.fromEntries(measured) }
 }
+
+/**
+ * Rounds until one brings less than a twentieth: an engine that compiles while it runs needs tens of thousands of requests
+ * to come to its speed, and servers run for weeks.
+ */
+async function warmUp({ measure }: Contender, { better }: Case, { warmUps, deadline }: Rounds): Promise<void> {
+  let best = await measure()
+  for (let round = 1; round < warmUps && performance.now() < deadline; round++) {
+    const next = await measure()
+    const gain = better === 'more' ? next.value / best.value : best.value / next.value
+    if (!(gain > leastGain)) return
+    best = next
+  }
+}
+
+const leastGain = 1.05
 
 /** One round is always measured. */
 const hasTime = (round: number, { deadline }: Rounds): boolean => round === 0 || performance.now() < deadline

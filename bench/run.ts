@@ -19,8 +19,8 @@ const fullMinutes = 25
 const quickMinutes = 3
 /** With less left no further part is begun. */
 const leastPartMs = 10_000
-/** Of each case, after one that warms up. */
-const rounds = { full: 4, quick: 3 }
+/** Of each case. */
+const rounds = { full: { count: 4, warmUps: 8 }, quick: { count: 3, warmUps: 1 } }
 
 process.chdir(resolve(import.meta.dirname, '..'))
 const { values, positionals } = parseArgs({
@@ -75,10 +75,10 @@ async function runPart(part: Part, bench: Bench): Promise<void> {
   if (isWhole && left < Math.max(most / 2, leastPartMs)) return note(`${part.name} was left out: the time is up`)
   say(part.name)
   const deadline = performance.now() + Math.min(most, left)
-  const count = isQuick ? rounds.quick : rounds.full
+  const amount = isQuick ? rounds.quick : rounds.full
   try {
     for await (const one of part.cases(bench)) {
-      const outcome = await runCase(part.name, one, { count, deadline, note })
+      const outcome = await runCase(part.name, one, { ...amount, deadline, note })
       outcomes.push(outcome)
       for (const { work, ours, unit, peer, ratios } of linesOf(outcome))
         say(`  ${work}: ${median(ours).toFixed(1)} ${unit}${peer && `, ${median(ratios).toFixed(2)} × ${peer}`}`)

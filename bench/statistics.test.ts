@@ -42,6 +42,7 @@ test('a benchmark measures forth and back, and leaves out a contender that answe
   }
   const { samples } = await runCase('part', one, {
     count: 2,
+    warmUps: 1,
     deadline: Number.POSITIVE_INFINITY,
     note: (text) => notes.push(text),
   })
