@@ -52,6 +52,10 @@ export type Inspection = { attributes: AttributeDto[]; bytes: number | null; row
 /** An open dataset: one interface for tables, queries, web services and functions. */
 export type Source = {
   rows(plan: Plan, shape: Shape, options: SelectOptions): Promise<Answered>
+  /**
+   * A plan that reads one row by its key, for other keys too. Undefined if it is no such plan, or if nothing would be gained.
+   */
+  rowByKey?(plan: Plan, shape: Shape, options: SelectOptions): Promise<RowByKey | undefined>
   /** The query plan; nothing is run. */
   explain(plan: Plan, options: SelectOptions): Promise<unknown>
   /** The tie-breaker for keyset paging; absent if rows have no key. */
@@ -68,6 +72,9 @@ export type Source = {
   /** Only for an engine without PostGIS that sends row blocks for other threads. */
   readonly inBlocks?: BlockSource
 }
+
+/** The row with the key that has this value, in its canonical form. */
+export type RowByKey = (value: string, options: SelectOptions) => Promise<Answered>
 
 export type BlockSource = {
   readonly connection: Connection & Required<Pick<Connection, 'selectBlocks'>>

@@ -14,6 +14,7 @@ import { formatOf, shownPlan } from './answer-format.ts'
 import { dataset as datasetResource } from './dataset.ts'
 import { exportAnswer } from './exports.ts'
 import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
+import { answerRow, rememberRow } from './look-ups.ts'
 import {
   askedFilter,
   cursorParameter,
@@ -127,6 +128,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
         places: queryPlaces,
       })
     },
+    answerNow: (context, { id }) => answerRow(context, id),
   }),
   operation({
     ...common,
@@ -164,7 +166,8 @@ type Asked = {
 async function answer(context: Context, id: string, asked: Asked) {
   const { datasetCache, sources, slots } = context.services
   const { parameters, query, schema } = asked
-  const { dataset, attributes, parameters: own } = await datasetCache.get(context.scope, id)
+  const known = await datasetCache.get(context.scope, id)
+  const { dataset, attributes, parameters: own } = known
   const formatName = chooseFormat(parameters.format, context.request.headers.accept)
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(context.tree, schema, own))
@@ -190,6 +193,12 @@ async function answer(context: Context, id: string, asked: Asked) {
       given: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
       begin: (whileRead) => source.rows(shown, shape, { timeoutMs, signal: whileRead }),
     })
+  }
+  if (request.method === 'GET') {
+    const { accept } = request.headers
+    const asked = { tree: context.tree, accept, known, source, plan, shown, shape, format: formatName }
+    // What fails here fails below too, where somebody hears of it.
+    rememberRow(asked).catch(() => {})
   }
   const count = own.has('count') ? undefined : readCount(parameters.count)
   return streamAnswer(context, slots, dataset.applicationId, {

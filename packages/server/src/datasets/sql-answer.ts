@@ -1,6 +1,6 @@
 // Runs plans on databases: the pushed part in SQL, the rest in memory.
 import type { Batches } from '../db/guarded.ts'
-import type { Sql } from '../db/sql.ts'
+import { rebindable, type Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Connection } from '../query/connection.ts'
@@ -30,15 +30,57 @@ export async function answerInSql(
   const dialect = await place.connection.dialect({ ...place.subject, ...options, srid: shape.srid })
   const { pushed, condition, rest } = splitPlan(plan, dialect)
   if (rest) return answerRest(place, relation, dialect, { pushed, condition, rest }, shape, options)
+  return select(place.connection, { ...written({ relation, plan, shape, dialect, condition }), options })
+}
+
+type Written = { readonly statement: Sql; readonly columns: readonly Column[]; readonly changes: Changes }
+
+type Writing = {
+  readonly relation: Relation
+  readonly plan: Plan
+  readonly shape: Shape
+  readonly dialect: Dialect
+  readonly condition: SplitPlan['condition']
+}
+
+/** The statement of a plan that needs nothing else, and how to read its answer. */
+function written({ relation, plan, shape, dialect, condition }: Writing): Written {
   const render = (column: Column, value: Sql) => dialect.transferSql(column, value, shape)
-  const statement = planSql(plan, relation, dialect, render, condition)
-  const { width, batches } = await place.connection.select(statement, { ...options, isStream: true })
-  if (width !== plan.columns.length) {
+  const changes = plan.columns.map((column) => dialect.reading(column, shape))
+  return { statement: planSql(plan, relation, dialect, render, condition), columns: plan.columns, changes }
+}
+
+async function select(
+  connection: Connection,
+  { statement, columns, changes, options }: Written & { readonly options: SelectOptions },
+): Promise<Answered> {
+  const { width, batches } = await connection.select(statement, { ...options, isStream: true })
+  if (width !== columns.length) {
     // Start reading and stop: an unread answer keeps its connection.
     for await (const _ of batches) break
     throw new ApiError('upstream_failed', 'The database server sent other columns than were asked for.')
   }
-  return { columns: plan.columns, batches: readCells(batches, plan.columns, dialect, shape) }
+  return { columns, batches: changed(batches, changes) }
+}
+
+/**
+ * The plan as a function of the one value in its filter, for the next values: writing the statement takes longer than
+ * everything else here. Undefined if there is no such function.
+ */
+export async function answererInSql(
+  { connection, subject }: SqlPlace,
+  relation: Relation,
+  plan: Plan,
+  shape: Shape,
+  value: string,
+  options: SelectOptions,
+): Promise<((value: string, options: SelectOptions) => Promise<Answered>) | undefined> {
+  const dialect = await connection.dialect({ ...subject, ...options, srid: shape.srid })
+  const { condition, rest } = splitPlan(plan, dialect)
+  if (rest) return undefined
+  const { statement, ...reading } = written({ relation, plan, shape, dialect, condition })
+  const rebind = rebindable(statement, value)
+  return rebind && ((other, options) => select(connection, { ...reading, statement: rebind(other), options }))
 }
 
 async function answerRest(
@@ -107,6 +149,7 @@ export function sqlAbilities(
 }
 
 type Change = (cell: string) => string | null
+type Changes = readonly (Change | undefined)[]
 
 function readCells(batches: Batches, columns: readonly Column[], dialect: Dialect, shape: Shape): Batches {
   return changed(
@@ -115,7 +158,7 @@ function readCells(batches: Batches, columns: readonly Column[], dialect: Dialec
   )
 }
 
-function changed(batches: Batches, changes: readonly (Change | undefined)[]): Batches {
+function changed(batches: Batches, changes: Changes): Batches {
   const places = changes.flatMap((change, index) => (change ? [{ change, index }] : []))
   if (places.length === 0) return batches
   if (!Array.isArray(batches)) return changedStream(batches, places)

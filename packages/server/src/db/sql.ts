@@ -79,6 +79,14 @@ export function and(conditions: readonly Sql[]): Sql {
   )
 }
 
+/** The same statement with another value in the one place that has this value; undefined if there is not exactly one. */
+export function rebindable({ parts }: Sql, value: SqlValue): ((other: SqlValue) => Sql) | undefined {
+  const isMeant = (part: string | Bound): boolean => typeof part !== 'string' && part.value === value
+  const place = parts.findIndex(isMeant)
+  if (place === -1 || parts.findLastIndex(isMeant) !== place) return undefined
+  return (other) => ({ [brand]: true, parts: parts.with(place, { value: other }) })
+}
+
 /** The text with $n markers and the values, as the wire wants them. */
 export function compileSql({ parts }: Sql): { text: string; values: SqlValue[] } {
   const values: SqlValue[] = []

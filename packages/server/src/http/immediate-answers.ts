@@ -1,26 +1,27 @@
 /**
- * Answers from memory, sent before the framework sees the request: routing, hooks and reply objects would take as long as
- * everything else that such an answer needs. The key and the ACL are checked first, by the same functions as ever. Whatever
- * is not plainly a success in memory goes the usual way through `mount.ts`, which then also says what is wrong.
+ * Answers that take next to nothing, sent before the framework sees the request: routing, hooks and reply objects would take
+ * as long as everything else. The key and the ACL are checked first, by the same functions as ever. Whatever is not plainly
+ * a success goes the usual way through `mount.ts`, which then also says what is wrong.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Scope } from '../access/acl.ts'
+import type { Caller, Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import type { CommonHeaders } from './common-headers.ts'
 import { admit } from './mount.ts'
 import type { Answer, Operation } from './operation.ts'
-import { parseQueryString, pathOf, queryOf } from './query-string.ts'
+import { parseQueryString, pathOf, type QueryTree, queryOf } from './query-string.ts'
 import { requestIdOf } from './request-id.ts'
-import { isWhole, writeWhole } from './send-answer.ts'
+import { openRequestSignal, type RequestSignal } from './request-signal.ts'
+import { answerFinisher, isWhole, type Ready, writeWhole } from './send-answer.ts'
 
 export type Surroundings<S> = {
   readonly authority: Authority
   readonly services: S
   readonly commonHeaders: CommonHeaders
   readonly trustsProxy: boolean
-  /** Called once for each answer, when the connection has taken it. */
+  /** Called once for each answer, when the connection has taken it, and for a client that has left. */
   onAnswered(operation: Operation<S>, answered: Answered): void
 }
 
@@ -42,34 +43,52 @@ export function answerImmediately<S>(
     .flatMap((operation) => immediateRoute(operation))
     .sort((a, b) => b.prefix.length - a.prefix.length)
   const { server } = app
-  const usual = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
+  const usual = server.listeners('request') as Handle[]
   const protocols = rememberProtocols(app, surroundings.trustsProxy)
   server.removeAllListeners('request')
+  const goUsualWay: Handle = (request, response) => {
+    for (const handle of usual) handle.call(server, request, response)
+  }
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const begun = performance.now()
-    if (isAnswered(request, response, begun)) return
-    for (const handle of usual) handle.call(server, request, response)
-  })
-
-  function isAnswered(request: IncomingMessage, response: ServerResponse, begun: number): boolean {
     const { url = '' } = request
     const route = routes.find(({ prefix }) => url.startsWith(prefix))
-    if (!route || url.length > maxUrlLength || !isPlainGet(request)) return false
-    const protocol = protocols.of(request)
+    const protocol = route && url.length <= maxUrlLength && isPlainGet(request) && protocols.of(request)
     const answer = protocol && readyAnswer(route, request, url, surroundings)
-    if (!answer) return false
-    const status = answer.status ?? route.operation.success.status
+    if (!answer) return goUsualWay(request, response)
+    const taken = { operation: route.operation, request, response, begun, protocol }
+    if (!(answer instanceof Promise)) return write(taken, answer)
+    const usual = (): void => (request.socket.destroyed ? noteLeft(taken) : goUsualWay(request, response))
+    answer.then((ready) => (ready ? write(taken, ready) : usual()), usual)
+  })
+
+  function write(taken: Taken<S>, { status, headers, body }: Ready): void {
+    const { operation, request, response, protocol } = taken
     const requestId = requestIdOf(request)
-    const common = surroundings.commonHeaders({ protocol }, route.operation.isTile)
-    writeWhole(response, { status, common, requestId, isHead: false }, answer.headers, answer.body)
-    const done = (): void => {
-      const seconds = (performance.now() - begun) / 1000
-      surroundings.onAnswered(route.operation, { request, requestId, status, seconds })
-    }
+    const common = surroundings.commonHeaders({ protocol }, operation.isTile)
+    writeWhole(response, { status, common, requestId, isHead: false }, headers, body)
+    const done = (): void => note(taken, requestId, status)
     if (isTaken(request.socket)) done()
     else response.once('close', done)
-    return true
   }
+
+  const noteLeft = (taken: Taken<S>): void => note(taken, requestIdOf(taken.request), 499)
+
+  function note({ operation, request, begun }: Taken<S>, requestId: string, status: number): void {
+    const seconds = (performance.now() - begun) / 1000
+    surroundings.onAnswered(operation, { request, requestId, status, seconds })
+  }
+}
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A request that may be answered here. */
+type Taken<S> = {
+  readonly operation: Operation<S>
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly begun: number
+  readonly protocol: FastifyRequest['protocol']
 }
 
 const maxUrlLength = 2_000
@@ -83,6 +102,7 @@ const isPlainGet = ({ method, headers }: IncomingMessage): boolean =>
 type Route<S> = {
   readonly operation: Operation<S>
   readonly answerNow: NonNullable<Operation<S>['answerNow']>
+  readonly finish: ReturnType<typeof answerFinisher>
   /** The path up to its first parameter. */
   readonly prefix: string
   readonly pattern: RegExp
@@ -95,32 +115,80 @@ function immediateRoute<S>(operation: Operation<S>): Route<S>[] {
   if (!answerNow) return []
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '([\\w-]+)')}$`)
-  return [{ operation, answerNow, prefix: path.slice(0, path.indexOf('{')), pattern, names }]
+  const finish = answerFinisher(operation)
+  return [{ operation, answerNow, finish, prefix: path.slice(0, path.indexOf('{')), pattern, names }]
 }
 
 function readyAnswer<S>(
-  { operation, answerNow, pattern, names }: Route<S>,
+  route: Route<S>,
   request: IncomingMessage,
   url: string,
   { authority, services }: Surroundings<S>,
-): (Answer & { headers: Record<string, string>; body: Uint8Array | undefined }) | undefined {
+): Ready | undefined | Promise<Ready | undefined> {
+  const { operation, answerNow, pattern, names } = route
   const matched = pattern.exec(pathOf(url))
   if (!matched) return undefined
   const params: Record<string, string> = {}
   for (const [index, name] of names.entries()) params[name] = matched[index + 1] ?? ''
   try {
     const tree = parseQueryString(queryOf(url))
-    const { headers, rawHeaders } = request
+    const { rawHeaders } = request
     const caller = operation.access === 'public' ? undefined : authenticate({ rawHeaders, query: tree }, authority)
     if (caller instanceof Promise) return unused(caller)
-    const scope = caller && admit(operation, caller, { params, query: tree })
-    const answer = answerNow({ services, scope: scope as Scope, tree, headers }, params)
-    if (!answer || !isWhole(answer)) return undefined
-    if (caller) authority.noteRequest?.(caller)
-    return answer
+    const scope = caller && (admit(operation, caller, { params, query: tree }) as Scope)
+    const context = new NowContext({ services, request, tree, caller, authority }, scope as Scope)
+    const answer = answerNow(context, params)
+    if (!(answer instanceof Promise)) return finished(route, context, answer)
+    return answer.then((found) => finished(route, context, found)).finally(() => context.release())
   } catch {
     // The usual way comes to the same result, and explains it.
     return undefined
+  }
+}
+
+/** The answer with all headers, in its coding. */
+function finished<S>(
+  { finish }: Route<S>,
+  { headers, given: { caller, authority } }: NowContext<S>,
+  answer: Answer | undefined,
+): Ready | undefined | Promise<Ready> {
+  if (!answer || !isWhole(answer)) return undefined
+  if (caller) authority.noteRequest?.(caller)
+  return finish(answer, headers['accept-encoding'])
+}
+
+type Given<S> = {
+  readonly services: S
+  readonly request: IncomingMessage
+  readonly tree: QueryTree
+  readonly caller: Caller | undefined
+  readonly authority: Authority
+}
+
+class NowContext<S> {
+  readonly services: S
+  readonly tree: QueryTree
+  readonly headers: IncomingMessage['headers']
+  readonly scope: Scope
+  readonly given: Given<S>
+  #opened: RequestSignal | undefined
+
+  constructor(given: Given<S>, scope: Scope) {
+    this.services = given.services
+    this.tree = given.tree
+    this.headers = given.request.headers
+    this.scope = scope
+    this.given = given
+  }
+
+  get signal(): AbortSignal {
+    const { caller, authority, request } = this.given
+    this.#opened ??= openRequestSignal(request.socket, caller && ((end) => authority.revocation.watch(caller, end)))
+    return this.#opened.signal
+  }
+
+  release(): void {
+    this.#opened?.release()
   }
 }
 

@@ -37,6 +37,8 @@ export type ContextOf<A extends Access, S> = {
   readonly signal: AbortSignal
 } & (A extends 'public' ? object : A extends 'key' ? { caller: Caller } : { caller: Caller; scope: Scope })
 
+type NowContext<S> = Pick<ContextOf<'public', S>, 'services' | 'tree' | 'signal'> & { headers: IncomingHttpHeaders }
+
 /**
  * The response. Names of headers are in lower case. A body is sent as JSON unless it is a stream or bytes; `json` is already
  * serialized. `isKept`: the body is the same object in every such answer, so its compressed form can be cached.
@@ -89,15 +91,13 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   /** The answer is a tile: no browser shows it as a document, so it goes without the headers that guard documents. */
   isTile?: boolean
   /**
-   * The answer as `handle` would give it, if it is all in memory; undefined sends the request the usual way, and so does
-   * an error. It must change nothing unless it answers. Only for GET.
+   * The answer as `handle` would give it, if it takes next to nothing; undefined sends the request the usual way, and so
+   * does an error. It must change nothing unless it answers. Only for GET.
    */
   answerNow?: (
-    context: { services: S; tree: QueryTree; headers: IncomingHttpHeaders } & (A extends 'public' | 'key'
-      ? object
-      : { scope: Scope }),
+    context: NowContext<S> & (A extends 'public' | 'key' ? object : { scope: Scope }),
     params: PathParameters<P>,
-  ) => Answer | undefined
+  ) => Answer | undefined | Promise<Answer | undefined>
   /** The successful answer. */
   success: {
     status: number

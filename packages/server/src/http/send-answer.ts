@@ -47,11 +47,37 @@ export function answerSender(operation: DeclaredOperation, commonHeaders: Common
   }
 }
 
+/** An answer of bytes with all its headers, to be written whole. */
+export type Ready = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | undefined
+}
+
+type Whole = Answer & Pick<Ready, 'headers' | 'body'>
+
+/** A tile has its headers and its coding already; other answers of bytes get theirs. */
+export function answerFinisher(operation: DeclaredOperation) {
+  const { success, isTile } = operation
+  const isCompressed = mayCompress(operation)
+  return (
+    { status = success.status, headers: own, body }: Whole,
+    accepted: string | undefined,
+  ): Ready | Promise<Ready> => {
+    if (isTile || body === undefined) return { status, headers: own, body }
+    const headers: OwnHeaders = { ...keyedHeaders, ...own }
+    const coding = isCompressed ? codingOf(headers, body, accepted) : 'identity'
+    if (coding === 'identity') return { status, headers, body }
+    markCompressed(headers, coding)
+    return compressedBody(body, coding).then((bytes) => ({ status, headers, body: bytes }))
+  }
+}
+
 /** Status and the headers of every answer. */
 type Head = { readonly status: number; readonly common: Readonly<Record<string, string>> }
 
 /** A tile has all its headers and its coding already. */
-export const isWhole = (answer: Answer): answer is Answer & { headers: OwnHeaders; body: Uint8Array | undefined } =>
+export const isWhole = (answer: Answer): answer is Whole =>
   answer.headers !== undefined && (answer.body === undefined || answer.body instanceof Uint8Array)
 
 /** What a key gives access to is not for shared caches, nor for another key. */

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { Agent, get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { immediateClient } from '../../testing/immediate.ts'
 import { pmtilesOf, pyramid } from '../../testing/tile-archives.ts'
 import { type TileApp, tileApp } from '../../testing/tiles.ts'
 import { listen } from '../events.ts'
@@ -13,16 +11,10 @@ import { listen } from '../events.ts'
 // One database is enough: it is about what is sent from memory.
 
 let maps: TileApp
-let address: string
+let client: Awaited<ReturnType<typeof immediateClient>>
 let paths: { points: string; archive: string; basemap: string }
-const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-/** Requests that the framework has handled. */
-let handled = 0
-const count = (): void => void handled++
-const frameworkChannel = 'tracing:fastify.request.handler:start'
 
 before(async () => {
-  subscribe(frameworkChannel, count)
   maps = await tileApp({ TRUST_PROXY: 'true' })
   await maps.script(`
     CREATE TABLE places (id int PRIMARY KEY, name text, geom geometry(Point, 4326));
@@ -36,44 +28,14 @@ before(async () => {
   const points = await maps.tileSource({ source, ...extent, headers: { 'x-origin': 'here' } })
   const archive = await maps.tileSource({ type: 'tilelive', source: 'pmtiles://world.pmtiles' })
   paths = { points: `/tiles/${points}/0/0/0`, archive: `/tiles/${archive}/1/1/0`, basemap: '/tiles/basemap/0/0/0' }
-  address = await maps.app.http.listen({ port: 0, host: '127.0.0.1' })
+  client = await immediateClient(maps.app.http)
 })
 after(async () => {
-  unsubscribe(frameworkChannel, count)
-  agent.destroy()
+  client.close()
   await maps.close()
 })
 
-type Sent = { status: number; headers: Record<string, unknown>; body: Buffer }
-
-/** Of the connection, or different for each request. */
-const ofTheMoment = new Set(['date', 'connection', 'keep-alive', 'x-request-id'])
-const lasting = (headers: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !ofTheMoment.has(name)))
-
-async function overSocket(path: string, headers: Record<string, string>, method = 'GET'): Promise<Sent> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  get(`${address}${path}`, { agent, headers, method }, resolve).on('error', reject)
-  const answer = await promise
-  return { status: answer.statusCode ?? 0, headers: lasting(answer.headers), body: await buffer(answer) }
-}
-
-async function throughFramework(path: string, headers: Record<string, string>): Promise<Sent> {
-  const reply = await maps.app.http.inject({ method: 'GET', url: path, headers })
-  return { status: reply.statusCode, headers: lasting(reply.headers), body: reply.rawPayload }
-}
-
 const keyed = (): Record<string, string> => ({ 'x-api-key': maps.tenant.developer })
-
-/** Asks until the answer comes from memory: the first request on a connection, and after each second, loads something. */
-async function immediately(path: string, headers: Record<string, string>): Promise<Sent> {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const before = handled
-    const sent = await overSocket(path, headers)
-    if (handled === before) return sent
-  }
-  throw new Error(`${path} was always answered by the framework`)
-}
 
 describe('a tile from memory', () => {
   const requests: [what: string, headers: Record<string, string>, query: string][] = [
@@ -89,29 +51,29 @@ describe('a tile from memory', () => {
       for (const path of Object.values(paths)) {
         const url = `${path}.pbf${query}`
         const all = { ...keyed(), ...headers }
-        const usual = await throughFramework(url, all)
+        const usual = await client.throughFramework(url, all)
         assert.ok(usual.status < 400, `${usual.body}`)
-        assert.deepEqual(await immediately(url, all), usual)
+        assert.deepEqual(await client.immediately(url, all), usual)
       }
     })
   }
 
   test('with a current version may be kept, before and behind the framework', async () => {
-    const described = await throughFramework(paths.points.replace('/0/0/0', '/index.json'), keyed())
+    const described = await client.throughFramework(paths.points.replace('/0/0/0', '/index.json'), keyed())
     const [template] = JSON.parse(described.body.toString()).tiles as [string]
     const url = `${paths.points}.pbf${new URL(template).search}`
-    const sent = await immediately(url, keyed())
+    const sent = await client.immediately(url, keyed())
     assert.equal(sent.headers['cache-control'], 'private, max-age=3600')
-    assert.deepEqual(sent, await throughFramework(url, keyed()))
+    assert.deepEqual(sent, await client.throughFramework(url, keyed()))
   })
 
   test('keeps the request id that the client gives, and gets one otherwise', async () => {
-    await immediately(`${paths.points}.pbf`, keyed())
-    const reply = await fetch(`${address}${paths.points}.pbf`, {
+    await client.immediately(`${paths.points}.pbf`, keyed())
+    const reply = await fetch(`${client.address}${paths.points}.pbf`, {
       headers: { ...keyed(), 'x-request-id': 'id-of-the-client' },
     })
     assert.equal(reply.headers.get('x-request-id'), 'id-of-the-client')
-    const other = await fetch(`${address}${paths.points}.pbf`, { headers: keyed() })
+    const other = await fetch(`${client.address}${paths.points}.pbf`, { headers: keyed() })
     assert.match(other.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
   })
 
@@ -122,9 +84,9 @@ describe('a tile from memory', () => {
       listen('tile', (event) => heard.push(event)),
     ]
     try {
-      await immediately(`${paths.points}.pbf`, keyed())
+      await client.immediately(`${paths.points}.pbf`, keyed())
       heard.length = 0
-      await immediately(`${paths.points}.pbf`, keyed())
+      await client.immediately(`${paths.points}.pbf`, keyed())
     } finally {
       for (const end of stop) end()
     }
@@ -132,8 +94,8 @@ describe('a tile from memory', () => {
   })
 
   test('has a body for GET only', async () => {
-    await immediately(`${paths.points}.pbf`, keyed())
-    const sent = await overSocket(`${paths.points}.pbf`, keyed(), 'HEAD')
+    await client.immediately(`${paths.points}.pbf`, keyed())
+    const sent = await client.overSocket(`${paths.points}.pbf`, keyed(), 'HEAD')
     assert.equal(sent.status, 200)
     assert.equal(sent.body.length, 0)
   })
@@ -141,7 +103,7 @@ describe('a tile from memory', () => {
 
 describe('a tile of an archive that is not cached', () => {
   let uncached: TileApp
-  let url: string
+  let own: typeof client
   let id: string
   before(async () => {
     uncached = await tileApp({ TILE_CACHE_MB: '0' })
@@ -152,20 +114,15 @@ describe('a tile of an archive that is not cached', () => {
       ...{ type: 'tilelive', source: 'pmtiles://world.pmtiles', minZoom: 0, maxZoom: 5 },
       extentLngLat: [-180, -85, 180, 85],
     })
-    url = await uncached.app.http.listen({ port: 0, host: '127.0.0.1' })
+    own = await immediateClient(uncached.app.http)
   })
-  after(() => uncached.close())
+  after(async () => {
+    own.close()
+    await uncached.close()
+  })
 
-  const ask = async (tile: string): Promise<Sent & { isImmediate: boolean }> => {
-    const before = handled
-    const headers = { 'x-api-key': uncached.tenant.developer, 'accept-encoding': 'gzip' }
-    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    get(`${url}/tiles/${id}/${tile}.pbf`, { agent, headers }, resolve).on('error', reject)
-    const answer = await promise
-    const body = await buffer(answer)
-    const status = answer.statusCode ?? 0
-    return { status, headers: lasting(answer.headers), body, isImmediate: handled === before }
-  }
+  const ask = (tile: string) =>
+    own.ask(`/tiles/${id}/${tile}.pbf`, { 'x-api-key': uncached.tenant.developer, 'accept-encoding': 'gzip' })
 
   test('is read at once when it was read a moment ago, with the same answer', async () => {
     for (const tile of ['0/0/0', '2/1/1', '2/3/3', '5/0/0']) {
@@ -202,21 +159,21 @@ describe('a tile in memory is refused', () => {
   ]
   for (const [what, status, path, headers] of refused) {
     test(what, async () => {
-      await immediately(`${paths.points}.pbf`, keyed())
-      assert.equal((await overSocket(path(), headers())).status, status)
+      await client.immediately(`${paths.points}.pbf`, keyed())
+      assert.equal((await client.overSocket(path(), headers())).status, status)
     })
   }
 
   test('with a method that it does not have', async () => {
-    await immediately(`${paths.points}.pbf`, keyed())
+    await client.immediately(`${paths.points}.pbf`, keyed())
     for (const method of ['POST', 'DELETE'])
-      assert.equal((await overSocket(`${paths.points}.pbf`, keyed(), method)).status, 405, method)
+      assert.equal((await client.overSocket(`${paths.points}.pbf`, keyed(), method)).status, 405, method)
   })
 
   test('to a key of another application, as if it did not exist', async () => {
-    await immediately(`${paths.points}.pbf`, keyed())
+    await client.immediately(`${paths.points}.pbf`, keyed())
     const stranger = await maps.app.tenant('strangers')
-    const ask = () => overSocket(`${paths.points}.pbf`, { 'x-api-key': stranger.developer })
+    const ask = () => client.overSocket(`${paths.points}.pbf`, { 'x-api-key': stranger.developer })
     for (let attempt = 0; attempt < 3; attempt++) assert.equal((await ask()).status, 404)
   })
 
@@ -224,8 +181,8 @@ describe('a tile in memory is refused', () => {
     const body = { type: 'app', permissions: { '*': { '*': '*' } } }
     const made = await maps.app.call('POST', '/api/v1/apikeys', { key: maps.tenant.developer, body })
     const key = made.body.id as string
-    await immediately(`${paths.points}.pbf`, { 'x-api-key': key })
+    await client.immediately(`${paths.points}.pbf`, { 'x-api-key': key })
     await maps.app.call('DELETE', `/api/v1/apikeys/${key}`, { key: maps.tenant.developer })
-    assert.equal((await overSocket(`${paths.points}.pbf`, { 'x-api-key': key })).status, 401)
+    assert.equal((await client.overSocket(`${paths.points}.pbf`, { 'x-api-key': key })).status, 401)
   })
 })

@@ -12,7 +12,7 @@ import { type AttributeDto, attributesOf } from '../attribute-dto.ts'
 import type { Dataset } from '../dataset-record.ts'
 import type { DatasetType, Means, Source } from '../dataset-type.ts'
 import type { RunRest } from '../remaining-plan.ts'
-import { answerInSql, explainInSql, sqlAbilities } from '../sql-answer.ts'
+import { answererInSql, answerInSql, explainInSql, sqlAbilities } from '../sql-answer.ts'
 
 export const tableType: DatasetType = {
   parameters: () => [],
@@ -63,6 +63,13 @@ function tableSource(dataset: Dataset, connection: Connection, runRest: RunRest)
         ...boundOf(plan, key),
         isOurs: true,
       }).catch(blame(connection)),
+    async rowByKey(plan, shape, options) {
+      const bound = boundOf(plan, key)
+      if (bound.reads !== 'row' || plan.where.kind !== 'compare' || connection.isForeign) return undefined
+      const { value } = plan.where
+      const read = await answererInSql(there, { from, key, isTable: false }, plan, shape, value, options)
+      return read && ((other, asked) => read(other, { ...asked, ...bound, isOurs: true }))
+    },
     explain: async (plan, options) =>
       explainInSql(there, await relation(plan, options), plan, { ...options, ...explainedAs(boundOf(plan, key)) }),
   }
