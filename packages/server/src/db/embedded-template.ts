@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync, constants as fsConstants } from 'node:fs'
-import { cp, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, cp, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -55,6 +55,14 @@ async function copyDurably(source: string, target: string): Promise<void> {
   await sync(target)
 }
 
+/** Holds nobody's data: what one user has installed (root, building an image) another one serves with. */
+async function makeReadable(directory: string): Promise<void> {
+  await chmod(directory, 0o755)
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  }
+}
+
 async function sync(path: string): Promise<void> {
   const file = await open(path)
   await file.sync()
@@ -89,6 +97,7 @@ if (import.meta.main) {
   else {
     const start = performance.now()
     await prepareTemplate()
+    await makeReadable(templateDirectory())
     const seconds = ((performance.now() - start) / 1000).toFixed(1)
     process.stdout.write(`The template of the embedded database is ready (${seconds} s): ${templateDirectory()}\n`)
   }
