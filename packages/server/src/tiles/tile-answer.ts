@@ -32,18 +32,29 @@ export function tileHeaders(
   tile: CachedTile,
   compression: Compression,
 ): Record<string, string> {
+  const asked = tree[versionParameter]
   const headers: Record<string, string> = {
     'content-type': types[extension],
     // A URL with the current version is immutable; any other is revalidated each time.
-    'cache-control': tree[versionParameter] === version ? 'private, max-age=3600' : 'private, no-cache',
+    'cache-control': asked === version ? 'private, max-age=3600' : 'private, no-cache',
     vary,
     etag: etagOf(revisionOf(tile, compression)),
   }
   if (tile.features !== undefined) headers['x-tile-features'] = tile.features
   if (compression !== 'identity') headers['content-encoding'] = compression
-  for (const [name, value] of Object.entries(source.headers)) headers[name.toLowerCase()] = value
+  const isOtherVersion = asked !== undefined && asked !== version
+  for (const [name, value] of Object.entries(source.headers)) {
+    const lower = name.toLowerCase()
+    if (!(isOtherVersion && caching.has(lower))) headers[lower] = value
+  }
   return headers
 }
+
+/**
+ * Not sent where the address names another version: for up to a second a replica does not know the newest one, and a shared cache
+ * would keep the old tile under the address of the new one.
+ */
+const caching = new Set(['cache-control', 'expires', 'surrogate-control'])
 
 /** Serves a TileJSON, or 304 if the client already has it. */
 export function described(request: FastifyRequest, body: object, headers: Record<string, string> = {}): Answer {

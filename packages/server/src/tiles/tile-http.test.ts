@@ -277,4 +277,22 @@ describe('every answer', () => {
     const reply = await get(`0/0/0.mvt${address.search}`)
     assert.equal(reply.headers['cache-control'], 'private, max-age=3600')
   })
+
+  test('is kept by shared caches as its source says, but never under an address with another version', async () => {
+    const forever = { 'cache-control': 'public, max-age=31536000, immutable', 'surrogate-control': 'max-age=31536000' }
+    const dataset = await maps.dataset({ source: 'places' })
+    const headers = { ...forever, expires: 'Thu, 31 Dec 2037 23:55:55 GMT', 'x-own': 'kept' }
+    const open = await maps.tileSource({ source: dataset, minZoom: 0, maxZoom: 6, headers })
+    const address = new URL((await maps.get(`/tiles/${open}/index.json`)).json().tiles[0])
+    const ask = async (search: string) => (await maps.get(`/tiles/${open}/0/0/0.mvt${search}`)).headers
+    for (const search of ['', address.search]) {
+      assert.equal((await ask(search))['cache-control'], forever['cache-control'], search)
+    }
+    // A replica that has not seen the new version yet would fill the address of the new tile with the old one.
+    const other = await ask('?tile-version=other')
+    assert.equal(other['cache-control'], 'private, no-cache')
+    assert.equal(other['surrogate-control'], undefined)
+    assert.equal(other.expires, undefined)
+    assert.equal(other['x-own'], 'kept')
+  })
 })
