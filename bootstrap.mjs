@@ -41,6 +41,7 @@ const testPackages = [
   { name: 'openssl', purpose: 'certificates', isPresent: () => isOnPath('openssl') },
   { name: 'nats-server', purpose: 'NATS', isPresent: () => isOnPath('nats-server') },
   { name: 'nginx-light', purpose: 'nginx', isPresent: () => isOnPath('nginx') },
+  { name: 'pgbouncer', purpose: 'PgBouncer', isPresent: () => isOnPath('pgbouncer') },
   { name: 'jq', purpose: 'jq', isPresent: () => isOnPath('jq') },
   { name: 'python3-geopandas', purpose: 'GeoPandas', isPresent: () => existsSync(`${debianPython}/geopandas`) },
   { name: 'python3-owslib', purpose: 'OWSLib', isPresent: () => existsSync(`${debianPython}/owslib`) },

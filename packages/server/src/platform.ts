@@ -7,6 +7,7 @@ import type { Db, Queryable } from './db/db.ts'
 import { openEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
+import { refuseTransactionPooling } from './db/session-pooling.ts'
 import { ApiError, StartError } from './errors.ts'
 import { loadSecrets, setUp } from './first-start.ts'
 import { installBaseStyles } from './maps/install-base-styles.ts'
@@ -34,6 +35,7 @@ export async function openDatabase(
   try {
     // After opening, because a new embedded database is a copy of a template with its own file modes.
     await closeToOthers(directory, onError)
+    if (url) await refuseTransactionPooling(url)
     return { db, applied: await migrate(db) }
   } catch (error) {
     await db.close()
