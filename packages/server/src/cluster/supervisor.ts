@@ -85,11 +85,10 @@ export function createSupervisor(count: number, log: Log): Supervisor {
 
   /** Never more processes than `count`, by which their connections and their memory are divided. */
   async function renew(slot: Slot): Promise<boolean> {
-    slot.isRetiring = true
-    await slot.process?.end('retire')
-    const isReady = await slot.ready
+    // While the others are starting, this one is all that answers.
+    const isReady = (await hasReady(slots.filter((other) => other !== slot))) && (await exchangeProcess(slot))
     if (!isReady && !hasStopped)
-      log('error', { worker: slot.number }, 'a new worker did not start; the other workers were not restarted')
+      log('error', { worker: slot.number }, 'a worker did not start; the other workers were not restarted')
     return isReady
   }
 
@@ -111,6 +110,16 @@ export function createSupervisor(count: number, log: Log): Supervisor {
       isRestarting = false
     },
   }
+}
+
+const hasReady = async (slots: readonly Slot[]): Promise<boolean> =>
+  (await Promise.all(slots.map(({ ready }) => ready))).some(Boolean)
+
+/** Ends the process; whether the next one listens. */
+async function exchangeProcess(slot: Slot): Promise<boolean> {
+  slot.isRetiring = true
+  await slot.process?.end('retire')
+  return slot.ready
 }
 
 const emptySlot = (number: number): Slot => ({
