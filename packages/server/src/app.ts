@@ -16,8 +16,11 @@ export type App = {
   work(): Promise<void>
   /** Lets clients leave for another process, so that none of their requests fails when this one closes. */
   retire(): Promise<void>
-  /** Graceful shutdown: finishes running requests, refuses new ones, and closes everything but the database. */
-  close(): Promise<void>
+  /**
+   * Graceful shutdown: finishes running requests, refuses new ones, and closes everything but the database. With `lateRequests`
+   * those that come by open connections are answered for a moment, because their clients cannot know better.
+   */
+  close(options?: { lateRequests: boolean }): Promise<void>
 }
 
 /** Builds the HTTP server on a database; it does not listen yet. */
@@ -51,14 +54,18 @@ export async function createApp(options: ServiceOptions): Promise<App> {
       hasRetired = true
       await stopAccepting(http.server)
     },
-    async close() {
+    async close({ lateRequests } = { lateRequests: false }) {
       hasStopped = true
       open.pause()
+      const closeHttp = async (): Promise<void> => {
+        if (lateRequests) await stopAccepting(http.server)
+        // A stream that ends now leaves a connection behind that would wait for more requests.
+        const sweeping = setInterval(closeIdle, 200)
+        await http.close()
+        clearInterval(sweeping)
+      }
       // At once: the server waits for the streams that agents finish, and agents may still be asked by other replicas.
-      // A stream that ends now leaves a connection behind that would wait for more requests.
-      const sweeping = setInterval(closeIdle, 200)
-      await Promise.all([http.close(), services.agents.close()])
-      clearInterval(sweeping)
+      await Promise.all([closeHttp(), services.agents.close()])
       await open.close()
     },
   }

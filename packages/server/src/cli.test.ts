@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { rm, stat } from 'node:fs/promises'
-import { type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Environment, runCommandLine, type Server, startServer } from '../testing/command-line.ts'
@@ -57,7 +57,16 @@ describe('the command line', () => {
     }
   })
 
-  test('a request under way is answered before the server stops, with 0', async () => {
+  test('a request under way is answered before the server stops, and so is the next by an open connection, with 0', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const byOpenConnection = async (): Promise<IncomingMessage> => {
+      const asked = request(`${server.url}/api/v1/styles`, { headers: { 'x-api-key': master }, agent }).end()
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      answer.resume()
+      await once(answer, 'end')
+      return answer
+    }
+    assert.equal((await byOpenConnection()).headers.connection, 'keep-alive')
     const slow = request(`${server.url}/api/v1/styles`, {
       method: 'POST',
       headers: { 'x-api-key': master, 'content-type': 'application/json', expect: '100-continue' },
@@ -66,6 +75,9 @@ describe('the command line', () => {
     await once(slow, 'continue')
     const stopped = server.stop('SIGTERM')
     await until(() => server.output().includes('"stopping"'))
+    // No client can know that it is the last, and one whose request is cut cannot know what became of it.
+    const last = await byOpenConnection()
+    assert.deepEqual([last.statusCode, last.headers.connection], [200, 'close'])
     slow.end('"style":{"version":8,"sources":{},"layers":[]}}')
     const [answer] = (await once(slow, 'response')) as [IncomingMessage]
     assert.equal(answer.statusCode, 201)

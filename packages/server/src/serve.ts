@@ -52,7 +52,7 @@ export async function serve(
     const loading = setImmediate().then(() => import('./app.ts'))
     const platform = await opening
     try {
-      await serveOn(platform, await loading, { config, logger, stop, endProgress, member })
+      await serveOn(platform, await loading, { config, logger, stop, endProgress, member, isTerminal })
     } finally {
       await platform.db.close()
     }
@@ -69,13 +69,14 @@ type Running = {
   logger: Logger
   stop: AbortSignal
   member: Member | undefined
+  isTerminal: boolean
   endProgress(): void
 }
 
 async function serveOn(
   platform: Platform,
   { createApp }: Program,
-  { config, logger, stop, member, endProgress }: Running,
+  { config, logger, stop, member, isTerminal, endProgress }: Running,
 ): Promise<void> {
   const { db, secrets } = platform
   const about = { version: await readVersion() }
@@ -109,7 +110,8 @@ async function serveOn(
     control?.close()
     figures?.close()
     const drainTimer = setTimeout(() => app.http.server.closeAllConnections(), drainMs)
-    await app.close()
+    // Who presses Ctrl-C on a terminal waits for nobody.
+    await app.close({ lateRequests: stop.aborted && !isTerminal })
     clearTimeout(drainTimer)
   }
 }
