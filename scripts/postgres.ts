@@ -2,13 +2,15 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
-// Lives as long as its standard input. That pipe closes however this process ends, so the cluster never outlives it.
+// Lives as long as its standard input, and gives each line of it to pg_ctl. That pipe closes however this process ends, so the
+// cluster never outlives it.
 const supervisor = `
   set -eu
-  dir=$(mktemp -d -t graticule-postgres.XXXXXX)
+  dir=$(mktemp -d "$3/graticule-postgres.XXXXXX")
   trap 'status=$?; [ $status = 0 ] || cat "$dir/log" >&2; rm -rf "$dir"' EXIT
   "$1/initdb" -D "$dir/data" -U postgres --auth=trust --no-sync --encoding=UTF8 --locale=C.UTF-8 >"$dir/log" 2>&1
   cat >>"$dir/data/postgresql.conf" <<END
@@ -16,31 +18,57 @@ const supervisor = `
     port = $2
     unix_socket_directories = ''
     max_connections = 200
-    fsync = off
-    synchronous_commit = off
-    full_page_writes = off
+    $4
 END
-  "$1/pg_ctl" -D "$dir/data" -l "$dir/log" --wait start >>"$dir/log" 2>&1
+  control() { "$1/pg_ctl" -D "$dir/data" -l "$dir/log" --wait $2 >>"$dir/log" 2>&1; }
+  control "$1" start
   echo ready
-  read -r _ || true
-  "$1/pg_ctl" -D "$dir/data" --mode=immediate stop >>"$dir/log" 2>&1
+  while read -r action; do
+    if control "$1" "$action"; then echo done; else echo failed; fi
+  done
+  if control "$1" status; then control "$1" "stop --mode=immediate"; fi
 `
 
-// A PostgreSQL cluster of its own that is thrown away afterwards; the URL is its superuser's.
-export async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+// A cluster that nobody needs after a power cut.
+const careless = 'fsync = off\nsynchronous_commit = off\nfull_page_writes = off'
+
+export interface PostgresOptions {
+  // Lines of postgresql.conf instead of those that give up durability.
+  settings?: string
+  // Where its data is.
+  parent?: string
+  env?: NodeJS.ProcessEnv
+}
+
+export interface PostgresCluster {
+  // Its superuser's.
+  url: string
+  // An action of pg_ctl, such as `restart --mode=immediate`.
+  control(action: string): Promise<void>
+  stop(): Promise<void>
+}
+
+// A PostgreSQL cluster of its own that is thrown away afterwards.
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
+  const { settings = careless, parent = tmpdir(), env = process.env } = options
   const port = await freePort()
-  const command = ['sh', '-c', supervisor, 'sh', binDirectory(), String(port)]
+  const command = ['sh', '-c', supervisor, 'sh', binDirectory(), String(port), parent, settings]
   // PostgreSQL refuses to run as root.
   if (process.getuid?.() === 0) command.unshift('runuser', '-u', 'postgres', '--')
   const [file = '', ...args] = command
   // Detached, so that Ctrl-C in the terminal reaches only us and the cluster is stopped in order.
-  const child = spawn(file, args, { cwd: '/', detached: true, stdio: 'pipe' })
+  const child = spawn(file, args, { cwd: '/', detached: true, stdio: 'pipe', env })
   const exited = once(child, 'exit')
   const errors = text(child.stderr)
   const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)])
   if (!isReady) throw new Error(`PostgreSQL did not start:\n${await errors}`)
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    async control(action) {
+      child.stdin.write(`${action}\n`)
+      const [answer] = await once(child.stdout, 'data')
+      if (!String(answer).startsWith('done')) throw new Error(`pg_ctl ${action} failed`)
+    },
     async stop() {
       child.stdin.end()
       await exited

@@ -1,0 +1,25 @@
+import { connections } from './cases/connections.ts'
+import { databaseOutage } from './cases/database-outage.ts'
+import { databaseFull, dataDirectoryFull } from './cases/disk-full.ts'
+import { killOnEmbedded, killOnPostgres } from './cases/kill.ts'
+import { rollingReplicas, rollingWorkers } from './cases/rolling-restart.ts'
+import { idempotency, rateLimit, revocation } from './cases/shared-state.ts'
+import { uploadsOnReplicas } from './cases/uploads-on-replicas.ts'
+import { vanishingClients } from './cases/vanishing-clients.ts'
+import type { Fault } from './fault.ts'
+
+export const faults: readonly Fault[] = [
+  killOnPostgres,
+  killOnEmbedded,
+  uploadsOnReplicas,
+  databaseOutage,
+  dataDirectoryFull,
+  databaseFull,
+  rollingReplicas,
+  rollingWorkers,
+  revocation,
+  rateLimit,
+  idempotency,
+  connections,
+  vanishingClients,
+]
