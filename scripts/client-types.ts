@@ -86,6 +86,7 @@ const names: Readonly<Record<string, string>> = {
   ContactpointsDeliveriesParams: 'PageParams',
   OutboxListItem: 'OutboxEntry',
   OutboxGetAnswer: 'OutboxMail',
+  UsageGetParams: 'UsageParams',
   ServerConfigAnswer: 'ServerConfig',
   ServerHealthAnswer: 'ServerHealth',
   AuthConfirmsignupPathParams: 'ConfirmSignupPathParams',

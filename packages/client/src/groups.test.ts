@@ -80,6 +80,11 @@ test('contactPoints, their deliveries and the outbox', async () => {
   await contactPoints.delete(id)
 })
 
+test('server.usage is what the application of the key uses', async () => {
+  const [usage, ...others] = await client.server.usage({ interval: 'month' })
+  assert.deepEqual([usage?.applicationId, others], [server.tenant.id, []])
+})
+
 test('client.tileSources, tiles, styles and maps send the requests of their operations', async () => {
   const source = "SELECT 1 AS id, 'Null' AS name, ST_SetSRID(ST_Point(1, 1), 4326) AS geom"
   const dataset = await client.datasets.create({ type: 'sql', name: 'Point', source })

@@ -33,7 +33,11 @@ export async function createApp(options: ServiceOptions): Promise<App> {
   const isLeaving = () => hasStopped || hasRetired
   const open = await openServices({ ...options, isStopping, listener: () => listener })
   const { services, authority } = open
-  const limits = { bodyLimit: config.BODY_LIMIT, hstsSubDomains: config.HSTS !== '' }
+  const limits = {
+    bodyLimit: config.BODY_LIMIT,
+    hstsSubDomains: config.HSTS !== '',
+    countAnswer: services.usage.addAnswer,
+  }
   const trustProxy = trustedProxies(config)
   const http = await createServer(operations, authority, services, {
     logger,

@@ -233,6 +233,18 @@ const settings = Type.Object({
       description: 'Serves /metrics on this port too, without a key; unset: only with a master key on PORT',
     }),
   ),
+  METRICS_APPLICATIONS: Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+    description: 'Of how many applications /metrics has figures of their own: those with most requests; 0 has none',
+  }),
+  USAGE_DAYS: Type.Integer({
+    minimum: 31,
+    maximum: 36_500,
+    default: 400,
+    description: 'How long the daily usage of applications is remembered',
+  }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'What is logged; `info` logs every request',

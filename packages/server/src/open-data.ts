@@ -12,7 +12,7 @@ import type { Exports } from './datasets/exports.ts'
 import type { MemoryThreads } from './datasets/memory-source-threads.ts'
 import { openHeaders } from './datasets/secret-headers.ts'
 import { createSources } from './datasets/sources.ts'
-import { createStreamSlots } from './datasets/stream-slots.ts'
+import { createStreamSlots, type OnQuery } from './datasets/stream-slots.ts'
 import { lambdaSettings } from './datasets/types/lambda-settings.ts'
 import { createRestCache } from './datasets/types/rest-cache.ts'
 import type { Db } from './db/db.ts'
@@ -32,9 +32,10 @@ type DataOptions = {
   readonly share: MachineShare
   readonly egress: Egress
   readonly memoryThreads: MemoryThreads
+  readonly onQuery: OnQuery
 }
 
-export function createData({ db, secrets, config, share, egress, memoryThreads, logger }: DataOptions) {
+export function createData({ db, secrets, config, share, egress, memoryThreads, logger, onQuery }: DataOptions) {
   const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
   const poolSize = config.STREAMS_PER_APPLICATION + 2
   const maxConnections = config.TENANT_CONNECTIONS
@@ -57,7 +58,7 @@ export function createData({ db, secrets, config, share, egress, memoryThreads, 
     openHeaders: (dataset) => openHeaders(dataset, secrets),
     threads: memoryThreads,
   })
-  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS)
+  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS, onQuery)
   const exports = createExports({ db, connections, config, share, logger })
   return { connections, sources, slots, exports }
 }

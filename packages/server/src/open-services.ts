@@ -45,10 +45,11 @@ import { createBaseStyleReader } from './maps/base-style-file.ts'
 import { createFonts } from './maps/fonts.ts'
 import { createKnownStyles } from './maps/map-operations.ts'
 import { createSprites } from './maps/sprites.ts'
-import { createMetrics, type Gauges } from './metrics/metrics.ts'
+import { createMetrics, type Gauges, type Metrics } from './metrics/metrics.ts'
 import { createReadCrs } from './ogc/crs.ts'
 import { createUnplacedCheck } from './ogc/unplaced-rows.ts'
 import { createData } from './open-data.ts'
+import { type OpenUsage, openUsage } from './open-usage.ts'
 import { resources } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
 import type { BaseServices } from './resource/resource.ts'
@@ -66,6 +67,8 @@ import { createTiles } from './tiles/tile-services.ts'
 import { createTiling, type Tiling, type TilingOptions } from './tiles/tiling.ts'
 import { createStorageQuota } from './uploads/storage-quota.ts'
 import { createUploading, type Uploading } from './uploads/uploading.ts'
+import { applicationMetrics } from './usage/application-metrics.ts'
+import type { Tallies } from './usage/tallies.ts'
 
 /** The settings that the service itself reads. */
 type AppConfig = Omit<Config, 'PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
@@ -98,7 +101,7 @@ export type OpenServices = {
   close(): Promise<void>
 }
 
-const usageFlushMs = 60_000
+const upkeepMs = 60_000
 
 /** The base map, fonts and sprites that come with the service. */
 const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
@@ -109,23 +112,21 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const bus = await openBusOf(options)
   const egress = await openEgress(config, db, () => listener()?.server.address())
   const fetchTools = fetchToolsInProcess(listener)
-  const agents = await openAgents({ ...options, share, stream: egress.stream, bus, fetchTools })
+  const { usage, tileUse, fileBytesOf, ...counting } = openUsage(options)
+  const agents = await openAgents({ ...options, ...counting, share, stream: egress.stream, bus, fetchTools })
   const { authority, ...credentials } = createAuthority(options, share)
   const styleCheck = createStyleCheck()
   const memoryThreads = createMemoryThreads(share)
-  const data = createData({ db, secrets, config, share, logger, egress, memoryThreads })
+  const data = createData({ ...counting, db, secrets, config, share, logger, egress, memoryThreads })
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
   const onStatus = (id: string) => member?.tellUpload(id)
   const uploading = createUploading({ db, ...data, tiling, config, share, onStatus, onError })
-  const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress })
-  const metrics = createMetrics(gaugesOf({ agents, slots: data.slots, tiling }), about.version.tag, member?.figures)
+  const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress, ...counting })
+  const metrics = openMetrics(options, gaugesOf({ agents, slots: data.slots, tiling }), usage)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
-  const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
-  const flushUsage = () => authority.keys.flush().catch(warning('key usage was not written'))
-  const sweep = () => sweepSessions(db, windowSeconds).catch(warning('ended sessions were not swept'))
-  const usageTimer = setInterval(() => void Promise.all([flushUsage(), sweep()]), usageFlushMs).unref()
+  const upkeep = startUpkeep(options, authority)
   const baseUrl = baseUrlFor(config)
   const base: BaseServices = {
     ...{ db, secrets, generations: createGenerations() },
@@ -137,7 +138,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...{ about, isStopping, baseUrl, health: createHealth(db), storage, metrics },
     ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
-    tiles: createTiles(base, tiling, budgetOf(config)),
+    ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage, fileBytesOf },
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),
     ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
@@ -152,7 +153,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     authority,
     work: () => jobs.start().then(uploading.start),
     pause() {
-      clearInterval(usageTimer)
+      upkeep.pause()
       metrics.close()
       storage.close()
     },
@@ -166,9 +167,18 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
       data.exports.files.close()
       await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])
       await Promise.all([data.connections.close(), egress.close()])
-      await flushUsage()
+      await Promise.all([upkeep.flush(), usage.close()])
     },
   }
+}
+
+/** Writes the last use of keys behind, and sweeps ended sessions. */
+function startUpkeep({ db, logger }: OpenOptions, { keys }: Authority) {
+  const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
+  const flush = () => keys.flush().catch(warning('key usage was not written'))
+  const sweep = () => sweepSessions(db, windowSeconds).catch(warning('ended sessions were not swept'))
+  const timer = setInterval(() => void Promise.all([flush(), sweep()]), upkeepMs).unref()
+  return { flush, pause: () => clearInterval(timer) }
 }
 
 const storeOf = createStores(resources)
@@ -222,6 +232,9 @@ const openEgress = async (config: AppConfig, db: Db, listening: () => AddressInf
     own: ownServicesOf(config, listening),
   })
 
+const openMetrics = ({ config, about, member }: OpenOptions, gauges: Gauges, usage: Tallies): Metrics =>
+  createMetrics(gauges, about.version.tag, member?.figures, applicationMetrics(usage, config.METRICS_APPLICATIONS))
+
 /** Gauges: values that are read when they are scraped. */
 const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlots; tiling: Tiling }): Gauges => ({
   agent_invocations_in_flight: { help: 'Invocations of agents that are under way', read: () => agents.inFlight() },
@@ -265,10 +278,12 @@ async function createMaps({ config, ...parts }: MapParts) {
   }
 }
 
+type MessageParts = Omit<ServiceOptions, 'about'> & { egress: Egress } & Pick<OpenUsage, 'onDelivered'>
+
 /** Mail and messages to contact points: outbox rows that are sent in the background. */
-function createMessages({ db, secrets, logger, config, egress }: Omit<ServiceOptions, 'about'> & { egress: Egress }) {
+function createMessages({ db, secrets, logger, config, egress, onDelivered }: MessageParts) {
   const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
-  const sending = createSending({ db, onError })
+  const sending = createSending({ db, onError, onDelivered })
   const register = sending.add
   const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
   const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register })

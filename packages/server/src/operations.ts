@@ -39,6 +39,7 @@ import { tileSource, tileSourceOperations } from './tiles/tile-source.ts'
 import { removalOperations } from './uploads/removals.ts'
 import { upload } from './uploads/upload.ts'
 import { uploadOperations } from './uploads/upload-operations.ts'
+import { usageOperations } from './usage/usage-operations.ts'
 import { user } from './users/user.ts'
 import { userOperations } from './users/user-operations.ts'
 
@@ -76,6 +77,7 @@ export const operations: readonly Operation<Services>[] = [
   ...uploadOperations,
   ...configOperations,
   ...recordOperations,
+  ...usageOperations,
   ...serverInfoOperations,
   ...metricsOperations,
   ...mcpOperations,

@@ -24,6 +24,7 @@ import type { TileServices } from './tiles/tile-services.ts'
 import type { TileSourceServices } from './tiles/tile-source.ts'
 import type { RemovalServices } from './uploads/removals.ts'
 import type { UploadServices } from './uploads/upload-operations.ts'
+import type { UsageServices } from './usage/usage-operations.ts'
 import type { UserServices } from './users/user-operations.ts'
 
 export type Services = BaseServices &
@@ -46,6 +47,7 @@ export type Services = BaseServices &
   TileServices &
   UploadServices &
   RemovalServices &
+  UsageServices &
   AppConfigServices &
   ServerInfoServices &
   MetricsServices &

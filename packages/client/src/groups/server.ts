@@ -1,7 +1,16 @@
 import type { Params } from '../crud.ts'
 import { path } from '../request.ts'
 import type { Send, Sender } from '../send.ts'
-import type { JsonObject, OutboxEntry, OutboxMail, PageParams, ServerConfig, ServerHealth } from '../types.ts'
+import type {
+  JsonObject,
+  OutboxEntry,
+  OutboxMail,
+  PageParams,
+  ServerConfig,
+  ServerHealth,
+  Usage,
+  UsageParams,
+} from '../types.ts'
 
 /** Information about the server. */
 export const serverGroup = ({ json: send, text }: { json: Send; text: Sender['text'] }) => ({
@@ -10,6 +19,8 @@ export const serverGroup = ({ json: send, text }: { json: Send; text: Sender['te
   /** Metrics in the Prometheus text format. */
   metrics: (params?: Params) => text<string>('GET', path`/metrics`, params),
   openapi: (params?: Params) => send<JsonObject>('GET', path`/api/v1/openapi.json`, params),
+  /** What the application of the key uses; with a master key, what all of them use. */
+  usage: (params?: Params<UsageParams>) => send<Usage[]>('GET', path`/api/v1/usage`, params),
   /** The mail outbox: mails that were sent, or stored because the server has no mail server. */
   outbox: {
     list: (params?: Params<PageParams>) => send<OutboxEntry[]>('GET', path`/api/v1/outbox`, params),

@@ -50,12 +50,14 @@ export type AgentsOptions = {
   bridges: Bridges
   limits: Limits
   tracing: Tracing
+  /** Told of each invocation that ends. */
+  onInvocation?: ((applicationId: string) => void) | undefined
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
 }
 
 const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
-export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsOptions): Agents {
+export function createAgents({ db, bus, bridges, limits, tracing, onInvocation, log }: AgentsOptions): Agents {
   const onError = (error: unknown) => log.warn({ err: error }, 'agents: background work failed')
   const active = createDetachingMap<Invocation>()
   const history = createHistory(db, bus.id, onError)
@@ -77,6 +79,7 @@ export function createAgents({ db, bus, bridges, limits, tracing, log }: AgentsO
     active.delete(id)
     question.trace.end?.(entry)
     reportEnd(log, entry)
+    onInvocation?.(entry.applicationId)
   }
 
   /** Workers of this replica first, then those of other replicas, then the platform itself. */

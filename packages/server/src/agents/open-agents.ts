@@ -14,14 +14,15 @@ export type OpenAgentsOptions = Pick<BridgesOptions, 'stream' | 'fetchTools'> & 
   readonly secrets: Secrets
   readonly bus: AgentsOptions['bus']
   readonly share: MachineShare
+  readonly onInvocation?: AgentsOptions['onInvocation']
   readonly logger: AgentsOptions['log'] & BridgesOptions['log']
   readonly config: Parameters<typeof limitsOf>[0] & Pick<Config, 'AGENT_BRIDGES'>
 }
 
 export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
-  const { db, bus, config, logger: log } = options
+  const { db, bus, config, onInvocation, logger: log } = options
   const bridges = await openBridges(options)
-  return createAgents({ db, bus, bridges, limits: limitsOf(config), tracing: await openTracing(), log })
+  return createAgents({ db, bus, bridges, limits: limitsOf(config), tracing: await openTracing(), onInvocation, log })
 }
 
 /** Bridges answer for agents without a worker. Their code is loaded only if the configuration turns them on. */

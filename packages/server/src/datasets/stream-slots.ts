@@ -1,5 +1,6 @@
 // A semaphore per application.
 import { createAdmission, type Release } from '../concurrency/admission.ts'
+import { whenReady } from '../concurrency/when-ready.ts'
 import { ApiError } from '../errors.ts'
 
 /**
@@ -18,7 +19,10 @@ export type StreamSlots = {
 /** In this time dozens of short queries finish; waiting for long ones is not worthwhile. */
 const patienceMs = 500
 
-export function createStreamSlots(perApplication: number, stuckReaderMs: number): StreamSlots {
+/** Told of each query that ends, and how long it ran or was read. */
+export type OnQuery = (applicationId: string, seconds: number) => void
+
+export function createStreamSlots(perApplication: number, stuckReaderMs: number, onQuery?: OnQuery): StreamSlots {
   const admission = createAdmission({
     perOwner: perApplication,
     waitMs: patienceMs,
@@ -29,7 +33,20 @@ export function createStreamSlots(perApplication: number, stuckReaderMs: number)
     get taken() {
       return admission.taken
     },
-    take: (applicationId, signal) => admission.admit(applicationId, { signal }),
+    take: (applicationId, signal) =>
+      whenReady(admission.admit(applicationId, { signal }), (release) => timed(applicationId, release, onQuery)),
+  }
+}
+
+/** The release, which tells once how long the slot was taken. */
+function timed(applicationId: string, release: Release, onQuery: OnQuery | undefined): Release {
+  if (!onQuery) return release
+  const begun = performance.now()
+  let isOver = false
+  return () => {
+    release()
+    if (!isOver) onQuery(applicationId, (performance.now() - begun) / 1000)
+    isOver = true
   }
 }
 

@@ -27,6 +27,7 @@ export type Surroundings<S> = {
 
 export type Answered = {
   readonly request: IncomingMessage
+  readonly caller: Caller | undefined
   readonly requestId: string
   readonly status: number
   readonly seconds: number
@@ -54,9 +55,9 @@ export function answerImmediately<S>(
     const { url = '' } = request
     const route = routes.find(({ prefix }) => url.startsWith(prefix))
     const protocol = route && url.length <= maxUrlLength && isPlainGet(request) && protocols.of(request)
-    const answer = protocol && readyAnswer(route, request, url, surroundings)
-    if (!answer) return goUsualWay(request, response)
-    const taken = { operation: route.operation, request, response, begun, protocol }
+    const { answer, caller } = (protocol && beginAnswer(route, request, url, surroundings)) || nothing
+    if (!(route && protocol && answer)) return goUsualWay(request, response)
+    const taken = { operation: route.operation, request, response, caller, begun, protocol }
     if (!(answer instanceof Promise)) return write(taken, answer)
     const usual = (): void => (request.socket.destroyed ? noteLeft(taken) : goUsualWay(request, response))
     answer.then((ready) => (ready ? write(taken, ready) : usual()), usual)
@@ -74,9 +75,9 @@ export function answerImmediately<S>(
 
   const noteLeft = (taken: Taken<S>): void => note(taken, requestIdOf(taken.request), 499)
 
-  function note({ operation, request, begun }: Taken<S>, requestId: string, status: number): void {
+  function note({ operation, request, caller, begun }: Taken<S>, requestId: string, status: number): void {
     const seconds = (performance.now() - begun) / 1000
-    surroundings.onAnswered(operation, { request, requestId, status, seconds })
+    surroundings.onAnswered(operation, { request, caller, requestId, status, seconds })
   }
 }
 
@@ -87,6 +88,7 @@ type Taken<S> = {
   readonly operation: Operation<S>
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly caller: Caller | undefined
   readonly begun: number
   readonly protocol: FastifyRequest['protocol']
 }
@@ -119,15 +121,23 @@ function immediateRoute<S>(operation: Operation<S>): Route<S>[] {
   return [{ operation, answerNow, finish, prefix: path.slice(0, path.indexOf('{')), pattern, names }]
 }
 
-function readyAnswer<S>(
+type Begun = {
+  readonly answer?: Ready | undefined | Promise<Ready | undefined>
+  readonly caller?: Caller | undefined
+}
+
+/** Goes the usual way. */
+const nothing: Begun = {}
+
+function beginAnswer<S>(
   route: Route<S>,
   request: IncomingMessage,
   url: string,
   { authority, services }: Surroundings<S>,
-): Ready | undefined | Promise<Ready | undefined> {
+): Begun {
   const { operation, answerNow, pattern, names } = route
   const matched = pattern.exec(pathOf(url))
-  if (!matched) return undefined
+  if (!matched) return nothing
   const params: Record<string, string> = {}
   for (const [index, name] of names.entries()) params[name] = matched[index + 1] ?? ''
   try {
@@ -138,11 +148,11 @@ function readyAnswer<S>(
     const scope = caller && (admit(operation, caller, { params, query: tree }) as Scope)
     const context = new NowContext({ services, request, tree, caller, authority }, scope as Scope)
     const answer = answerNow(context, params)
-    if (!(answer instanceof Promise)) return finished(route, context, answer)
-    return answer.then((found) => finished(route, context, found)).finally(() => context.release())
+    if (!(answer instanceof Promise)) return { answer: finished(route, context, answer), caller }
+    return { answer: answer.then((found) => finished(route, context, found)).finally(() => context.release()), caller }
   } catch {
     // The usual way comes to the same result, and explains it.
-    return undefined
+    return nothing
   }
 }
 
@@ -193,8 +203,9 @@ class NowContext<S> {
 }
 
 /** The usual way asks for the same, and hears of the failure. */
-function unused(loading: Promise<unknown>): undefined {
+function unused(loading: Promise<unknown>): Begun {
   loading.catch(() => {})
+  return nothing
 }
 
 /** Only the framework knows which proxies are trusted: it is asked once for each connection and text of the header. */

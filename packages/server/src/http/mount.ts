@@ -15,7 +15,7 @@ import { validator } from './validate.ts'
 /** The config of a route; routes that only refuse have no operation. */
 export type RouteConfig = { readonly operation?: DeclaredOperation }
 
-type Admitted = { caller?: Caller; scope?: Scope; tree: QueryTree; opened?: RequestSignal }
+type Admitted = { caller?: Caller; scope?: Scope | undefined; tree: QueryTree; opened?: RequestSignal }
 
 /** The property of a request that holds its caller and scope. */
 export const admission = 'admission'
@@ -45,10 +45,8 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
     config: { operation } satisfies RouteConfig,
     // Before the body is read, so that callers without access cost little.
     onRequest(request, _reply, done) {
-      const keep = (one: Admitted): void => request.setDecorator<Admitted>(admission, one)
       const admitted = admitRequest(operation, request, authority, services)
-      if (admitted instanceof Promise) return admitted.then(keep)
-      keep(admitted)
+      if (admitted instanceof Promise) return admitted
       done()
     },
     handler(request, reply) {
@@ -138,6 +136,10 @@ class Context<S> {
   }
 }
 
+/** Nothing for requests that were refused before a caller was known, and for public operations. */
+export const callerOf = (request: FastifyRequest): Caller | undefined =>
+  request.getDecorator<Admitted | null>(admission)?.caller
+
 /** The request is answered: removes its listeners from the connection. */
 export const releaseSignal = (request: FastifyRequest): void =>
   request.getDecorator<Admitted | null>(admission)?.opened?.release()
@@ -178,14 +180,17 @@ export function routeOf({
   return path.replace(/\{(\w+)\}/g, (_, name) => (name === 'id' && idPattern ? `:id(${idPattern})` : `:${name}`))
 }
 
+/** Keeps caller and scope with the request, or throws. */
 function admitRequest<S>(
   operation: Operation<S>,
   request: FastifyRequest,
   authority: Authority,
   services: S,
-): Admitted | Promise<Admitted> {
+): void | Promise<void> {
+  // Kept before the ACL is asked, so that a refused request still counts as one of its application.
+  const keep = (one: Admitted): void => request.setDecorator<Admitted>(admission, one)
   const tree = parseQueryString(queryOf(request.raw.url ?? ''))
-  if (operation.access === 'public') return { tree }
+  if (operation.access === 'public') return keep({ tree })
   const credentials = { rawHeaders: request.raw.rawHeaders, query: tree }
   const { readToolToken } = operation
   const authenticated = authenticate(
@@ -194,9 +199,10 @@ function admitRequest<S>(
     readToolToken && ((token) => readToolToken(token, services)),
   )
   return whenReady(authenticated, (caller) => {
+    const admitted: Admitted = { caller, tree, scope: undefined }
+    keep(admitted)
     authority.noteRequest?.(caller)
-    const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
-    return scope ? { caller, tree, scope } : { caller, tree }
+    admitted.scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
   })
 }
 

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import type { Caller } from '../access/acl.ts'
 import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
@@ -15,11 +16,12 @@ import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { answerImmediately } from './immediate-answers.ts'
 import { parseJsonBody } from './json-body.ts'
-import { admission, mount, type RouteConfig, releaseSignal, routeOf } from './mount.ts'
+import { admission, callerOf, mount, type RouteConfig, releaseSignal, routeOf } from './mount.ts'
 import type { DeclaredOperation, Operation } from './operation.ts'
 import { problemAnswer, sendProblem } from './problem.ts'
 import { pathOf } from './query-string.ts'
 import { requestIdOf } from './request-id.ts'
+import { sentBytes } from './sent-bytes.ts'
 
 export type ServerOptions = {
   logger: FastifyBaseLogger
@@ -28,7 +30,12 @@ export type ServerOptions = {
   isStopping: () => boolean
   /** HSTS includes subdomains. */
   hstsSubDomains?: boolean
+  /** Called for each answer to an authenticated request. */
+  countAnswer?: CountAnswer
 }
+
+/** `bytes` are those of the answer, as sent. */
+export type CountAnswer = (applicationId: string, operation: string, status: number, bytes: number) => void
 
 const maxUrlLength = 8_192
 const maxHeaderBytes = 32_768
@@ -38,9 +45,10 @@ export async function createServer<S>(
   operations: readonly Operation<S>[],
   authority: Authority,
   services: S,
-  { logger, trustProxy, bodyLimit, isStopping, hstsSubDomains = false }: ServerOptions,
+  { logger, trustProxy, bodyLimit, isStopping, hstsSubDomains = false, countAnswer }: ServerOptions,
 ): Promise<FastifyInstance> {
   const commonHeaders = createCommonHeaders({ hstsSubDomains, isStopping })
+  const noteAnswer = answerNoter(logger, countAnswer)
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     sendProblem(request, reply.headers(commonHeaders(request)), error)
   const app = Fastify({
@@ -84,7 +92,8 @@ export async function createServer<S>(
     releaseSignal(request)
     const path = loggedPath(url, routeOptions.url, secretRoutes)
     const operation = operationOf(routeOptions.config)?.id ?? 'none'
-    noteAnswer(logger, operation, { requestId, method, path, status: reply.statusCode }, reply.elapsedTime / 1000)
+    const line = { requestId, method, path, status: reply.statusCode }
+    noteAnswer(operation, line, { seconds: reply.elapsedTime / 1000, socket: raw.socket, caller: callerOf(request) })
     done()
   })
   app.options('*', (request, reply) => {
@@ -99,8 +108,8 @@ export async function createServer<S>(
     services,
     commonHeaders,
     trustsProxy: trustProxy !== false,
-    onAnswered({ id }, { request: { url = '' }, requestId, status, seconds }) {
-      noteAnswer(logger, id, { requestId, method: 'GET', path: pathOf(url), status }, seconds)
+    onAnswered({ id }, { request: { url = '', socket }, caller, requestId, status, seconds }) {
+      noteAnswer(id, { requestId, method: 'GET', path: pathOf(url), status }, { seconds, socket, caller })
     },
   })
   return app
@@ -108,11 +117,17 @@ export async function createServer<S>(
 
 type Line = { requestId: string; method: string; path: string | undefined; status: number }
 
-/** The metrics and the log line of an answered request. */
-function noteAnswer(logger: FastifyBaseLogger, operation: string, line: Line, seconds: number): void {
-  report('request', { operation, status: line.status, seconds })
-  logger.info({ ...line, ms: Math.round(seconds * 10_000) / 10 }, 'request')
-}
+type Answered = { seconds: number; socket: Socket; caller: Caller | undefined }
+
+/** The metrics, the log line and the usage of an answered request. */
+const answerNoter =
+  (logger: FastifyBaseLogger, countAnswer: CountAnswer | undefined) =>
+  (operation: string, line: Line, { seconds, socket, caller }: Answered): void => {
+    report('request', { operation, status: line.status, seconds })
+    logger.info({ ...line, ms: Math.round(seconds * 10_000) / 10 }, 'request')
+    const bytes = sentBytes(socket)
+    if (caller) countAnswer?.(caller.applicationId, operation, line.status, bytes)
+  }
 
 const nothingHere = (): ApiError =>
   new ApiError('not_found', 'There is nothing at this address. /api/docs lists all operations.')

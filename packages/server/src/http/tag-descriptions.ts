@@ -21,5 +21,6 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   tiles: 'Vector tiles of datasets and archives, as maps load them',
   tilesources: 'What tiles are made of: datasets, PMTiles, MBTiles, other tile servers',
   uploads: 'Files that become datasets and maps',
+  usage: 'What applications use: requests, bytes, tiles, queries, storage, by day and month',
   users: 'Users of an application',
 }

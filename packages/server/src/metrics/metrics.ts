@@ -11,10 +11,18 @@ export type Metrics = {
   close(): void
 }
 
-export function createMetrics(gauges: Gauges, version: string, exchange?: FiguresExchange): Metrics {
+/** Adds metrics that another area owns. */
+type AddMetrics = (prometheus: typeof import('prom-client'), registry: Registry) => void
+
+export function createMetrics(
+  gauges: Gauges,
+  version: string,
+  exchange?: FiguresExchange,
+  add?: AddMetrics | undefined,
+): Metrics {
   let started: Promise<{ registry: Registry; stop(): void }> | undefined
   const begin = () => {
-    started ??= start(gauges, version)
+    started ??= start(gauges, version, add)
     return started
   }
   let final: Figures | undefined
@@ -43,7 +51,11 @@ const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 const slow = [0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
 
 /** Lazy: the library is loaded, and events are subscribed to, with the first scrape. */
-async function start(gauges: Gauges, version: string): Promise<{ registry: Registry; stop(): void }> {
+async function start(
+  gauges: Gauges,
+  version: string,
+  add: AddMetrics | undefined,
+): Promise<{ registry: Registry; stop(): void }> {
   const prometheus = (await import('prom-client')).default
   const registry = new prometheus.Registry()
   prometheus.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 })
@@ -78,6 +90,7 @@ async function start(gauges: Gauges, version: string): Promise<{ registry: Regis
   const lateFrames = counter('agent_late_frames_total', 'Frames of workers for invocations that were over')
   const releases = histogram('agent_cancel_to_release_seconds', 'Until a cancelled worker lets go', quick)
 
+  add?.(prometheus, registry)
   const stops = [
     listen('request', ({ operation, status, seconds }) => requests.labels(operation, String(status)).observe(seconds)),
     listen('tile', ({ of, isCached }) => tiles.labels(of, String(isCached)).inc()),

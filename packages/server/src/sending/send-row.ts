@@ -4,9 +4,15 @@ import { type Attempt, type Claimed, giveBack, type Outgoing, record } from './o
 
 const maxRetryAfterSeconds = 600
 
+type SendingMeans = {
+  readonly db: Db
+  onError(error: unknown): void
+  readonly onDelivered: ((applicationId: string, table: Outgoing['table']) => void) | undefined
+}
+
 /** Sends a row once and records the outcome. */
 export async function sendRow(
-  { db, onError }: { db: Db; onError(error: unknown): void },
+  { db, onError, onDelivered }: SendingMeans,
   outgoing: Outgoing,
   claimed: Claimed,
   signal: AbortSignal,
@@ -17,6 +23,7 @@ export async function sendRow(
   })
   if (signal.aborted && attempt.error !== undefined) return giveBack(db, outgoing, claimed)
   await retryUntilRecorded(() => record(db, outgoing, claimed, attempt, delayOf(outgoing, claimed.made, attempt)))
+  if (attempt.error === undefined) onDelivered?.(claimed.applicationId, outgoing.table)
 }
 
 /** The back-off; undefined when the row is not retried. */

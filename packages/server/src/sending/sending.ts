@@ -20,7 +20,13 @@ export type Sending = {
   close(): Promise<void>
 }
 
-type SendingOptions = { db: Db; onError(error: unknown): void; leaseSeconds?: number }
+type SendingOptions = {
+  db: Db
+  onError(error: unknown): void
+  /** Told of each row that was delivered. */
+  onDelivered?(applicationId: string, table: Outgoing['table']): void
+  leaseSeconds?: number
+}
 
 const defaultLeaseSeconds = 30
 const soonMs = [50, 500, 3_000]
@@ -32,7 +38,12 @@ const cleanMs = 3_600_000
  * Sends mail and messages from outbox tables, under leases (jobs/lease-queue.ts): at least once, and once if nothing
  * crashes.
  */
-export function createSending({ db, onError, leaseSeconds = defaultLeaseSeconds }: SendingOptions): Sending {
+export function createSending({
+  db,
+  onError,
+  onDelivered,
+  leaseSeconds = defaultLeaseSeconds,
+}: SendingOptions): Sending {
   const background = createBackground(onError)
   const queues: LeaseQueue[] = []
 
@@ -50,7 +61,8 @@ export function createSending({ db, onError, leaseSeconds = defaultLeaseSeconds 
         claimNext: (besides: readonly string[], seconds: number) => claimNext(db, outgoing, besides, seconds),
         secondsToNext: (besides: readonly string[]) => secondsToNext(db, outgoing, besides),
         renew: (claimed: Claimed, seconds: number) => renew(db, outgoing, claimed, seconds),
-        work: (claimed: Claimed, signal: AbortSignal) => sendRow({ db, onError }, outgoing, claimed, signal),
+        work: (claimed: Claimed, signal: AbortSignal) =>
+          sendRow({ db, onError, onDelivered }, outgoing, claimed, signal),
       }
       const queue = createLeaseQueue(source, { background, leaseSeconds, onError, lookMs: lookMs[db.kind] })
       queues.push(queue)

@@ -35,7 +35,13 @@ export type ReadThroughCache = {
   has(known: LoadedTileSource, asked: TileAsked): boolean
 }
 
-export type ReadThroughOptions = TileMakers & { cache: TileCache }
+export type ReadThroughOptions = TileMakers & { cache: TileCache; use?: TileUse | undefined }
+
+/** Told of each tile, for the usage of applications. */
+export type TileUse = {
+  served(applicationId: string, isCached: boolean): void
+  made(applicationId: string, seconds: number): void
+}
 
 /** An empty tile; in GeoJSON that is an empty FeatureCollection. */
 function emptyTile(extension: Extension): CachedTile {
@@ -47,7 +53,7 @@ const plainOnly: readonly Compression[] = ['identity']
 const images = new Set<Extension>(['png', 'jpg', 'jpeg', 'webp', 'avif'])
 
 export function createReadThroughCache(options: ReadThroughOptions): ReadThroughCache {
-  const { cache, workers } = options
+  const { cache, workers, use } = options
   const flights = createSingleFlight<CachedTile>()
 
   async function make(known: LoadedTileSource, asked: TileAsked, signal: AbortSignal): Promise<CachedTile> {
@@ -56,20 +62,7 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     return made ?? emptyTile(asked.extension)
   }
 
-  /** Limits one application to half the capacity, so that the others' maps keep working. */
-  const pendingByOwner = new Map<string, number>()
-  async function withPendingSlot<T>(owner: string, work: () => Promise<T>): Promise<T> {
-    const others = pendingByOwner.get(owner) ?? 0
-    if (others >= workers.capacity / 2) throw tooBusy()
-    pendingByOwner.set(owner, others + 1)
-    try {
-      return await work()
-    } finally {
-      const left = (pendingByOwner.get(owner) ?? 1) - 1
-      if (left === 0) pendingByOwner.delete(owner)
-      else pendingByOwner.set(owner, left)
-    }
-  }
+  const withPendingSlot = createPendingSlots(workers.capacity, use)
 
   async function find(
     known: LoadedTileSource,
@@ -92,13 +85,18 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
     return tile
   }
 
+  function noteServed({ layer, source }: LoadedTileSource, isCached: boolean): void {
+    report('tile', { of: layer ? 'dataset' : 'archive', isCached })
+    use?.served(source.applicationId, isCached)
+  }
+
   return {
     ready(known, asked) {
       const key = keyOf(known, asked)
       const kept = cache.get(known.source.applicationId, key)
       const tile = kept ?? readNow(known, asked, key)
       const found = tile && readyTile(tile, asked)
-      if (found) report('tile', { of: known.layer ? 'dataset' : 'archive', isCached: kept !== undefined })
+      if (found) noteServed(known, kept !== undefined)
       return found
     },
     has: (known, asked) => cache.get(known.source.applicationId, keyOf(known, asked)) !== undefined,
@@ -111,10 +109,29 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
         const tile = { ...emptyTile(asked.extension), ...(known.layer && { features: '0/0' }) }
         return inForm(tile, asked, () => {})
       }
-      report('tile', { of: known.layer ? 'dataset' : 'archive', isCached: kept !== undefined })
+      noteServed(known, kept !== undefined)
       const onGrown = (): void => cache.grow(owner, key)
       return whenReady(kept ?? find(known, asked, key, leaving()), (tile) => inForm(tile, asked, onGrown))
     },
+  }
+}
+
+/** Limits one application to half the capacity, so that the others' maps keep working. */
+function createPendingSlots(capacity: number, use: TileUse | undefined) {
+  const pendingByOwner = new Map<string, number>()
+  return async <T>(owner: string, work: () => Promise<T>): Promise<T> => {
+    const others = pendingByOwner.get(owner) ?? 0
+    if (others >= capacity / 2) throw tooBusy()
+    pendingByOwner.set(owner, others + 1)
+    const begun = performance.now()
+    try {
+      return await work()
+    } finally {
+      use?.made(owner, (performance.now() - begun) / 1000)
+      const left = (pendingByOwner.get(owner) ?? 1) - 1
+      if (left === 0) pendingByOwner.delete(owner)
+      else pendingByOwner.set(owner, left)
+    }
   }
 }
 

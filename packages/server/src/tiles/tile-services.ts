@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { operationUsing } from '../http/operation.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { type Basemap, createBasemap } from './basemap.ts'
-import { createReadThroughCache, type ReadThroughCache } from './read-through-cache.ts'
+import { createReadThroughCache, type ReadThroughCache, type TileUse } from './read-through-cache.ts'
 import { createRowCache } from './row-cache.ts'
 import { createTileSourceCache, type TileSourceCache } from './tile-source-cache.ts'
 import type { TileBudget, TileMakers, TileMeans } from './tile-source-type.ts'
@@ -25,10 +25,10 @@ export type TileServices = {
 
 export const operation = operationUsing<TileServices>()
 
-export function createTiles(services: BaseServices, tiling: Tiling, budget: TileBudget): Tiles {
+export function createTiles(services: BaseServices, tiling: Tiling, budget: TileBudget, use?: TileUse): Tiles {
   const { means, archives, workers, cache } = tiling
   const makers = { data: means.data, workers, budget, rowCache: createRowCache(), archives }
   const sources = createTileSourceCache(services, means)
   const basemap = createBasemap(means.archives)
-  return { ...makers, means, sources, basemap, readThrough: createReadThroughCache({ ...makers, cache }) }
+  return { ...makers, means, sources, basemap, readThrough: createReadThroughCache({ ...makers, cache, use }) }
 }

@@ -40,7 +40,7 @@ export function createStorageQuota(directory: string, quota: number | undefined)
   }
 }
 
-async function bytesIn(folder: string): Promise<number> {
+export async function bytesIn(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => [])
   const sizes = await Promise.all(
     names.map((name) =>

@@ -1,0 +1,54 @@
+/** Creates the counters of what applications use, and what each area is given to count with. */
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from './config.ts'
+import type { OnQuery } from './datasets/stream-slots.ts'
+import type { Db } from './db/db.ts'
+import type { TileUse } from './tiles/read-through-cache.ts'
+import { bytesIn } from './uploads/storage-quota.ts'
+import { createTallies, type Tallies } from './usage/tallies.ts'
+
+type UsageOptions = {
+  readonly db: Db
+  readonly logger: FastifyBaseLogger
+  readonly config: Pick<Config, 'DATA_DIR' | 'USAGE_DAYS' | 'METRICS_APPLICATIONS'>
+}
+
+export type OpenUsage = {
+  readonly usage: Tallies
+  readonly onQuery: OnQuery
+  readonly tileUse: TileUse
+  onInvocation(applicationId: string): void
+  onDelivered(applicationId: string, table: 'outbox' | 'deliveries'): void
+  fileBytesOf(applicationId: string): Promise<number>
+}
+
+export function openUsage({ db, logger, config }: UsageOptions): OpenUsage {
+  const usage = createTallies({
+    db,
+    days: config.USAGE_DAYS,
+    keepsTotals: config.METRICS_APPLICATIONS > 0,
+    onError: (error) => logger.warn({ err: error }, 'usage was not written'),
+  })
+  return {
+    usage,
+    onQuery(applicationId, seconds) {
+      usage.add(applicationId, 'queries')
+      usage.add(applicationId, 'querySeconds', seconds)
+    },
+    tileUse: tileUseOf(usage),
+    onInvocation: (applicationId) => usage.add(applicationId, 'invocations'),
+    onDelivered: (applicationId, table) => usage.add(applicationId, table === 'outbox' ? 'mails' : 'messages'),
+    fileBytesOf: (applicationId) => bytesIn(join(config.DATA_DIR, 'files', applicationId)),
+  }
+}
+
+/** The built-in base map belongs to no application. */
+const tileUseOf = (usage: Tallies): TileUse => ({
+  served(applicationId, isCached) {
+    if (applicationId) usage.add(applicationId, isCached ? 'tilesCached' : 'tilesMade')
+  },
+  made(applicationId, seconds) {
+    if (applicationId) usage.add(applicationId, 'tileSeconds', seconds)
+  },
+})
