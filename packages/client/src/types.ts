@@ -444,6 +444,108 @@ export interface AppConfig {
   application?: Application | null
 }
 
+export interface Usage {
+  applicationId: string
+  /** Of the application */
+  name: string
+  storage: {
+    /** Tables and files together */
+    bytes: number
+    /** Tables in the default database, with indexes and overviews */
+    tableBytes: number
+    /** Tile archives and files of databases */
+    fileBytes: number
+    /** Of datasets in the default database, as last estimated */
+    rows: number
+  }
+  uploads: {
+    running: number
+    waiting: number
+  }
+  /** How many there are, by kind: the kinds that the key may read whole */
+  records: Record<string, number>
+  today: {
+    /** Requests with a key or token of the application */
+    requests: number
+    /** Those of them that were over a limit: 413 and 429 */
+    refused: number
+    /** Bytes of their answers, as sent, with headers */
+    bytesOut: number
+    /** Tiles from memory */
+    tilesCached: number
+    /** Tiles that had to be made, or read from an archive */
+    tilesMade: number
+    /** Seconds that making them took */
+    tileSeconds: number
+    /** Queries of datasets, exports and statistics */
+    queries: number
+    /** Seconds that they ran or were read */
+    querySeconds: number
+    /** Files that were taken */
+    uploads: number
+    /** Invocations of agents that ended */
+    invocations: number
+    /** Messages that contact points delivered */
+    messages: number
+    /** Mails of the application that were delivered */
+    mails: number
+  }
+  month: {
+    /** Requests with a key or token of the application */
+    requests: number
+    /** Those of them that were over a limit: 413 and 429 */
+    refused: number
+    /** Bytes of their answers, as sent, with headers */
+    bytesOut: number
+    /** Tiles from memory */
+    tilesCached: number
+    /** Tiles that had to be made, or read from an archive */
+    tilesMade: number
+    /** Seconds that making them took */
+    tileSeconds: number
+    /** Queries of datasets, exports and statistics */
+    queries: number
+    /** Seconds that they ran or were read */
+    querySeconds: number
+    /** Files that were taken */
+    uploads: number
+    /** Invocations of agents that ended */
+    invocations: number
+    /** Messages that contact points delivered */
+    messages: number
+    /** Mails of the application that were delivered */
+    mails: number
+  }
+  /** The days or months that were asked for, in order; those without use are left out */
+  periods: {
+    start: string
+    /** Requests with a key or token of the application */
+    requests: number
+    /** Those of them that were over a limit: 413 and 429 */
+    refused: number
+    /** Bytes of their answers, as sent, with headers */
+    bytesOut: number
+    /** Tiles from memory */
+    tilesCached: number
+    /** Tiles that had to be made, or read from an archive */
+    tilesMade: number
+    /** Seconds that making them took */
+    tileSeconds: number
+    /** Queries of datasets, exports and statistics */
+    queries: number
+    /** Seconds that they ran or were read */
+    querySeconds: number
+    /** Files that were taken */
+    uploads: number
+    /** Invocations of agents that ended */
+    invocations: number
+    /** Messages that contact points delivered */
+    messages: number
+    /** Mails of the application that were delivered */
+    mails: number
+  }[]
+}
+
 export interface ListParams {
   /** The fields to return; all of them by default */
   fields?: string[]
@@ -1189,6 +1291,20 @@ export interface AppConfigCreate {
 }
 
 export type AppConfigPatch = MergePatch<AppConfigCreate>
+
+export interface UsageParams {
+  /** The first day, such as 2027-01-31, in UTC; 30 days up to `to` by default */
+  from?: string
+  /** The last day; today by default */
+  to?: string
+  /** What a period is; `day` by default */
+  interval?: "day" | "month"
+  /** `filter[applicationId]=…`: a master key reads many */
+  filter?: JsonObject
+  /** Applications in a page: 100 by default and at most */
+  limit?: number
+  offset?: number
+}
 
 export interface ServerConfig {
   version: {
