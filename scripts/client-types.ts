@@ -89,6 +89,8 @@ const names: Readonly<Record<string, string>> = {
   UsageGetParams: 'UsageParams',
   ServerConfigAnswer: 'ServerConfig',
   ServerHealthAnswer: 'ServerHealth',
+  ServerLivenessAnswer: 'ServerLiveness',
+  ServerReadinessAnswer: 'ServerReadiness',
   AuthConfirmsignupPathParams: 'ConfirmSignupPathParams',
   TilesTileParams: 'TileParams',
   TilesDescribeParams: 'TileSetParams',

@@ -1344,3 +1344,22 @@ export interface ServerHealth {
   /** `ok`, or `busy` when it answered the last time and has not answered yet this time */
   database: string
 }
+
+export interface ServerLiveness {
+  status: string
+}
+
+export interface ServerReadiness {
+  status: "ready" | "unready"
+  /** All of them are `ok` or `busy` when the server is ready */
+  checks: {
+    process: "ok" | "stopping"
+    /** `busy`: it answered the last time and has not answered yet this time */
+    database: "ok" | "busy" | "unavailable"
+    /** Whether the database has all migrations of this version */
+    migrations: "ok" | "missing" | "unknown"
+    storage: "ok" | "full"
+    /** Only where NATS_URL is set */
+    bus?: "ok" | "disconnected"
+  }
+}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { limitConnections } from './http/connection-limit.ts'
 import { createIdleCloser } from './http/idle-connections.ts'
@@ -17,10 +18,11 @@ export type App = {
   /** Lets clients leave for another process, so that none of their requests fails when this one closes. */
   retire(): Promise<void>
   /**
-   * Graceful shutdown: finishes running requests, refuses new ones, and closes everything but the database. With `lateRequests`
-   * those that come by open connections are answered for a moment, because their clients cannot know better.
+   * Graceful shutdown: says so to load balancers, for `noticeMs`, then finishes running requests, refuses new ones, and closes
+   * everything but the database. With `lateRequests` those that come by open connections are answered for a moment, because
+   * their clients cannot know better.
    */
-  close(options?: { lateRequests: boolean }): Promise<void>
+  close(options?: { noticeMs?: number; lateRequests?: boolean }): Promise<void>
 }
 
 /** Builds the HTTP server on a database; it does not listen yet. */
@@ -58,8 +60,9 @@ export async function createApp(options: ServiceOptions): Promise<App> {
       hasRetired = true
       await stopAccepting(http.server)
     },
-    async close({ lateRequests } = { lateRequests: false }) {
+    async close({ noticeMs = 0, lateRequests = false } = {}) {
       hasStopped = true
+      if (noticeMs > 0) await sleep(noticeMs)
       open.pause()
       const closeHttp = async (): Promise<void> => {
         if (lateRequests) await stopAccepting(http.server)

@@ -226,6 +226,14 @@ const settings = Type.Object({
     default: 10_000,
     description: 'Connections that clients may have open, WebSockets included; the next get 503',
   }),
+  STOP_NOTICE_SECONDS: Type.Integer({
+    minimum: 0,
+    maximum: 10,
+    default: 0,
+    description:
+      'After SIGTERM readiness is 503 and requests are still taken for so long, so that load balancers notice; then new ' +
+      'connections are refused',
+  }),
   METRICS_PORT: Type.Optional(
     Type.Integer({
       minimum: 1,

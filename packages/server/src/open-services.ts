@@ -57,8 +57,9 @@ import { createGenerations, createStores } from './resource/services.ts'
 import { createSending } from './sending/sending.ts'
 import { createHealth } from './server-info/health.ts'
 import { publicLimits } from './server-info/limits.ts'
+import { createReadiness } from './server-info/readiness.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
-import { watchStorage } from './server-info/storage.ts'
+import { type Storage, watchStorage } from './server-info/storage.ts'
 import type { Services } from './services.ts'
 import { style } from './styles/style.ts'
 import { createStyleCheck } from './styles/style-check.ts'
@@ -135,7 +136,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const services: Services = {
     ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
     ...rememberedRecords(base, data.connections),
-    ...{ about, isStopping, baseUrl, health: createHealth(db), storage, metrics },
+    ...{ about, isStopping, baseUrl, ...watchHealth(options, storage, bus), storage, metrics },
     ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
     ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage, fileBytesOf },
@@ -188,6 +189,13 @@ const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bu
     ...{ url: config.NATS_URL, port: member?.bus, namespace: secrets.fingerprint },
     onError: (error) => logger.warn({ err: error }, 'message bus failed'),
   })
+
+/** Health for monitors, readiness for load balancers. A bus inside one machine cannot be cut. */
+function watchHealth({ db, config, isStopping }: OpenOptions, storage: Storage, bus: Bus) {
+  const health = createHealth(db)
+  const broker = config.NATS_URL === undefined ? undefined : bus
+  return { health, readiness: createReadiness({ db, health, storage, isStopping, bus: broker }) }
+}
 
 /** So long the worker that received a file has the first turn: its process for reading is already started. */
 const headStartMs = 100

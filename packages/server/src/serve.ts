@@ -109,9 +109,11 @@ async function serveOn(
   } finally {
     control?.close()
     figures?.close()
-    const drainTimer = setTimeout(() => app.http.server.closeAllConnections(), drainMs)
+    // Nobody balances load to a process that another one replaces.
+    const noticeMs = stop.aborted ? config.STOP_NOTICE_SECONDS * 1000 : 0
+    const drainTimer = setTimeout(() => app.http.server.closeAllConnections(), noticeMs + drainMs)
     // Who presses Ctrl-C on a terminal waits for nobody.
-    await app.close({ lateRequests: stop.aborted && !isTerminal })
+    await app.close({ noticeMs, lateRequests: stop.aborted && !isTerminal })
     clearTimeout(drainTimer)
   }
 }

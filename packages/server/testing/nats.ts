@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** A NATS server of its own, on a port that was free. */
-export async function startNats(): Promise<{ url: string; process: ChildProcess; stop(): Promise<void> }> {
+/** A NATS server of its own, on a port that was free, or on the one of an earlier server that has been stopped. */
+export async function startNats(port = -1): Promise<{ url: string; process: ChildProcess; stop(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-nats-'))
-  const child = spawn('nats-server', ['-a', '127.0.0.1', '-p', '-1', '--ports_file_dir', directory], {
+  const child = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(port), '--ports_file_dir', directory], {
     stdio: 'ignore',
   })
   await once(child, 'spawn')

@@ -8,6 +8,8 @@ import type {
   PageParams,
   ServerConfig,
   ServerHealth,
+  ServerLiveness,
+  ServerReadiness,
   Usage,
   UsageParams,
 } from '../types.ts'
@@ -16,6 +18,10 @@ import type {
 export const serverGroup = ({ json: send, text }: { json: Send; text: Sender['text'] }) => ({
   config: (params?: Params) => send<ServerConfig>('GET', path`/api/v1/config`, params),
   health: (params?: Params) => send<ServerHealth>('GET', path`/api/v1/healthcheck`, params),
+  /** Whether the process answers. */
+  liveness: (params?: Params) => send<ServerLiveness>('GET', path`/api/v1/liveness`, params),
+  /** Whether the server may get requests now; rejected with status 503 while it may not. */
+  readiness: (params?: Params) => send<ServerReadiness>('GET', path`/api/v1/readiness`, params),
   /** Metrics in the Prometheus text format. */
   metrics: (params?: Params) => text<string>('GET', path`/metrics`, params),
   openapi: (params?: Params) => send<JsonObject>('GET', path`/api/v1/openapi.json`, params),

@@ -8,6 +8,8 @@ export type Bus = {
   post(to: string, message: object): void
   /** Sends to all other replicas. */
   broadcast(message: object): void
+  /** False while the way to the other replicas is broken. */
+  isConnected(): boolean
   /** Sets the one listener. */
   listen(listener: (message: unknown, from: string) => void): void
   close(): Promise<void>

@@ -57,6 +57,7 @@ export function createIpcBus(port: BusPort): Bus {
     },
     post: (to, message) => port.post({ k: 'message', from: id, to, text: JSON.stringify(message) }),
     broadcast: (message) => port.post({ k: 'message', from: id, text: JSON.stringify(message) }),
+    isConnected: () => true,
     listen(given) {
       listener = given
     },

@@ -7,6 +7,7 @@ export const createMemoryBus = (): Bus => ({
   send: async () => false,
   post() {},
   broadcast() {},
+  isConnected: () => true,
   listen() {},
   async close() {},
 })

@@ -18,6 +18,7 @@ export type NatsOptions = {
 export async function createNatsBus({ url, namespace, onError }: NatsOptions): Promise<Bus> {
   const id = randomUUID()
   const nats = await connectTo(url)
+  const isConnected = watchConnection(nats)
   const subjectOf = (replica: string) => `svc.${namespace}.replica.${replica}`
   const everyone = `svc.${namespace}.all`
   let listener: ((message: unknown, from: string) => void) | undefined
@@ -55,11 +56,25 @@ export async function createNatsBus({ url, namespace, onError }: NatsOptions): P
     },
     post: (to, message) => publish(subjectOf(to), message),
     broadcast: (message) => publish(everyone, message),
+    isConnected,
     listen(given) {
       listener = given
     },
     close: () => nats.drain().catch(onError),
   }
+}
+
+/** The client itself connects again and again; this only follows how it stands. */
+function watchConnection(nats: NatsConnection): () => boolean {
+  let isConnected = true
+  const follow = async (): Promise<void> => {
+    for await (const { type } of nats.status()) {
+      if (type === 'disconnect' || type === 'close') isConnected = false
+      if (type === 'reconnect') isConnected = true
+    }
+  }
+  void follow()
+  return () => isConnected && !nats.isClosed()
 }
 
 async function connectTo(url: string): Promise<NatsConnection> {

@@ -49,6 +49,20 @@ async function locked<T>(db: Db, work: (tx: Queryable) => Promise<T>): Promise<T
   })
 }
 
+/** The names of the migrations that the database lacks; all of them where there is no table of migrations. Takes no lock. */
+export async function missingMigrations(
+  db: Pick<Queryable, 'query'>,
+  directory: string = migrationsDirectory,
+): Promise<string[]> {
+  const [{ exists } = { exists: false }] = await db.query<{ exists: boolean }>(
+    raw(`SELECT to_regclass('svc.migrations') IS NOT NULL AS exists`),
+  )
+  const rows = exists ? await db.query<Pick<Applied, 'number'>>(raw('SELECT number FROM svc.migrations')) : []
+  const present = new Set(rows.map(({ number }) => number))
+  const migrations = await readMigrations(directory)
+  return migrations.filter(({ number }) => !present.has(number)).map(({ name }) => name)
+}
+
 /** Whether it had to be applied. */
 async function apply(tx: Queryable, migration: Migration, known: readonly Migration[]): Promise<boolean> {
   const applied = await check(tx, known)

@@ -140,12 +140,12 @@ function conditions({ success, failures = [] }: DeclaredOperation): Json[] {
 }
 
 /** Without problem+json for statuses that have no body. */
-function otherResponse(status: number, ownFailure: TSchema | undefined): Json {
+function otherResponse(status: number, ownFailure: DeclaredOperation['ownFailure']): Json {
   if (status === 204) return { description: 'There is nothing here' }
   if (status === 304) return { description: 'Not changed since If-None-Match' }
-  if (!(ownFailure && (status === 400 || status === 404))) return { $ref: `#/components/responses/Problem${status}` }
+  if (!ownFailure?.statuses.includes(status)) return { $ref: `#/components/responses/Problem${status}` }
   const { description, content } = problem(failures[status] ?? '')
-  return { description, content: { ...(content as Json), 'application/json': { schema: plain(ownFailure) } } }
+  return { description, content: { ...(content as Json), 'application/json': { schema: plain(ownFailure.schema) } } }
 }
 
 const binary = { type: 'string', contentEncoding: 'binary' }

@@ -110,8 +110,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   }
   /** Statuses beyond those that every operation can answer. */
   failures?: readonly number[]
-  /** The JSON body of 400 and 404 in place of problem+json, for a protocol inside HTTP. */
-  ownFailure?: TSchema
+  /** The JSON body of failures with these statuses in place of problem+json, such as that of a protocol inside HTTP. */
+  ownFailure?: { statuses: readonly number[]; schema: TSchema }
   handle: (
     context: ContextOf<A, S>,
     input: { params: PathParameters<P>; query: Static<Q>; body: Static<B> },

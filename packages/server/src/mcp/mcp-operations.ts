@@ -41,7 +41,7 @@ export const mcpOperations: readonly Operation<McpServices>[] = [
     body: Type.Object({}, { additionalProperties: true, examples: [example] }),
     success: { status: 200, description: 'A JSON-RPC answer', schema: Type.Unknown() },
     failures: [404],
-    ownFailure: rpcFailure,
+    ownFailure: { statuses: [400, 404], schema: rpcFailure },
     async handle({ request, caller, signal, services: { about, estimates, callAs, readToolGrant } }, { body }) {
       const granted = await grantedCaller(request, caller, readToolGrant)
       // The protocol's library takes as much memory as a tenth of the server, and most servers are never asked.

@@ -3,6 +3,7 @@ import { ApiError } from '../errors.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import type { Health } from './health.ts'
 import { type Limits, limitsSchema } from './limits.ts'
+import type { Readiness } from './readiness.ts'
 import type { Storage } from './storage.ts'
 
 /** The version that runs: at `/config`, and under `svc` in every application's configuration. */
@@ -24,11 +25,30 @@ const healthSchema = Type.Object({
   }),
 })
 
+const readinessSchema = Type.Object({
+  status: Type.Enum(['ready', 'unready']),
+  checks: Type.Object(
+    {
+      process: Type.Enum(['ok', 'stopping']),
+      database: Type.Enum(['ok', 'busy', 'unavailable'], {
+        description: '`busy`: it answered the last time and has not answered yet this time',
+      }),
+      migrations: Type.Enum(['ok', 'missing', 'unknown'], {
+        description: 'Whether the database has all migrations of this version',
+      }),
+      storage: Type.Enum(['ok', 'full']),
+      bus: Type.Optional(Type.Enum(['ok', 'disconnected'], { description: 'Only where NATS_URL is set' })),
+    },
+    { description: 'All of them are `ok` or `busy` when the server is ready' },
+  ),
+})
+
 export type ServerInfoServices = {
   readonly about: ServerConfig
   readonly limits: Limits
   readonly health: Health
   readonly storage: Storage
+  readonly readiness: Readiness
   /** Tells load balancers to send nothing more. */
   isStopping(): boolean
 }
@@ -59,6 +79,34 @@ export const serverInfoOperations: readonly Operation<ServerInfoServices>[] = [
         throw new ApiError('unavailable', 'The server is stopping.', { headers: { 'Retry-After': '2' } })
       const [database] = await Promise.all([health.check(), storage.check()])
       return { headers: { 'cache-control': 'no-store' }, body: { status: 'ok', database } }
+    },
+  }),
+  operation({
+    id: 'server.liveness',
+    method: 'GET',
+    path: '/api/v1/liveness',
+    summary: 'Does the process answer?',
+    description:
+      'Always 200: for whatever restarts a process that hangs. It says nothing of the database, since a restart would not mend that.',
+    access: 'public',
+    success: { status: 200, description: 'It does', schema: Type.Object({ status: Type.String() }) },
+    handle: () => ({ headers: { 'cache-control': 'no-store' }, body: { status: 'ok' } }),
+  }),
+  operation({
+    id: 'server.readiness',
+    method: 'GET',
+    path: '/api/v1/readiness',
+    summary: 'May the server get requests now?',
+    description:
+      'For load balancers: 200 while it may, 503 while the database cannot be reached or lacks migrations, storage is full, ' +
+      'the bus is disconnected, or the process is stopping. It is answered at once, also while the database is busy.',
+    access: 'public',
+    success: { status: 200, description: 'It may', schema: readinessSchema },
+    ownFailure: { statuses: [503], schema: readinessSchema },
+    async handle({ services: { readiness } }) {
+      const { isReady, checks } = await readiness.check()
+      const headers = { 'cache-control': 'no-store', ...(!isReady && { 'retry-after': '2' }) }
+      return { status: isReady ? 200 : 503, headers, body: { status: isReady ? 'ready' : 'unready', checks } }
     },
   }),
 ]
