@@ -546,6 +546,30 @@ export interface Usage {
   }[]
 }
 
+export interface AuditEntry {
+  /** Resource ID */
+  id: string
+  applicationId: string | null
+  at: string
+  /** Who did it */
+  actorType: "key" | "user" | "master" | "anonymous" | "command" | "system"
+  actorId: string | null
+  userId: number | null
+  /** The id of the operation, such as `styles.replace` */
+  action: string
+  /** What it was done to, such as `styles` */
+  targetType: string
+  targetId: string | null
+  targetName: string | null
+  /** The status of the answer; from 400 on it was refused */
+  status: number
+  requestId: string | null
+  address: string | null
+  userAgent: string | null
+  /** The names of the fields that were set */
+  changed: string[]
+}
+
 export interface ListParams {
   /** The fields to return; all of them by default */
   fields?: string[]
@@ -1362,4 +1386,19 @@ export interface ServerReadiness {
     /** Only where NATS_URL is set */
     bus?: "ok" | "disconnected"
   }
+}
+
+export interface AuditListParams {
+  /** The fields to return; all of them by default */
+  fields?: string[]
+  /** Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them */
+  filter?: JsonObject
+  /** The size of the page: 1000 by default, 10000 at most */
+  limit?: number
+  /** `-at`, the newest first, unless given */
+  sort?: "at" | "-at"
+  /** Of the Link to the next page */
+  cursor?: string
+  /** `ndjson` (an object in each line) and `csv` stream all that the filter lets through, unless `limit` is given */
+  format?: "json" | "ndjson" | "csv"
 }

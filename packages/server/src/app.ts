@@ -45,6 +45,7 @@ export async function createApp(options: ServiceOptions): Promise<App> {
     logger,
     trustProxy,
     isStopping: isLeaving,
+    audit: services.audit,
     ...limits,
   })
   listener = http

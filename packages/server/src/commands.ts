@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { Permissions } from './access/acl.ts'
+import { commandTrail, keyFingerprint, transactWithEntry, writeEntry } from './access/audit-trail.ts'
 import type { Secrets } from './access/secrets.ts'
 import { rotateSigningKey } from './access/signing-keys.ts'
 import { readPermissions } from './apikeys/permissions.ts'
@@ -34,11 +36,15 @@ export type CommandParts = {
 export async function runCommand({ db, secrets, address }: CommandParts, command: Command): Promise<string> {
   if (command.command === 'create-key') return createKey(db, secrets, command)
   if (command.command === 'console') return showConsoleLink(db, address, command.application)
-  if (command.command === 'rotate-token-key')
-    return `Access tokens are signed with ${await rotateSigningKey(db, secrets)} now.`
+  if (command.command === 'rotate-token-key') {
+    const kid = await rotateSigningKey(db, secrets)
+    await writeEntry(db, commandTrail('server.rotateTokenKey'))
+    return `Access tokens are signed with ${kid} now.`
+  }
   const keys = await listKeys(db, secrets, command.application)
   if (keys.length === 0)
     throw new StartError('There is no such application, or it has no keys. Give the name or the id of an application.')
+  await writeEntry(db, commandTrail('apikeys.list'))
   return [...keys, '', lostKeyHint].join('\n')
 }
 
@@ -46,7 +52,14 @@ async function createKey(db: Db, secrets: Secrets, command: Command): Promise<st
   const { application, type = 'app', permissions = 'developer', description = 'Made on the command line' } = command
   if (type !== 'app' && type !== 'master') throw new StartError('--type must be app or master.')
   const { id } = await findApplication(db, application)
-  return addKey(db, secrets, id, type, permissionsOf(permissions), description)
+  const key = randomUUID()
+  const trail = commandTrail('apikeys.create', {
+    applicationId: id,
+    target: { type: 'apikeys', id: keyFingerprint(key) },
+    changed: ['type', 'permissions', 'description'],
+  })
+  const granted = permissionsOf(permissions)
+  return transactWithEntry(db, trail, (tx) => addKey(tx, secrets, id, type, granted, description, key))
 }
 
 async function showConsoleLink(db: Db, address: string, wanted: string | undefined): Promise<string> {
@@ -58,6 +71,7 @@ async function showConsoleLink(db: Db, address: string, wanted: string | undefin
         `allowedOrigins. Make one: npm start -- create-key --application "${name}"`,
     )
   }
+  await writeEntry(db, commandTrail('console.link', { applicationId: id }))
   return `${link}\n\nIt signs you in, once, within an hour.`
 }
 

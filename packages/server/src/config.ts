@@ -220,6 +220,12 @@ const settings = Type.Object({
   AGENT_STALLED_MS: milliseconds(30_000, 'A client that takes nothing of a stream for so long is cut off'),
   AGENT_DRAIN_MS: milliseconds(24_000, 'How long answers that have begun may take once the server is told to stop'),
   AGENT_HISTORY_DAYS: Type.Integer({ minimum: 1, default: 30, description: 'How long invocations are remembered' }),
+  AUDIT_DAYS: Type.Integer({
+    minimum: 1,
+    maximum: 36_500,
+    default: 365,
+    description: 'How long the entries of the audit log are kept',
+  }),
   BODY_LIMIT: Type.Integer({ minimum: 1_024, default: 1_048_576, description: 'The largest JSON body in bytes' }),
   MAX_CONNECTIONS: Type.Integer({
     minimum: 1,

@@ -7,6 +7,7 @@ import { type Occasion, occasionFor } from '../testing/occasions.ts'
 import { uploadRecord } from '../testing/upload-record.ts'
 import type { AclLevel, Permissions } from './access/acl.ts'
 import { sql } from './db/sql.ts'
+import { isAudited } from './http/audit-log.ts'
 import type { DeclaredOperation } from './http/operation.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { operations } from './operations.ts'
@@ -115,8 +116,18 @@ describe('with the right key', () => {
       const reply = await send(operation, address(operation, id), operation.access === 'public' ? null : key)
       assert.equal(reply.status, operation.success.status, reply.text)
       assert.ok(reply.headers['x-request-id'])
+      assert.deepEqual(await auditOf(reply, operation), isAudited(operation) ? [operation.success.status] : [])
     })
   }
+})
+
+test('operations that write and are not in the audit log say why', () => {
+  const others = operations.filter((operation) => operation.method !== 'GET' && !isAudited(operation))
+  assert.deepEqual(
+    others.map(({ id }) => id),
+    ['auth.refresh', 'datasets.queryAdvanced', 'agents.invoke', 'agents.stream', 'mcp.call'],
+  )
+  for (const { audit } of others) assert.match(String(audit), /^[A-Z].+\.$/)
 })
 
 describe('with a query parameter that it does not have', () => {
@@ -136,7 +147,10 @@ describe('with a query parameter that it does not have', () => {
 
 test('no list shows a record of another tenant', async () => {
   const lists = guarded.filter(
-    (operation) => (operation.id.endsWith('.list') && !isForMaster(operation)) || operation.id === 'appconfig.get',
+    (operation) =>
+      // The audit log has no records that could be made here: its own test looks.
+      (operation.id.endsWith('.list') && !isForMaster(operation) && operation.id !== 'audit.list') ||
+      operation.id === 'appconfig.get',
   )
   assert.ok(lists.length >= 4)
   for (const operation of lists) {
@@ -150,6 +164,15 @@ test('no list shows a record of another tenant', async () => {
     assert.ok((await app.call('GET', url)).text.includes(id), `${operation.id}: the master key does see it`)
   }
 })
+
+/** The statuses that the audit log has of this operation for the request. */
+async function auditOf({ headers }: Reply, { id }: DeclaredOperation): Promise<number[]> {
+  await app.services.audit.flush()
+  const entries = await app.db.query<{ status: number }>(
+    sql`SELECT status FROM svc.audit WHERE request_id = ${String(headers['x-request-id'])} AND action = ${id}`,
+  )
+  return entries.map(({ status }) => status)
+}
 
 /** Operations by a standard of OGC are in a document by that standard, which has names of its own. */
 function documentedPath({ path }: DeclaredOperation) {

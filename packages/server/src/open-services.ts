@@ -18,6 +18,7 @@ import { createConnectRateLimit } from './agents/connect-rate-limit.ts'
 import { fetchToolsInProcess } from './agents/in-process-tools.ts'
 import { createKnownAgents } from './agents/invoke-operations.ts'
 import { openAgents } from './agents/open-agents.ts'
+import { sweepAudit } from './audit/retention.ts'
 import { countAddress, windowSeconds } from './auth/login-attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
 import type { Bus } from './bus/bus.ts'
@@ -37,6 +38,7 @@ import type { Db } from './db/db.ts'
 import { defaultLimits } from './db/embedded-limits.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { addFirstKeys } from './first-start.ts'
+import { type AuditLog, createAuditLog } from './http/audit-log.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import { createOpenApiText, internalCalls } from './internal-calls.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -127,7 +129,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress, ...counting })
   const metrics = openMetrics(options, gaugesOf({ agents, slots: data.slots, tiling }), usage)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
-  const upkeep = startUpkeep(options, authority)
+  const upkeep = startUpkeep(options, authority, credentials.audit)
   const baseUrl = baseUrlFor(config)
   const base: BaseServices = {
     ...{ db, secrets, generations: createGenerations() },
@@ -173,13 +175,18 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   }
 }
 
-/** Writes the last use of keys behind, and sweeps ended sessions. */
-function startUpkeep({ db, logger }: OpenOptions, { keys }: Authority) {
+/** Writes behind what may be, such as the last use of keys, and sweeps what has ended. */
+function startUpkeep({ db, config, logger }: OpenOptions, { keys }: Authority, audit: AuditLog) {
   const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
-  const flush = () => keys.flush().catch(warning('key usage was not written'))
-  const sweep = () => sweepSessions(db, windowSeconds).catch(warning('ended sessions were not swept'))
+  const flush = () => Promise.all([keys.flush(), audit.flush()]).catch(warning('key usage and audit were not written'))
+  const sweep = () => sweepEnded(db, config).catch(warning('ended sessions and old audit entries were not swept'))
   const timer = setInterval(() => void Promise.all([flush(), sweep()]), upkeepMs).unref()
   return { flush, pause: () => clearInterval(timer) }
+}
+
+async function sweepEnded(db: Db, { AUDIT_DAYS }: AppConfig): Promise<void> {
+  await sweepSessions(db, windowSeconds)
+  await sweepAudit(db, AUDIT_DAYS)
 }
 
 const storeOf = createStores(resources)
@@ -265,7 +272,8 @@ function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, '
   const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
   const authority = { keys, bearers, revocation, noteRequest }
-  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes }
+  const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
+  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, audit }
 }
 
 type MapParts = Pick<ServiceOptions, 'db' | 'config'> &

@@ -13,6 +13,7 @@ import { configOperations } from './appconfig/config-operations.ts'
 import { recordOperations } from './appconfig/record-operations.ts'
 import { application } from './applications/application.ts'
 import { applicationOperations } from './applications/application-operations.ts'
+import { auditOperations } from './audit/audit-operations.ts'
 import { authOperations } from './auth/auth-operations.ts'
 import { consoleOperations } from './console/console-operations.ts'
 import { contactPoint } from './contactpoints/contact-point.ts'
@@ -80,6 +81,7 @@ export const operations: readonly Operation<Services>[] = [
   ...usageOperations,
   ...serverInfoOperations,
   ...metricsOperations,
+  ...auditOperations,
   ...mcpOperations,
   ...apiDocsOperations,
   ...ogcOperations,

@@ -5,6 +5,7 @@ import type { ApiKeyServices } from './apikeys/api-key.ts'
 import type { ExchangeServices } from './apikeys/exchange-operation.ts'
 import type { AppConfigServices } from './appconfig/config-operations.ts'
 import type { ApplicationServices } from './applications/application.ts'
+import type { AuditServices } from './audit/audit-operations.ts'
 import type { AuthServices } from './auth/services.ts'
 import type { ConsoleServices } from './console/console-operations.ts'
 import type { ContactPointServices } from './contactpoints/contact-point-operations.ts'
@@ -51,6 +52,7 @@ export type Services = BaseServices &
   AppConfigServices &
   ServerInfoServices &
   MetricsServices &
+  AuditServices &
   McpServices &
   ApiDocsServices &
   OgcServices

@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import type { Trail } from './audit-trail.ts'
 
 export const aclClasses = [
   'agents',
@@ -65,6 +66,8 @@ export type Scope = {
   readonly ids: Grant
   /** A key of type `user` reaches only what this user owns. */
   readonly ownerId: number | null
+  /** The entry of the audit log: what is stored in this scope is written together with it. */
+  readonly trail?: Trail | undefined
 }
 
 const proof: unique symbol = Symbol('scope')
@@ -112,6 +115,8 @@ export function authorize(
   }
   return scope
 }
+
+export const withTrail = (scope: Scope, trail: Trail): Scope => ({ ...scope, trail })
 
 /** The part of a scope that the caller reaches at this level too, or 401. */
 export function alsoAt(scope: Scope, aclClass: AclClass, level: AclLevel): Scope {

@@ -68,7 +68,7 @@ export const historyOperations: readonly Operation<AgentServices>[] = [
     },
     async handle({ caller, scope, services }, { params: { id }, query }) {
       const { db, agents } = services
-      const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id'])
+      const { entity } = await getEntity({ resource: agent, services }, scope, id, ['id', 'applicationId'])
       await agents.history.flush()
       const where = and(conditionsOf(String(entity.id), query))
       const [count] = await db.query<{ total: number }>(

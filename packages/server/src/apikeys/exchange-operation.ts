@@ -1,8 +1,9 @@
 import Type from 'typebox'
+import { keyFingerprint, type Trail } from '../access/audit-trail.ts'
 import type { Secrets } from '../access/secrets.ts'
 import type { Db } from '../db/db.ts'
 import { operationUsing } from '../http/operation.ts'
-import { redeemSignInToken } from './sign-in-link.ts'
+import { redeemSignInToken, type SignedIn } from './sign-in-link.ts'
 
 export type ExchangeServices = {
   readonly db: Db
@@ -34,10 +35,19 @@ export const exchangeOperation = operationUsing<ExchangeServices>()({
     }),
   },
   failures: [401, 429],
-  async handle({ request, services: { db, secrets, countAddress } }, { body: { token } }) {
+  async handle({ request, services: { db, secrets, countAddress }, trail }, { body: { token } }) {
     const undoCount = await countAddress(request.ip)
     const body = await redeemSignInToken(db, secrets, token)
     await undoCount()
+    if (trail) noteKey(trail, body)
     return { headers: { 'cache-control': 'no-store' }, body }
   },
 })
+
+/** Whoever has the token acts with the key from now on. */
+function noteKey(trail: Trail, { apiKey, applicationId }: SignedIn): void {
+  const id = keyFingerprint(apiKey)
+  trail.actor = { type: 'key', id, userId: null }
+  trail.applicationId = applicationId
+  trail.target = { type: 'apikeys', id }
+}

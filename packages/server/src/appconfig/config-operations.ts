@@ -86,6 +86,7 @@ const wholeOperations: readonly Operation<AppConfigServices>[] = [
     failures: [409, 412],
     async handle({ request, scope, services }, { body }) {
       await makeRecord(services, scope)
+      if (scope.trail) scope.trail.changed = ['config']
       const id = scope.caller.applicationId
       const { entity, revision } = await changeEntity(
         storeIn(services),
@@ -163,6 +164,7 @@ async function writeConfig(
   next: Sql,
 ): Promise<Answer> {
   await makeRecord(services, scope)
+  if (scope.trail) scope.trail.changed = ['config']
   const change = { column: 'config', next }
   const { value, revision } = await updateJson(storeIn(services), scope, scope.caller.applicationId, expected, change)
   return { headers: { etag: etagOf(revision) }, body: withAbout(value, services) }

@@ -1,4 +1,5 @@
-import { json, sql } from '../db/sql.ts'
+import { changeWithEntry } from '../access/audit-trail.ts'
+import { json, raw, sql } from '../db/sql.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { rethrowRefusal } from '../resource/constraint-errors.ts'
 import { chooseApplication, crudOperations } from '../resource/crud.ts'
@@ -20,6 +21,8 @@ const byId = crudOperations(appConfig)
     ...(operation.method === 'PATCH' && { failures: [...(operation.failures ?? []), 405] }),
   }))
 
+const record = { applicationId: raw('application_id'), id: raw('application_id::text'), name: undefined }
+
 /** An application has one record: creating it again replaces it. */
 const createRecord = operationUsing<BaseServices>()({
   id: 'appconfig.record.create',
@@ -34,13 +37,15 @@ const createRecord = operationUsing<BaseServices>()({
     const given = body as Entity
     const id = chooseApplication(caller, given.applicationId)
     const config = json(withoutReserved((given.config as object | undefined) ?? {}))
-    await services.db
-      .query(sql`
+    const { trail } = scope
+    const put = sql`
         INSERT INTO svc.appconfig (application_id, config) SELECT id, ${config} FROM svc.applications WHERE id = ${id}
         FOR KEY SHARE
         ON CONFLICT (application_id) DO UPDATE SET config = EXCLUDED.config,
-          revision = appconfig.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`)
-      .catch(rethrowRefusal)
+          revision = appconfig.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`
+    if (trail) trail.changed = ['config']
+    const stored = await changeWithEntry(services.db, trail, put, raw('revision'), record).catch(rethrowRefusal)
+    if (trail && stored.length > 0) trail.isWritten = true
     const { entity } = await getEntity({ resource: appConfig, services }, scope, id)
     return { headers: { location: `${appConfig.path}/${id}` }, body: entity }
   },

@@ -1,10 +1,11 @@
 import Type from 'typebox'
 import { bearerOf } from '../access/acl.ts'
+import { changeWithEntry, noteTarget, noteUser, type Trail } from '../access/audit-trail.ts'
 import { createOneTimeToken } from '../access/one-time-token.ts'
 import { checkNewPassword } from '../access/passwords.ts'
 import { credentialHash } from '../access/secrets.ts'
 import type { Queryable } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
 import type { Operation } from '../http/operation.ts'
 import { lockApplication } from '../resource/lock-application.ts'
 import { type Account, accountById, findAccount, findSettings, refused } from './accounts.ts'
@@ -33,7 +34,7 @@ const changePassword = operation({
   ),
   success: { status: 204, description: 'The password is changed' },
   failures: [429],
-  async handle({ request, caller, signal, services }, { body: { password, newPassword } }) {
+  async handle({ request, caller, signal, services, trail }, { body: { password, newPassword } }) {
     const { db, passwords, bearers } = services
     const { userId } = bearerOf(caller)
     const { applicationId } = caller
@@ -45,11 +46,15 @@ const changePassword = operation({
     )
     const hash = await passwords.hash(newPassword, signal)
     // Only if the password was not changed concurrently.
-    const changed = await db.query(sql`
-        UPDATE svc.users SET password = ${hash}, ${touched}
-        WHERE id = ${userId} AND application_id = ${applicationId}::uuid AND password = ${account.password} RETURNING 1`)
+    const hasChanged = await changeUser(
+      db,
+      trail,
+      sql`UPDATE svc.users SET password = ${hash}, ${touched}
+          WHERE id = ${userId} AND application_id = ${applicationId}::uuid AND password = ${account.password}`,
+      ['password'],
+    )
     bearers.forget({ userId })
-    if (changed.length === 0) throw refused()
+    if (!hasChanged) throw refused()
     return {}
   },
 })
@@ -70,12 +75,12 @@ const requestReset = operation({
   ),
   success: { status: 204, description: 'If there is such a user, a mail is on its way' },
   failures: [401],
-  async handle({ request, services }, { body: { email, redirectUrl, ...body } }) {
+  async handle({ request, services, trail }, { body: { email, redirectUrl, ...body } }) {
     const applicationId = body.applicationId.toLowerCase()
     const settings = await findSettings(services.db, applicationId)
     if (!settings) throw refused()
     const redirect = readRedirect(redirectUrl, 'redirectUrl', settings, services.baseUrl(request))
-    await inConstantTime(() => sendResetMail(services, applicationId, email, redirect))
+    await inConstantTime(() => sendResetMail(services, applicationId, email, redirect, trail))
     return {}
   },
 })
@@ -85,11 +90,13 @@ async function sendResetMail(
   applicationId: string,
   email: string,
   redirect: URL,
+  trail: Trail | undefined,
 ): Promise<void> {
   const { db, secrets, mailer, lifetimes } = services
   const mayMail = await allowsMail(db, { applicationId, email })
   const account = await findAccount(db, applicationId, email)
   if (!account?.enabled || !mayMail) return
+  noteTarget(trail, account.id)
   const { token, hash, sealed } = createOneTimeToken(secrets, 'password_reset_token', account.id)
   await db.transaction(async (tx) => {
     await lockApplication(tx, applicationId)
@@ -132,29 +139,44 @@ const resetPassword = operation({
   success: { status: 204, description: 'The new password counts' },
   failures: [401, 429],
   async handle(context, { body: { email, password, token, ...body } }) {
-    const { db, passwords, bearers } = context.services
+    const { services, trail } = context
+    const { db, passwords, bearers } = services
     const applicationId = body.applicationId.toLowerCase()
     checkNewPassword(password, 'body/password')
     const isRight = sql`application_id = ${applicationId}::uuid AND email_key = lower(${email} COLLATE "C") AND enabled
         AND password_reset_hash = ${credentialHash(token)} AND password_reset_expires_at > clock_timestamp()`
     // The expensive hash is computed only for a valid token.
-    if (!(await firstId(db, sql`SELECT id FROM svc.users WHERE ${isRight}`))) throw refused()
+    const [account] = await db.query<{ id: number }>(sql`SELECT id FROM svc.users WHERE ${isRight}`)
+    if (!account) throw refused()
+    noteUser(trail, account.id)
     const hash = await passwords.hash(password, context.signal)
-    const id = await firstId(
+    const hasChanged = await changeUser(
       db,
+      trail,
       sql`UPDATE svc.users SET password = ${hash}, pending_password = NULL, email_verified = true,
-              password_reset_token = NULL, password_reset_hash = NULL, ${touched}
-            WHERE ${isRight} RETURNING id`,
+            password_reset_token = NULL, password_reset_hash = NULL, ${touched}
+          WHERE ${isRight}`,
+      ['password', 'emailVerified'],
     )
-    if (id === undefined) throw refused()
-    bearers.forget({ userId: id })
+    if (!hasChanged) throw refused()
+    bearers.forget({ userId: account.id })
     return {}
   },
 })
 
-async function firstId(db: Queryable, query: ReturnType<typeof sql>): Promise<number | undefined> {
-  const [row] = await db.query<{ id: number }>(query)
-  return row?.id
+const userRow = { applicationId: raw('application_id'), id: raw('id::text'), name: undefined }
+
+/** Runs an UPDATE of one user, and writes the entry of the audit log with it; false when no user fits. */
+export async function changeUser(
+  db: Queryable,
+  trail: Trail | undefined,
+  update: Sql,
+  changed: readonly string[],
+): Promise<boolean> {
+  if (trail) trail.changed = changed
+  const rows = await changeWithEntry(db, trail, update, raw('id'), userRow)
+  if (trail && rows.length > 0) trail.isWritten = true
+  return rows.length > 0
 }
 
 /** The operations that change a password or reset a forgotten one. */

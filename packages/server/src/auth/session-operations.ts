@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { bearerOf } from '../access/acl.ts'
+import { noteTarget, noteUser } from '../access/audit-trail.ts'
 import { ApiError } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { type Account, findAccount, refused } from './accounts.ts'
@@ -28,14 +29,17 @@ const login = operation({
   success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
   failures: [401, 429],
   async handle(context, { body: { email, password, applicationId } }) {
-    const { request, services } = context
+    const { request, services, trail } = context
     const { db, passwords, tokens, lifetimes } = services
     const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
-    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, (turn) =>
-      findAccount(turn, attempt.applicationId, email),
-    )
+    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, async (turn) => {
+      const found = await findAccount(turn, attempt.applicationId, email)
+      if (found) noteTarget(trail, found.id)
+      return found
+    })
     const session = await beginSession(db, account, lifetimes.refreshToken)
     if (!session) throw refused()
+    noteUser(trail, account.id)
     const accessToken = await tokens.sign(session.claims)
     return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
   },
@@ -66,6 +70,7 @@ export function checkPassword(
 
 const refresh = operation({
   id: 'auth.refresh',
+  audit: 'It continues a session, whose login has an entry.',
   method: 'POST',
   path: '/api/v1/auth/refresh',
   summary: 'Get a new access token',

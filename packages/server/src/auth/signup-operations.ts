@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { noteUser } from '../access/audit-trail.ts'
 import { checkNewPassword } from '../access/passwords.ts'
 import { emailSchema } from '../http/email-address.ts'
-import type { Answer, Operation } from '../http/operation.ts'
+import type { Answer, ContextOf, Operation } from '../http/operation.ts'
 import { findSettings, refused } from './accounts.ts'
 import { inConstantTime } from './constant-time.ts'
 import { confirmPath, isAllowedRedirect, readConfirmUrl, readRedirect } from './redirects.ts'
@@ -52,7 +52,7 @@ const signup = operation({
   body: signupSchema,
   success: { status: 200, description: 'The user, not confirmed yet', schema: userSchema },
   failures: [401, 429],
-  async handle({ request, signal, services }, { body }) {
+  async handle({ request, signal, services, trail }, { body }) {
     const { db } = services
     checkNewPassword(body.password, 'body/password')
     const applicationId = body.applicationId.toLowerCase()
@@ -62,7 +62,7 @@ const signup = operation({
     const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
     readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)
     const wanted = { ...body, applicationId, confirmUrl }
-    return { body: shown(wanted, await inConstantTime(() => signUp(services, wanted, settings, signal))) }
+    return { body: shown(wanted, await inConstantTime(() => signUp(services, wanted, settings, signal, trail))) }
   },
 })
 
@@ -90,6 +90,7 @@ const confirmation = {
   summary: 'Confirm the address of a sign-up',
   description: 'The link of the mail leads here, by way of the application’s page or directly. It works once.',
   access: 'public',
+  audit: true,
   success: { status: 302, description: 'Confirmed; on to the redirect address', headers: ['Location'] },
   failures: [401],
 } as const
@@ -100,8 +101,7 @@ const confirmByQuery = operation({
   id: 'auth.confirmsignup',
   path: confirmPath,
   query: Type.Object({ token: Type.String(), redirect: Type.String(), email: emailParameter }),
-  handle: ({ request, services }, { query: { token, redirect, email } }) =>
-    confirmed(services, request, token, redirect, email),
+  handle: (context, { query: { token, redirect, email } }) => confirmed(context, token, redirect, email),
 })
 
 const confirmByPath = operation({
@@ -110,20 +110,19 @@ const confirmByPath = operation({
   path: `${confirmPath}/{token}/{redirect}`,
   secretPath: true,
   query: Type.Object({ email: emailParameter }),
-  handle: ({ request, services }, { params: { token, redirect }, query: { email } }) =>
-    confirmed(services, request, token, redirect, email),
+  handle: (context, { params: { token, redirect }, query: { email } }) => confirmed(context, token, redirect, email),
 })
 
 async function confirmed(
-  { db, baseUrl, bearers }: AuthServices,
-  request: FastifyRequest,
+  { request, services: { db, baseUrl, bearers }, trail }: ContextOf<'public', AuthServices>,
   token: string,
   redirect: string,
   email: string | undefined,
 ): Promise<Answer> {
   const found = await findConfirmation(db, token, email)
   if (!found || !isAllowedRedirect(redirect, found.settings, baseUrl(request))) throw refused()
-  if (!(await confirm(db, found.id, token))) throw refused()
+  noteUser(trail, found.id)
+  if (!(await confirm(db, found.id, token, trail))) throw refused()
   bearers.forget({ userId: found.id })
   return { headers: { location: new URL(redirect).href, 'cache-control': 'no-store' } }
 }

@@ -1,3 +1,4 @@
+import { noteTarget, type Trail } from '../access/audit-trail.ts'
 import { createOneTimeToken, type OneTimeToken } from '../access/one-time-token.ts'
 import { credentialHash } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
@@ -7,7 +8,7 @@ import { lockApplication } from '../resource/lock-application.ts'
 import { newUserId } from '../resource/user-id.ts'
 import { type Account, type AuthSettings, findAccount } from './accounts.ts'
 import { allowsMail } from './login-attempts.ts'
-import { mailValues, touched } from './password-operations.ts'
+import { changeUser, mailValues, touched } from './password-operations.ts'
 import { withParameters } from './redirects.ts'
 import type { AuthServices } from './services.ts'
 
@@ -33,6 +34,7 @@ export async function signUp(
   signup: Signup,
   settings: AuthSettings,
   signal: AbortSignal,
+  trail: Trail | undefined,
 ): Promise<SignedUp> {
   const { db, secrets, passwords, mailer, lifetimes } = parts
   const { applicationId, email } = signup
@@ -52,6 +54,7 @@ export async function signUp(
     await lockApplication(tx, applicationId)
     const account = await openAccount(tx, signup)
     if (!account) return decoy
+    noteTarget(trail, account.id)
     const token = createOneTimeToken(secrets, 'verification_token', account.id)
     await keepPending(tx, account, hash, token, lifetimes.verifyToken)
     const link = withParameters(signup.confirmUrl, {
@@ -105,13 +108,15 @@ export async function findConfirmation(db: Db, token: string, email: string | un
 }
 
 /** Uses the token; false when it was used before. */
-export async function confirm(db: Db, id: number, token: string): Promise<boolean> {
-  const confirmed = await db.query(sql`
-    UPDATE svc.users u SET email_verified = true, password = COALESCE(pending_password, password),
-      pending_password = NULL, verification_token = NULL, verification_hash = NULL, ${touched}
-    WHERE id = ${id} AND ${isConfirmedBy(token)} RETURNING 1`)
-  return confirmed.length > 0
-}
+export const confirm = (db: Db, id: number, token: string, trail: Trail | undefined): Promise<boolean> =>
+  changeUser(
+    db,
+    trail,
+    sql`UPDATE svc.users u SET email_verified = true, password = COALESCE(pending_password, password),
+          pending_password = NULL, verification_token = NULL, verification_hash = NULL, ${touched}
+        WHERE id = ${id} AND ${isConfirmedBy(token)}`,
+    ['emailVerified', 'password'],
+  )
 
 const isConfirmedBy = (token: string) =>
   sql`u.verification_hash = ${credentialHash(token)} AND u.verification_expires_at > clock_timestamp() AND u.enabled`

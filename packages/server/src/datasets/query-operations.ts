@@ -133,6 +133,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
   operation({
     ...common,
     id: 'datasets.queryAdvanced',
+    audit: 'It only reads.',
     method: 'POST',
     summary: 'Query a dataset, with groups, samples and distinct rows',
     query: advancedSchema,

@@ -1,10 +1,13 @@
-/** The life of a request: authenticate → authorize → read the input → handle → answer. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { authorize, bearerOf, type Caller, type Scope } from '../access/acl.ts'
+/** The life of a request: authenticate → authorize → read the input → handle → audit → answer. */
+import type { FastifyInstance, FastifyRequest, onResponseHookHandler } from 'fastify'
+import { authorize, bearerOf, type Caller, type Scope, withTrail } from '../access/acl.ts'
+import type { Trail } from '../access/audit-trail.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
+import { isUuid } from '../access/credentials.ts'
 import { whenReady } from '../concurrency/when-ready.ts'
 import { isForeignKeyViolation } from '../db/database-error.ts'
 import { ApiError, FaultCollector, invalid } from '../errors.ts'
+import { type AuditLog, identify, isAudited, trailOf } from './audit-log.ts'
 import type { CommonHeaders } from './common-headers.ts'
 import type { Access, Address, ContextOf, DeclaredOperation, Operation } from './operation.ts'
 import { noQuery, parseQueryString, type QueryTree, queryOf, readQuery, refuseUnknown } from './query-string.ts'
@@ -15,7 +18,13 @@ import { validator } from './validate.ts'
 /** The config of a route; routes that only refuse have no operation. */
 export type RouteConfig = { readonly operation?: DeclaredOperation }
 
-type Admitted = { caller?: Caller; scope?: Scope | undefined; tree: QueryTree; opened?: RequestSignal }
+type Admitted = {
+  caller?: Caller
+  scope?: Scope | undefined
+  tree: QueryTree
+  opened?: RequestSignal
+  trail?: Trail | undefined
+}
 
 /** The property of a request that holds its caller and scope. */
 export const admission = 'admission'
@@ -25,6 +34,7 @@ export type Surroundings<S> = {
   readonly authority: Authority
   readonly services: S
   readonly commonHeaders: CommonHeaders
+  readonly audit?: AuditLog | undefined
 }
 
 /**
@@ -33,6 +43,7 @@ export type Surroundings<S> = {
  */
 export function mount<S>(app: FastifyInstance, operation: Operation<S>, surroundings: Surroundings<S>): void {
   const { authority, services } = surroundings
+  const audit = isAudited(operation) ? surroundings.audit : undefined
   const readBody = operation.body && validator(operation.body, 'body')
   const readInput = queryReader(operation)
   const sendAnswer = answerSender(operation, surroundings.commonHeaders)
@@ -45,33 +56,51 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
     config: { operation } satisfies RouteConfig,
     // Before the body is read, so that callers without access cost little.
     onRequest(request, _reply, done) {
-      const admitted = admitRequest(operation, request, authority, services)
+      const admitted = admitRequest(operation, request, authority, services, audit && trailOf(operation, request))
       if (admitted instanceof Promise) return admitted
       done()
     },
     handler(request, reply) {
       const admitted = request.getDecorator<Admitted>(admission)
-      const { tree } = admitted
+      const { tree, trail } = admitted
       const faults = new FaultCollector()
       const query = readInput(tree, faults)
       if (operation.multipart && !isForm(request)) throw notForm()
       const body = readBody && faults.attempt(() => readBody(given(request.body)))
       faults.finish()
+      if (trail && operation.access === 'public') noteApplication(trail, body)
       const params = paramsOf(request)
       const context = new Context(request, admitted, authority, services) as ContextOf<Access, S>
       const fail = async (error: unknown): Promise<never> => {
         throw await explained(error, admitted, authority)
       }
       try {
-        const sent = whenReady(operation.handle(context, { params, query, body }), (answer) =>
-          sendAnswer(reply, answer),
-        )
+        const sent = whenReady(operation.handle(context, { params, query, body }), (answer) => {
+          if (!trail || !audit) return sendAnswer(reply, answer)
+          return audit.finish(trail).then(() => sendAnswer(reply, answer))
+        })
         return sent instanceof Promise ? sent.catch(fail) : sent
       } catch (error) {
         return fail(error)
       }
     },
+    ...(audit && { onResponse: refusalNoter(audit) }),
   })
+}
+
+/** Whatever refused the request, an ACL, a schema, a handler or a limit, its status tells. */
+const refusalNoter =
+  (audit: AuditLog): onResponseHookHandler =>
+  (request, { statusCode }, done) => {
+    const { trail } = request.getDecorator<Admitted>(admission)
+    if (trail && statusCode >= 400) audit.note(trail, statusCode)
+    done()
+  }
+
+/** Without a key, the body says which application is meant. */
+function noteApplication(trail: Trail, body: unknown): void {
+  const { applicationId } = (body ?? {}) as { applicationId?: unknown }
+  if (typeof applicationId === 'string' && isUuid(applicationId)) trail.applicationId = applicationId.toLowerCase()
 }
 
 /** The router calls the rest of a path `*`; handlers get it by its name. */
@@ -113,6 +142,7 @@ class Context<S> {
   readonly tree: QueryTree
   readonly caller: Caller | undefined
   readonly scope: Scope | undefined
+  readonly trail: Trail | undefined
   readonly #admitted: Admitted
   readonly #authority: Authority
 
@@ -122,6 +152,7 @@ class Context<S> {
     this.tree = admitted.tree
     this.caller = admitted.caller
     this.scope = admitted.scope
+    this.trail = admitted.trail
     this.#admitted = admitted
     this.#authority = authority
   }
@@ -186,11 +217,13 @@ function admitRequest<S>(
   request: FastifyRequest,
   authority: Authority,
   services: S,
+  trail: Trail | undefined,
 ): void | Promise<void> {
   // Kept before the ACL is asked, so that a refused request still counts as one of its application.
   const keep = (one: Admitted): void => request.setDecorator<Admitted>(admission, one)
+  if (trail) keep({ tree: noQuery, trail })
   const tree = parseQueryString(queryOf(request.raw.url ?? ''))
-  if (operation.access === 'public') return keep({ tree })
+  if (operation.access === 'public') return keep({ tree, trail })
   const credentials = { rawHeaders: request.raw.rawHeaders, query: tree }
   const { readToolToken } = operation
   const authenticated = authenticate(
@@ -199,10 +232,12 @@ function admitRequest<S>(
     readToolToken && ((token) => readToolToken(token, services)),
   )
   return whenReady(authenticated, (caller) => {
-    const admitted: Admitted = { caller, tree, scope: undefined }
+    const admitted: Admitted = { caller, tree, scope: undefined, trail }
     keep(admitted)
     authority.noteRequest?.(caller)
-    admitted.scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
+    if (trail) identify(trail, caller)
+    const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })
+    admitted.scope = scope && trail ? withTrail(scope, trail) : scope
   })
 }
 

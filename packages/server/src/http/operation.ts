@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { AclClass, AclLevel, Caller, Scope } from '../access/acl.ts'
+import type { Trail } from '../access/audit-trail.ts'
 import type { ReadToolToken } from '../access/authenticate.ts'
 import type { QueryTree } from './query-string.ts'
 
@@ -30,6 +31,8 @@ export type ContextOf<A extends Access, S> = {
   /** The services of the area: database, caches, threads. `services.ts` lists them all. */
   services: S
   tree: QueryTree
+  /** The entry of the audit log, if there will be one; a handler says here what only it knows. */
+  trail?: Trail | undefined
   /**
    * Aborted when the client disconnects or its credential is revoked. Pass it to everything that waits for more than the
    * platform's own rows. It is created when it is first read, so read it late.
@@ -86,6 +89,11 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   bearer?: boolean
   /** Admits the tool token of an invocation in place of a key. */
   readToolToken?: (token: string, services: S) => ReturnType<ReadToolToken>
+  /**
+   * The audit log has an entry for every operation that is no GET, and for a GET where this is true. A text says why an
+   * operation has none.
+   */
+  audit?: true | string
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
   /** The answer is a tile: no browser shows it as a document, so it goes without the headers that guard documents. */

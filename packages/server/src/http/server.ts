@@ -12,6 +12,7 @@ import type { Caller } from '../access/acl.ts'
 import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
+import type { AuditLog } from './audit-log.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { answerImmediately } from './immediate-answers.ts'
@@ -28,6 +29,7 @@ export type ServerOptions = {
   trustProxy: boolean | string
   bodyLimit: number
   isStopping: () => boolean
+  audit?: AuditLog
   /** HSTS includes subdomains. */
   hstsSubDomains?: boolean
   /** Called for each answer to an authenticated request. */
@@ -45,7 +47,7 @@ export async function createServer<S>(
   operations: readonly Operation<S>[],
   authority: Authority,
   services: S,
-  { logger, trustProxy, bodyLimit, isStopping, hstsSubDomains = false, countAnswer }: ServerOptions,
+  { logger, trustProxy, bodyLimit, isStopping, audit, hstsSubDomains = false, countAnswer }: ServerOptions,
 ): Promise<FastifyInstance> {
   const commonHeaders = createCommonHeaders({ hstsSubDomains, isStopping })
   const noteAnswer = answerNoter(logger, countAnswer)
@@ -101,7 +103,7 @@ export async function createServer<S>(
     return reply.code(204).headers(preflightHeaders).send()
   })
   app.decorateRequest(admission, null)
-  for (const operation of operations) mount(app, operation, { authority, services, commonHeaders })
+  for (const operation of operations) mount(app, operation, { authority, services, commonHeaders, audit })
   refuseOtherMethods(app, operations)
   answerImmediately(app, operations, {
     authority,

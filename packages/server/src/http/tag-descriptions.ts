@@ -4,6 +4,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   apikeys: 'API keys and what each may do: classes of things, levels, ids',
   appconfig: 'Configuration of front ends: any JSON, whole or by dotted key',
   applications: 'Tenants: whatever belongs to one cannot be reached from another',
+  audit: 'Who did what, when and from where: the entries of the audit log',
   auth: 'Sign-up, sign-in, tokens and passwords of users',
   basemap: 'Tiles of the world map that comes with the service, for everybody',
   console: 'The web console',

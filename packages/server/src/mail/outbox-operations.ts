@@ -60,6 +60,7 @@ export const outboxOperations: readonly Operation<OutboxServices>[] = [
     path,
     summary: 'List the mail, newest first',
     access,
+    audit: true,
     query: pageSchema,
     success: {
       status: 200,
@@ -88,6 +89,7 @@ export const outboxOperations: readonly Operation<OutboxServices>[] = [
     summary: 'Get a mail',
     description: 'Its words are there until it is sent.',
     access,
+    audit: true,
     success: {
       status: 200,
       description: 'The mail',

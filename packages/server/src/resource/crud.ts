@@ -5,6 +5,7 @@ import { and, type Sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'
+import { changedFields, givenFields } from './changed-fields.ts'
 import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
@@ -141,12 +142,8 @@ function create<S extends BaseServices>(resource: Resource<S>): Operation<S> {
       for (const [name, field] of Object.entries(resource.fields)) {
         if (isGiven(field)) values[name] = given[name] ?? field.default
       }
-      const stored = await insertEntity(
-        { resource, services },
-        scope,
-        applicationId,
-        await prepared(resource, { values, applicationId, given }, context),
-      )
+      const whole = await prepared(resource, { values, applicationId, given }, context)
+      const stored = await insertEntity({ resource, services }, scope, applicationId, whole)
       const { headers, body: entity } = answer(stored)
       return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
     },
@@ -269,15 +266,21 @@ type Values = { values: Entity; previous?: Entity; applicationId?: string; given
 
 type PrepareContext<S> = { readonly scope: Scope; readonly signal: AbortSignal; readonly services: S }
 
+/** What to store, and in the audit log the names of what changes. */
 async function prepared<S extends BaseServices>(
   resource: Resource<S>,
-  given: Values,
+  draft: Values,
   context: PrepareContext<S>,
 ): Promise<Entity> {
   const { scope, services } = context
-  const applicationId = given.applicationId ?? String(given.previous?.applicationId ?? given.previous?.id)
-  const draft = { ...given, applicationId, leaving: () => context.signal }
-  return resource.prepare ? resource.prepare(draft, scope, services) : given.values
+  const { previous, given } = draft
+  const applicationId = draft.applicationId ?? String(previous?.applicationId ?? previous?.id)
+  const whole = { ...draft, applicationId, leaving: () => context.signal }
+  const next = resource.prepare ? await resource.prepare(whole, scope, services) : draft.values
+  if (scope.trail) {
+    scope.trail.changed = previous ? changedFields(resource, previous, next, given) : givenFields(resource, given)
+  }
+  return next
 }
 
 const answer = ({ entity, tag }: Stored): Answer => ({ headers: { etag: etagOf(tag) }, body: entity })

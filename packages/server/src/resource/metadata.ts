@@ -143,6 +143,7 @@ async function update<S extends BaseServices>(
   expected: Expected,
   change: MetadataChange,
 ): Promise<Answer> {
+  if (scope.trail) scope.trail.changed = change.named.includes('auth') ? ['metadata', 'metadata.auth'] : ['metadata']
   const { value, revision } = await write(store, scope, id, expected, change)
   return { headers: { etag: etagOf(revision) }, body: value }
 }

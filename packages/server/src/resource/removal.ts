@@ -30,7 +30,7 @@ const attempts = 5
 export async function removeWith(
   db: Db,
   lock: Sql,
-  deletion: Sql,
+  remove: (tx: Queryable) => Promise<number>,
   removing: Removing,
 ): Promise<{ count: number; finish?: (() => Promise<void>) | undefined }> {
   for (let attempt = 1; ; attempt++) {
@@ -38,7 +38,7 @@ export async function removeWith(
       return await db.transaction(async (tx) => {
         if ((await tx.query(lock)).length === 0) return { count: 0 }
         const finish = await removing(tx)
-        return { count: (await tx.query(deletion)).length, finish }
+        return { count: await remove(tx), finish }
       })
     } catch (error) {
       if (!isLocked(error)) rethrowRefusal(error)

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { denied, type Scope } from '../access/acl.ts'
 import type { Secrets } from '../access/secrets.ts'
-import type { Row } from '../db/db.ts'
+import type { Queryable, Row } from '../db/db.ts'
 import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { markWritten, noteRecord, writeIn, writeNow } from './audited-write.ts'
 import { rethrowRefusal, rethrowWriteRefusal } from './constraint-errors.ts'
 import type { ListQuery } from './list-query.ts'
 import { type Removal, removeWith } from './removal.ts'
@@ -57,7 +58,9 @@ async function getStored(store: Store, scope: Scope, id: string, view: View | un
 }
 
 export async function getEntity(store: Store, scope: Scope, id: string, fields?: readonly string[]): Promise<Stored> {
-  return getBy(store, scope, id, 'columns', readRow, fields)
+  const stored = await getBy(store, scope, id, 'columns', readRow, fields)
+  if (scope.trail) noteRecord(scope.trail, stored.entity)
+  return stored
 }
 
 /** The same, serialized. */
@@ -110,12 +113,9 @@ export async function insertEntity(store: Store, scope: Scope, applicationId: st
   }
   const names = [...row.keys()].map((column) => ident(column))
   const view = await viewFor(store, scope)
-  const [inserted] = await db
-    .query(
-      sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')}) VALUES (${joinSql([...row.values()], ', ')})
-          RETURNING ${columns(resource, view)}`,
-    )
-    .catch(rethrowWriteRefusal)
+  const insertion = sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')})
+    VALUES (${joinSql([...row.values()], ', ')})`
+  const [inserted] = await writeNow(db, store, scope, insertion, columns(resource, view)).catch(rethrowWriteRefusal)
   return readRow(resource, inserted as Row, secrets)
 }
 
@@ -138,12 +138,8 @@ export async function changeEntity(
     const values = toColumns(resource, await change(current.entity))
     const assignments = Object.entries(values).map(([column, value]) => sql`${ident(column)} = ${value}`)
     const where = and([one(resource, scope, id, view), atRevision([current.revision])])
-    const [row] = await db
-      .query(
-        sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}
-            RETURNING ${columns(resource, view)}`,
-      )
-      .catch(rethrowWriteRefusal)
+    const update = sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}`
+    const [row] = await writeNow(db, store, scope, update, columns(resource, view)).catch(rethrowWriteRefusal)
     if (row) {
       changed(store)
       return readRow(resource, row, secrets)
@@ -170,10 +166,12 @@ export async function removeEntity<S extends BaseServices>(
   const entity = removal ? (await getStored(store, scope, id, view)).entity : {}
   const removing = await removal?.prepare({ entity, query, scope }, store.services)
   const where = and([one(resource, scope, id, view), atRevision(expected)])
-  const deletion = sql`DELETE FROM ${table(resource)} WHERE ${where} RETURNING 1`
+  const remove = async (on: Queryable): Promise<number> =>
+    (await writeIn(on, store, scope, sql`DELETE FROM ${table(resource)} WHERE ${where}`, raw('1 AS gone'))).length
   const removed = removing
-    ? await removeWith(db, sql`SELECT FROM ${table(resource)} WHERE ${where} FOR UPDATE`, deletion, removing)
-    : { count: (await db.query(deletion).catch(rethrowRefusal)).length }
+    ? await removeWith(db, sql`SELECT FROM ${table(resource)} WHERE ${where} FOR UPDATE`, remove, removing)
+    : { count: await remove(db).catch(rethrowRefusal) }
+  markWritten(scope, removed.count)
   if (removed.count === 0) await explainMiss(store, scope, id)
   changed(store)
   await removed.finish?.()
@@ -198,13 +196,10 @@ export async function updateJson(
 ): Promise<JsonStored> {
   const { db, resource } = partsOf(store)
   const view = await viewFor(store, scope)
-  const [row] = await db
-    .query<JsonStored>(
-      sql`UPDATE ${table(resource)} SET ${ident(column)} = ${next}, ${touched}
-          WHERE ${and([one(resource, scope, id, view), atRevision(expected)])}
-          RETURNING ${shownAs(column, view?.columns)} AS value, revision`,
-    )
-    .catch(rethrowRefusal)
+  const update = sql`UPDATE ${table(resource)} SET ${ident(column)} = ${next}, ${touched}
+    WHERE ${and([one(resource, scope, id, view), atRevision(expected)])}`
+  const returning = sql`${shownAs(column, view?.columns)} AS value, revision`
+  const [row] = await writeNow<JsonStored>(db, store, scope, update, returning).catch(rethrowRefusal)
   if (!row) return explainMiss(store, scope, id)
   changed(store)
   return row

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
-import { json, sql } from '../db/sql.ts'
+import { changeWithEntry, transactWithEntry } from '../access/audit-trail.ts'
+import { json, raw, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { report } from '../events.ts'
 import { lastSegment } from '../http/file-name.ts'
@@ -22,7 +23,7 @@ import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import { type UploadFormFields, upload } from './upload.ts'
 import { type FaultDto, faultOf, UploadFault } from './upload-fault.ts'
-import { now } from './upload-state.ts'
+import { now, uploadRow } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
   /** DATA_DIR */
@@ -117,14 +118,15 @@ type Received = {
 async function insert(
   { db }: UploadServices,
   { applicationId, bearer }: Caller,
-  { ownerId }: Scope,
+  { ownerId, trail }: Scope,
   { id, file: { name, size }, form, replaces, fault }: Received,
   arrival: Arrival,
 ): Promise<void> {
   const fileName = lastSegment(name.toWellFormed().replaceAll('\0', '')).slice(0, 255)
   if (fileName === '') throw invalid('body/file', 'must have a file name, such as places.csv')
   const owner = ownerId ?? bearer?.userId ?? null
-  await db.transaction(async (tx) => {
+  if (trail) trail.target = { type: 'uploads', id, name: fileName }
+  await transactWithEntry(db, trail, async (tx) => {
     await arrival.settle(tx, size)
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
@@ -209,9 +211,11 @@ const remove = operation({
   async handle({ scope, services }, { params: { id } }) {
     const store = { resource: upload, services }
     const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
-    const [cancelled] = await services.db.query(sql`
+    const cancel = sql`
         UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, ${touched}
-        WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing') RETURNING id`)
+        WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing')`
+    const [cancelled] = await changeWithEntry(services.db, scope.trail, cancel, raw('id'), uploadRow)
+    if (cancelled && scope.trail) scope.trail.isWritten = true
     if (!cancelled) {
       await removeEntity(store, scope, id, 'any')
       return {}

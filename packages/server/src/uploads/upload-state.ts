@@ -1,5 +1,6 @@
 // The upload queue in the database: claims, leases and outcomes.
 import { randomUUID } from 'node:crypto'
+import { changeWithEntry, systemTrail } from '../access/audit-trail.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
 import type { Lease } from '../jobs/lease-workers.ts'
@@ -21,6 +22,15 @@ export type Claimed = Lease & {
 }
 
 export type LayerWarning = Warning & { layer?: string }
+
+/** What the audit log says of an upload. */
+export const uploadRow = {
+  applicationId: raw('application_id'),
+  id: raw('id::text'),
+  name: raw('file_name'),
+}
+/** The status in the audit log of a file that could not be loaded. */
+const failed = 422
 
 export const maxAttempts = 3
 /** A lease that is not renewed for this long has expired. */
@@ -75,10 +85,11 @@ export async function claimNext(db: Db, { perApplication, passed }: Turns): Prom
 /** Ends the uploads with too many attempts; returns them. */
 export async function giveUp(db: Db): Promise<{ id: string; applicationId: string; options: UploadFormFields }[]> {
   const error = { code: 'worker_died', message: `The upload was tried ${maxAttempts} times and did not finish.` }
-  return db.query(sql`
+  const update = sql`
     UPDATE svc.uploads SET status = 'failed', error = ${json(error)}, worker = NULL, finished_at = ${now}, ${touched}
-    WHERE (status = 'pending' OR ${isLeft}) AND attempts >= ${maxAttempts}
-    RETURNING id, application_id AS "applicationId", options`)
+    WHERE (status = 'pending' OR ${isLeft}) AND attempts >= ${maxAttempts}`
+  const returning = raw('id, application_id AS "applicationId", options')
+  return changeWithEntry(db, systemTrail('uploads.fail', failed), update, returning, uploadRow)
 }
 
 /** At the start of an embedded server, all leases belong to dead workers. */
@@ -104,10 +115,11 @@ export async function putBack(db: Db, { id, claim }: Claimed, counts: boolean): 
 }
 
 export async function fail(db: Db, { id, claim }: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
-  await db.query(sql`
+  const update = sql`
     UPDATE svc.uploads SET status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)},
       finished_at = ${now}, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`
+  await changeWithEntry(db, systemTrail('uploads.fail', failed), update, raw('id'), uploadRow)
 }
 
 /** Runs in the publishing transaction: afterwards no other worker can end the upload differently. */
@@ -120,11 +132,12 @@ export async function complete(
   const [first] = results
   const counts = results.flatMap(({ featureCount }) => featureCount ?? [])
   const total = counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null
-  const rows = await tx.query(sql`
+  const update = sql`
     UPDATE svc.uploads SET status = 'completed', worker = NULL, stage = 'publishing', progress = 1,
       results = ${json(results)}, warnings = ${json(warnings)}, dataset_id = ${first?.datasetId ?? null}::uuid,
       tile_source_id = ${first?.tileSourceId ?? null}::uuid, feature_count = ${total}::bigint, finished_at = ${now}, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing' RETURNING id`)
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`
+  const rows = await changeWithEntry(tx, systemTrail('uploads.complete'), update, raw('id'), uploadRow)
   if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
 }
 

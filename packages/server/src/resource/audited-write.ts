@@ -1,0 +1,44 @@
+/** Writes of records, each in one statement with its entry of the audit log. */
+import type { Scope } from '../access/acl.ts'
+import { type AboutRow, changeWithEntry, fingerprintSql, type Trail } from '../access/audit-trail.ts'
+import type { Db, Queryable, Row } from '../db/db.ts'
+import { ident, type Sql, sql } from '../db/sql.ts'
+import type { Entity, Resource, Store } from './resource.ts'
+
+/** Runs a statement that changes one row of the resource. `change` ends before its RETURNING. */
+export async function writeNow<R extends Row>(
+  db: Db,
+  store: Store,
+  scope: Scope,
+  change: Sql,
+  returning: Sql,
+): Promise<R[]> {
+  const rows = await writeIn<R>(db, store, scope, change, returning)
+  markWritten(scope, rows.length)
+  return rows
+}
+
+/** The same in a transaction, after whose commit the entry is to be marked as written. */
+export const writeIn = <R extends Row>(
+  on: Queryable,
+  { resource }: Store,
+  { trail }: Scope,
+  change: Sql,
+  returning: Sql,
+): Promise<R[]> => changeWithEntry<R>(on, trail, change, returning, aboutRow(resource))
+
+export function markWritten({ trail }: Scope, count: number): void {
+  if (trail && count > 0) trail.isWritten = true
+}
+
+const aboutRow = ({ identity, tenantColumn, fields }: Resource): AboutRow => ({
+  applicationId: ident(tenantColumn),
+  id: identity.sqlType === 'bytea' ? fingerprintSql(ident(identity.column)) : sql`${ident(identity.column)}::text`,
+  name: fields.name && ident(fields.name.column),
+})
+
+/** A master key may name a record of any application: the entry is that application’s. */
+export function noteRecord(trail: Trail, { id, applicationId, name }: Entity): void {
+  if (typeof applicationId === 'string') trail.applicationId ??= applicationId
+  if (typeof name === 'string' && trail.target.id === id) trail.target = { ...trail.target, name }
+}
