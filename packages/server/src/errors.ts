@@ -36,6 +36,7 @@ const table = {
   unavailable: [503, 'Temporarily unavailable'],
   agent_unavailable: [503, 'No process is serving the agent'],
   storage_full: [503, 'The storage is full'],
+  storage_unavailable: [503, 'The file storage does not answer'],
   cancelled: [503, 'The invocation was cancelled'],
   shutting_down: [503, 'The server is stopping'],
   query_timeout: [504, 'The query took too long'],

@@ -9,7 +9,7 @@ const base = ['config.ts', 'errors.ts', 'events.ts', 'nearest-name.ts']
 /** The folder that every other may import. */
 const shared = 'concurrency'
 
-const areaMayImport = ['resource', 'http', 'access', 'formats', 'query', 'geometry', 'db']
+const areaMayImport = ['resource', 'http', 'access', 'formats', 'query', 'geometry', 'db', 'storage']
 
 /** The layers: which folders a folder may import, besides itself. One that is not named here is an area. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -19,6 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   bus: [],
   cluster: ['bus'],
   egress: [],
+  storage: [],
   jobs: ['db'],
   sending: [...areaMayImport, 'jobs'],
   query: ['geometry', 'db'],

@@ -63,12 +63,14 @@ import { createReadiness } from './server-info/readiness.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
 import { type Storage, watchStorage } from './server-info/storage.ts'
 import type { Services } from './services.ts'
+import { createDirectoryStore } from './storage/directory-store.ts'
+import type { FileStore } from './storage/file-store.ts'
 import { style } from './styles/style.ts'
 import { createStyleCheck } from './styles/style-check.ts'
 import { createEstimates } from './tiles/dataset-estimates.ts'
 import { createTiles } from './tiles/tile-services.ts'
 import { createTiling, type Tiling, type TilingOptions } from './tiles/tiling.ts'
-import { createStorageQuota } from './uploads/storage-quota.ts'
+import { bytesIn, createStorageQuota } from './uploads/storage-quota.ts'
 import { createUploading, type Uploading } from './uploads/uploading.ts'
 import { applicationMetrics } from './usage/application-metrics.ts'
 import type { Tallies } from './usage/tallies.ts'
@@ -115,7 +117,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const bus = await openBusOf(options)
   const egress = await openEgress(config, db, () => listener()?.server.address())
   const fetchTools = fetchToolsInProcess(listener)
-  const { usage, tileUse, fileBytesOf, ...counting } = openUsage(options)
+  const { usage, tileUse, ...counting } = openUsage(options)
   const agents = await openAgents({ ...options, ...counting, share, stream: egress.stream, bus, fetchTools })
   const { authority, ...credentials } = createAuthority(options, share)
   const styleCheck = createStyleCheck()
@@ -125,7 +127,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const jobs = createJobs({ db, onError })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
   const onStatus = (id: string) => member?.tellUpload(id)
-  const uploading = createUploading({ db, ...data, tiling, config, share, onStatus, onError })
+  const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, onStatus, onError })
   const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress, ...counting })
   const metrics = openMetrics(options, gaugesOf({ agents, slots: data.slots, tiling }), usage)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
@@ -141,7 +143,8 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...{ about, isStopping, baseUrl, ...watchHealth(options, storage, bus), storage, metrics },
     ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
-    ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage, fileBytesOf },
+    ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },
+    fileBytesOf: (applicationId) => bytesIn(maps.files, applicationId),
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),
     ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
@@ -169,7 +172,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
       messages.mailer.close()
       data.exports.files.close()
       await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])
-      await Promise.all([data.connections.close(), egress.close()])
+      await Promise.all([data.connections.close(), egress.close(), maps.files.close()])
       await Promise.all([upkeep.flush(), usage.close()])
     },
   }
@@ -279,17 +282,19 @@ function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, '
 type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
   Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'share' | 'onError'>
 
-/** Tiles, and what maps need besides. */
+/** Files, tiles, and what maps need besides. */
 async function createMaps({ config, ...parts }: MapParts) {
-  const { DATA_DIR: dataDirectory, TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
+  const files: FileStore = createDirectoryStore(config.DATA_DIR)
+  const { TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
   const maxConnections = config.TILE_CONNECTIONS
   const overviewRebuildMs = config.OVERVIEW_REBUILD_SECONDS * 1000
-  const quota = createStorageQuota(dataDirectory, config.STORAGE_PER_APPLICATION)
-  const storageLeft = (applicationId: string) => quota.left(parts.db, applicationId)
+  const quota = createStorageQuota(files, config.STORAGE_PER_APPLICATION)
+  const storageLeft = async (applicationId: string) => (await quota.measure(applicationId)).left(parts.db)
   const limits = { cacheMb, overviewMinRows, overviewRebuildMs, maxConnections, storageLeft }
   return {
-    tiling: createTiling({ ...parts, ...limits, dataDirectory, assetsDirectory }),
-    fonts: await createFonts([join(assetsDirectory, 'fonts'), join(dataDirectory, 'fonts')]),
+    files,
+    tiling: createTiling({ ...parts, ...limits, files, assetsDirectory }),
+    fonts: await createFonts([createDirectoryStore(assetsDirectory), files], parts.onError),
     sprites: await createSprites(join(assetsDirectory, 'sprites')),
   }
 }

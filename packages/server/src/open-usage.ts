@@ -1,17 +1,15 @@
 /** Creates the counters of what applications use, and what each area is given to count with. */
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from './config.ts'
 import type { OnQuery } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import type { TileUse } from './tiles/read-through-cache.ts'
-import { bytesIn } from './uploads/storage-quota.ts'
 import { createTallies, type Tallies } from './usage/tallies.ts'
 
 type UsageOptions = {
   readonly db: Db
   readonly logger: FastifyBaseLogger
-  readonly config: Pick<Config, 'DATA_DIR' | 'USAGE_DAYS' | 'METRICS_APPLICATIONS'>
+  readonly config: Pick<Config, 'USAGE_DAYS' | 'METRICS_APPLICATIONS'>
 }
 
 export type OpenUsage = {
@@ -20,7 +18,6 @@ export type OpenUsage = {
   readonly tileUse: TileUse
   onInvocation(applicationId: string): void
   onDelivered(applicationId: string, table: 'outbox' | 'deliveries'): void
-  fileBytesOf(applicationId: string): Promise<number>
 }
 
 export function openUsage({ db, logger, config }: UsageOptions): OpenUsage {
@@ -39,7 +36,6 @@ export function openUsage({ db, logger, config }: UsageOptions): OpenUsage {
     tileUse: tileUseOf(usage),
     onInvocation: (applicationId) => usage.add(applicationId, 'invocations'),
     onDelivered: (applicationId, table) => usage.add(applicationId, table === 'outbox' ? 'mails' : 'messages'),
-    fileBytesOf: (applicationId) => bytesIn(join(config.DATA_DIR, 'files', applicationId)),
   }
 }
 

@@ -9,10 +9,12 @@ import { sql } from '../db/sql.ts'
 import { type MetadataGuard, withGuardedMetadata } from '../resource/guarded-metadata.ts'
 import type { Removal } from '../resource/removal.ts'
 import { type BaseServices, defineResource, field } from '../resource/resource.ts'
+import { type FileStore, filesPrefix, removeNowOrLater, uploadKey } from '../storage/file-store.ts'
 
 export type ApplicationServices = BaseServices & {
   /** DATA_DIR */
   readonly dataDirectory: string
+  readonly files: FileStore
   readonly keys: { forgetApplication(applicationId: string): void }
   readonly bearers: { forget(whose: { applicationId: string }): void }
   /** Makes the API keys that an application begins with. */
@@ -55,17 +57,18 @@ export const application = defineResource<ApplicationServices>({
 /** Also deletes its tile archives and waiting uploads. Its tables are dropped with its schema. */
 export const applicationRemoval: Removal<ApplicationServices> = {
   prepare:
-    async ({ entity: { id } }, { dataDirectory }) =>
+    async ({ entity: { id } }, { dataDirectory, files }) =>
     async (tx) => {
       const uploads = await tx.query<{ id: string }>(
-        sql`SELECT id FROM svc.uploads WHERE application_id = ${String(id)}::uuid`,
+        sql`SELECT id FROM svc.uploads
+            WHERE application_id = ${String(id)}::uuid AND status IN ('pending', 'processing')`,
       )
-      const folders = [
-        join(dataDirectory, 'files', String(id)),
-        ...uploads.map((upload) => join(dataDirectory, 'uploads', upload.id)),
-      ]
       return async () => {
-        for (const folder of folders) await rm(folder, { recursive: true, force: true })
+        await removeNowOrLater(files, filesPrefix(String(id)))
+        for (const upload of uploads) await removeNowOrLater(files, uploadKey(upload.id))
+        // What is on this machine alone: files for DuckDB, and uploads that arrived here.
+        const folders = [join('files', String(id)), ...uploads.map((upload) => join('uploads', upload.id))]
+        for (const folder of folders) await rm(join(dataDirectory, folder), { recursive: true, force: true })
       }
     },
 }

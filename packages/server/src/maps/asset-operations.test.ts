@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Authority } from '../access/authenticate.ts'
 import { createServer } from '../http/server.ts'
+import { createDirectoryStore } from '../storage/directory-store.ts'
 import { assetOperations } from './asset-operations.ts'
 import { createFonts } from './fonts.ts'
 import { createSprites } from './sprites.ts'
@@ -14,7 +15,7 @@ const assets = fileURLToPath(new URL('../../../assets', import.meta.url))
 let app: FastifyInstance
 before(async () => {
   const services = {
-    fonts: await createFonts([`${assets}/fonts`]),
+    fonts: await createFonts([createDirectoryStore(assets)], (error) => assert.fail(String(error))),
     sprites: await createSprites(`${assets}/sprites`),
   }
   const options = { logger: pino({ level: 'silent' }), trustProxy: false, bodyLimit: 1, isStopping: () => false }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { createDirectoryStore } from '../storage/directory-store.ts'
 import { createFonts, type Fonts } from './fonts.ts'
 import { composeStacks } from './glyph-stack.ts'
 
@@ -23,16 +24,22 @@ before(async () => {
     await mkdir(join(folder, path, '..'), { recursive: true })
     await writeFile(join(folder, path), bytes)
   }
-  await put('own/One/0-255.pbf.gz', gzipSync(stack(glyph(65, 'a'), glyph(66, 'b'))))
-  await put('own/Two/0-255.pbf', stack(glyph(66, 'B'), glyph(67, 'C')))
-  await put('own/Two/256-511.pbf', stack(glyph(1, 'z')))
-  await put('own/Empty/readme.txt', Buffer.from('no glyphs'))
-  await put('own/stray.pbf', Buffer.from('no folder'))
-  await put('operator/Two/0-255.pbf', stack(glyph(67, 'D')))
-  await put('operator/Broken/0-255.pbf', Buffer.from([10, 200, 1, 1]))
-  fonts = await createFonts([join(folder, 'own')])
+  await put('own/fonts/One/0-255.pbf.gz', gzipSync(stack(glyph(65, 'a'), glyph(66, 'b'))))
+  await put('own/fonts/Two/0-255.pbf', stack(glyph(66, 'B'), glyph(67, 'C')))
+  await put('own/fonts/Two/256-511.pbf', stack(glyph(1, 'z')))
+  await put('own/fonts/Empty/readme.txt', Buffer.from('no glyphs'))
+  await put('own/fonts/stray.pbf', Buffer.from('no folder'))
+  await put('operator/fonts/Two/0-255.pbf', stack(glyph(67, 'D')))
+  await put('operator/fonts/Broken/0-255.pbf', Buffer.from([10, 200, 1, 1]))
+  fonts = await fontsOf('own')
 })
 after(() => rm(folder, { recursive: true }))
+
+const fontsOf = (...names: string[]): Promise<Fonts> =>
+  createFonts(
+    names.map((name) => createDirectoryStore(join(folder, name))),
+    (error) => assert.fail(String(error)),
+  )
 
 async function read(from: Fonts, fontstack: string, range = '0-255'): Promise<Buffer | undefined> {
   const found = await from.range(fontstack, range)
@@ -73,12 +80,12 @@ test('only whole blocks of 256 characters of the basic plane are ranges', async 
 })
 
 test('an operator’s folder replaces a font of the same name; a directory that is missing has none', async () => {
-  const both = await createFonts([join(folder, 'own'), join(folder, 'operator'), join(folder, 'missing')])
+  const both = await fontsOf('own', 'operator', 'missing')
   assert.deepEqual(both.names(), ['Broken', 'One', 'Two'])
   assert.deepEqual(await read(both, 'Two'), stack(glyph(67, 'D')))
 })
 
 test('a damaged file of glyphs is refused, not sent on in a composite', async () => {
-  const both = await createFonts([join(folder, 'own'), join(folder, 'operator')])
+  const both = await fontsOf('own', 'operator')
   await assert.rejects(both.range('One,Broken', '0-255'), /not a file of glyphs/)
 })

@@ -1,7 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
+import type { FileStore } from '../storage/file-store.ts'
 import { composeStacks } from './glyph-stack.ts'
 
 export type GlyphRange = { bytes: Buffer; isGzip: boolean }
@@ -14,7 +13,9 @@ export type Fonts = {
 }
 
 /** By range: the file of glyphs. */
-type Font = ReadonlyMap<string, string>
+type Font = Map<string, GlyphFile>
+type GlyphFile = { readonly isGzip: boolean; read(): Promise<Buffer> }
+type FontStore = Pick<FileStore, 'list' | 'read'>
 
 const unpack = promisify(gunzip)
 const pack = promisify(gzip)
@@ -23,26 +24,39 @@ const maxFonts = 10
 const cacheBytes = 32 * 1024 * 1024
 const maxRangeBytes = 16 * 1024 * 1024
 
+/** How soon a store that did not answer is asked again. */
+const retryMs = 60_000
+
 /**
- * Fonts as folders of ranges, `Noto Sans Regular/0-255.pbf` or `.pbf.gz`. Of two folders with the same name the
- * later directory’s counts. What a client asks for is looked up in the list made here and never becomes a path.
+ * Fonts as folders of ranges, `fonts/Noto Sans Regular/0-255.pbf` or `.pbf.gz`. Of two folders with the same name the
+ * later store’s counts. What a client asks for is looked up in the list made here and never becomes a key.
  */
-export async function createFonts(directories: readonly string[]): Promise<Fonts> {
-  const fonts = new Map<string, Font>()
-  for (const directory of directories) for (const [name, font] of await fontsIn(directory)) fonts.set(name, font)
-  const sorted = [...fonts.keys()].sort()
+export async function createFonts(stores: readonly FontStore[], onError: (error: unknown) => void): Promise<Fonts> {
+  let fonts = new Map<string, Font>()
   const cache = createByteCache(cacheBytes)
+
+  async function load(): Promise<void> {
+    const loaded = await Promise.all(stores.map((store) => fontsIn(store).catch(failed)))
+    fonts = new Map(loaded.flatMap((found) => [...found]))
+  }
+  /** Without the fonts of this store the server is of use all the same. */
+  function failed(error: unknown): Map<string, Font> {
+    onError(error)
+    setTimeout(() => load().catch(onError), retryMs).unref()
+    return new Map()
+  }
+  await load()
 
   async function make(names: readonly string[], range: string): Promise<GlyphRange> {
     const files = names.map((name) => fonts.get(name)?.get(range)).filter((file) => file !== undefined)
     const [first] = files
-    if (first && names.length === 1) return { bytes: await readFile(first), isGzip: first.endsWith('.gz') }
+    if (first && names.length === 1) return { bytes: await first.read(), isGzip: first.isGzip }
     const stacks = await Promise.all(files.map(readGlyphs))
     return { bytes: await pack(composeStacks(names.join(','), range, stacks)), isGzip: true }
   }
 
   return {
-    names: () => [...sorted],
+    names: () => [...fonts.keys()].sort(),
     async range(fontstack, range) {
       const names = fontstack.split(',', maxFonts).map((name) => name.trim())
       const known = [...new Set(names)].filter((name) => fonts.has(name))
@@ -59,34 +73,21 @@ function isRange(range: string): boolean {
   return first % 256 === 0 && first <= lastStart && `${first}-${first + 255}` === `${start}-${end}`
 }
 
-async function readGlyphs(file: string): Promise<Buffer> {
-  const bytes = await readFile(file)
-  return file.endsWith('.gz') ? unpack(bytes, { maxOutputLength: maxRangeBytes }) : bytes
+async function readGlyphs({ isGzip, read }: GlyphFile): Promise<Buffer> {
+  const bytes = await read()
+  return isGzip ? unpack(bytes, { maxOutputLength: maxRangeBytes }) : bytes
 }
 
-/** A missing directory counts as empty. */
-async function fontsIn(directory: string): Promise<[string, Font][]> {
-  const folders = await entriesOf(directory)
-  const fonts = folders
-    .filter((name) => !name.startsWith('.') && !name.includes(','))
-    .map(async (name): Promise<[string, Font]> => {
-      const folder = join(directory, name)
-      const ranges = (await entriesOf(folder)).flatMap((file) => {
-        const [, range = ''] = /^(.*)\.pbf(\.gz)?$/.exec(file) ?? []
-        return isRange(range) ? [[range, join(folder, file)] as const] : []
-      })
-      return [name, new Map(ranges)]
-    })
-  return (await Promise.all(fonts)).filter(([, font]) => font.size > 0)
-}
-
-async function entriesOf(directory: string): Promise<string[]> {
-  try {
-    return (await readdir(directory)).sort()
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return []
-    throw error
+async function fontsIn(store: FontStore): Promise<Map<string, Font>> {
+  const fonts = new Map<string, Font>()
+  for await (const { key } of store.list('fonts/')) {
+    const [, name = '', file = ''] = key.split('/')
+    const [, range = '', packed] = /^(.*)\.pbf(\.gz)?$/.exec(file) ?? []
+    if (name.startsWith('.') || name.includes(',') || !isRange(range)) continue
+    const font: Font = fonts.get(name) ?? new Map()
+    fonts.set(name, font.set(range, { isGzip: packed !== undefined, read: () => store.read(key) }))
   }
+  return fonts
 }
 
 /** LRU cache, bounded in bytes. */

@@ -4,6 +4,7 @@ import type { Scope } from '../access/acl.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import type { Given, Source } from '../datasets/dataset-type.ts'
 import type { Compression } from '../http/compression.ts'
+import type { Folder } from '../storage/file-store.ts'
 import type { ArchiveInfo } from './archives/archive.ts'
 import type { Archives } from './archives/archives.ts'
 import type { DatasetLayer } from './dataset-layer.ts'
@@ -89,7 +90,7 @@ export type TileMeans = {
   readonly data: TileDatasets
   readonly archives: TileArchives
   /** The directory of an application's files. */
-  directoryOf(applicationId: string): string
+  filesOf(applicationId: string): Folder
 }
 
 export type TileBudget = { readonly maxFeatures: number; readonly maxBytes: number }

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { isUuid } from '../access/credentials.ts'
 import { createLoadingCache } from '../concurrency/loading-cache.ts'
 import { type MachineShare, partOf } from '../concurrency/machine-share.ts'
@@ -12,6 +11,8 @@ import { findDataset } from '../datasets/find-dataset.ts'
 import type { Sources } from '../datasets/sources.ts'
 import type { Db } from '../db/db.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import { createDirectoryStore } from '../storage/directory-store.ts'
+import { type FileStore, type Folder, filesPrefix, folderOf } from '../storage/file-store.ts'
 import type { Fetch } from './archives/archive.ts'
 import { type Archives, createArchives } from './archives/archives.ts'
 import { createForeignOverviews } from './overviews/foreign-overviews.ts'
@@ -29,7 +30,7 @@ export type TilingOptions = {
   connections: Connections
   sources: Sources
   fetch: Fetch
-  dataDirectory: string
+  files: FileStore
   assetsDirectory: string
   cacheMb: number
   jobs: Jobs
@@ -62,7 +63,7 @@ export function createTiling(options: TilingOptions): Tiling {
     db,
     sources,
     fetch,
-    dataDirectory,
+    files,
     assetsDirectory,
     cacheMb,
     jobs,
@@ -70,9 +71,9 @@ export function createTiling(options: TilingOptions): Tiling {
     share,
     onError,
   } = options
-  const directoryOf = (id: string): string =>
-    id === builtInApplication ? assetsDirectory : join(dataDirectory, 'files', id)
-  const archives = createArchives({ directoryOf, fetch })
+  const assets = folderOf(createDirectoryStore(assetsDirectory), '')
+  const filesOf = (id: string): Folder => (id === builtInApplication ? assets : folderOf(files, filesPrefix(id)))
+  const archives = createArchives({ filesOf, fetch })
   const find: TileDatasets['find'] = async (applicationId, id) =>
     isUuid(id) ? findDataset(db, applicationId, id) : undefined
   const tableOf = ownTable(options)
@@ -111,7 +112,7 @@ export function createTiling(options: TilingOptions): Tiling {
     maxConnections: options.maxConnections,
   })
   return {
-    means: { data, archives: archiveInfo, directoryOf },
+    means: { data, archives: archiveInfo, filesOf },
     archives,
     workers,
     cache: createTileCache(cacheMb * 1024 * 1024),

@@ -4,7 +4,7 @@ import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { lockApplication } from '../resource/lock-application.ts'
-import { arrivalSeconds, type StorageQuota } from './storage-quota.ts'
+import { arrivalSeconds, type MeasuredQuota, type StorageQuota } from './storage-quota.ts'
 import { takeTurns } from './upload-state.ts'
 
 export type ArrivalLimits = {
@@ -21,8 +21,8 @@ export type Arrival = {
   readonly room: number
   /** Reports the bytes received so far. */
   note(bytes: number): void
-  /** Runs in the transaction that records the upload. */
-  settle(tx: Queryable, size: number): Promise<void>
+  /** Measures what the application has stored; what it gives runs in the transaction that records the upload. */
+  prepareToSettle(): Promise<(tx: Queryable, size: number) => Promise<void>>
   /** Ends the reception, successful or not. */
   end(): Promise<void>
 }
@@ -33,7 +33,13 @@ const renewMs = (arrivalSeconds * 1000) / 4
 export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: ArrivalLimits) {
   const arriving = createAdmission({ total: maxArriving })
 
-  async function admit(tx: Queryable, applicationId: string, id: string, declared: number): Promise<number> {
+  async function admit(
+    tx: Queryable,
+    applicationId: string,
+    id: string,
+    declared: number,
+    quota: MeasuredQuota,
+  ): Promise<number> {
     await lockApplication(tx, applicationId)
     await takeTurns(tx, applicationId)
     await tx.query(sql`
@@ -47,7 +53,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
     if ((row?.count ?? 0) >= maxWaiting) {
       throw busy(`The application has ${maxWaiting} unfinished uploads, its limit. Send this one when some have ended.`)
     }
-    const room = await storage.left(tx, applicationId, id)
+    const room = await quota.left(tx, id)
     if (declared > room || room <= 0) throw quotaExceeded(storage)
     await tx.query(sql`
       INSERT INTO svc.arriving_uploads (id, application_id, bytes) VALUES (${id}::uuid, ${applicationId}::uuid, ${declared})`)
@@ -74,8 +80,9 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
       if (!isSettled)
         await db.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`).catch(() => undefined)
     }
-    const room = await db
-      .transaction((tx) => admit(tx, applicationId, id, declared))
+    const room = await storage
+      .measure(applicationId)
+      .then((quota) => db.transaction((tx) => admit(tx, applicationId, id, declared, quota)))
       .catch(async (error) => {
         leave()
         clearInterval(timer)
@@ -86,12 +93,15 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
       note: (more) => {
         bytes += more
       },
-      async settle(tx, size) {
-        await lockApplication(tx, applicationId)
-        await takeTurns(tx, applicationId)
-        if (size > (await storage.left(tx, applicationId, id))) throw quotaExceeded(storage)
-        await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)
-        isSettled = true
+      async prepareToSettle() {
+        const quota = await storage.measure(applicationId)
+        return async (tx, size) => {
+          await lockApplication(tx, applicationId)
+          await takeTurns(tx, applicationId)
+          if (size > (await quota.left(tx, id))) throw quotaExceeded(storage)
+          await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)
+          isSettled = true
+        }
       },
       end,
     }

@@ -4,27 +4,31 @@ import { join } from 'node:path'
 import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { ident, sql } from '../db/sql.ts'
+import type { FileStore, ListedFile } from '../storage/file-store.ts'
 import { deleteStaleSrids } from './temporary-srid.ts'
 
 /** A younger file may still be arriving and has no record yet. */
 const incomingMs = 600_000
 
+type Parts = { readonly db: Db; readonly directory: string; readonly files: FileStore }
+
 /** Removes the leftovers of ended servers: files, tables and parts of overviews. */
-export async function tidy({ db, directory }: { db: Db; directory: string }): Promise<void> {
-  await tidyDirectories(directory, db)
-  await tidyArchives(directory, db)
-  await tidyTables(db)
-  await deleteStaleSrids(db)
+export async function tidy(parts: Parts): Promise<void> {
+  await tidyDirectories(parts)
+  await tidyTables(parts.db)
+  await deleteStaleSrids(parts.db)
+  await tidyUploads(parts)
+  await tidyArchives(parts)
+  await parts.files.tidy()
 }
 
 const entries = (directory: string): Promise<string[]> => readdir(directory).catch(() => [])
 
-async function tidyDirectories(directory: string, db: Db): Promise<void> {
+/** Removes the folders of uploads on this machine that are not needed any more. */
+export async function tidyDirectories({ directory, db }: Pick<Parts, 'directory' | 'db'>): Promise<void> {
   const root = join(directory, 'uploads')
   const ids = (await entries(root)).filter(isUuid)
-  const records = await db.query<{ id: string; isWanted: boolean }>(sql`
-    SELECT id, status IN ('pending', 'processing') AS "isWanted" FROM svc.uploads WHERE id = ANY(${ids}::uuid[])`)
-  const known = new Map(records.map(({ id, isWanted }) => [id, isWanted]))
+  const known = await wantedOf(db, ids)
   for (const id of ids.filter((one) => !known.get(one))) {
     const path = join(root, id)
     // With the embedded database no other server can be receiving a file at start.
@@ -32,6 +36,41 @@ async function tidyDirectories(directory: string, db: Db): Promise<void> {
       known.has(id) || (await isUntouched(path, db.kind === 'embedded' ? startedAt : Date.now() - incomingMs))
     if (isOld) await rm(path, { recursive: true, force: true })
   }
+}
+
+/** By id, of those that have a record: whether the file is still needed. */
+async function wantedOf(db: Db, ids: readonly string[]): Promise<Map<string, boolean>> {
+  if (ids.length === 0) return new Map()
+  const records = await db.query<{ id: string; isWanted: boolean }>(sql`
+    SELECT id, status IN ('pending', 'processing') AS "isWanted" FROM svc.uploads WHERE id = ANY(${ids}::uuid[])`)
+  return new Map(records.map(({ id, isWanted }) => [id, isWanted]))
+}
+
+/** Removes files of uploads from the storage that are not needed any more. */
+async function tidyUploads({ db, files }: Parts): Promise<void> {
+  for await (const batch of batchesOf(files.list('uploads/'))) {
+    const known = await wantedOf(db, batch.map(ownerOf).filter(isUuid))
+    for (const file of batch) {
+      const id = ownerOf(file)
+      const isOld = known.has(id) || file.modifiedAt < Date.now() - incomingMs
+      if (isUuid(id) && !known.get(id) && isOld) await files.remove(file.key)
+    }
+  }
+}
+
+const ownerOf = ({ key }: ListedFile): string => key.split('/')[1] ?? ''
+
+const batchSize = 1_000
+
+async function* batchesOf<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < batchSize) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }
 
 const startedAt = Date.now() - process.uptime() * 1000
@@ -52,19 +91,27 @@ async function isUntouched(path: string, since: number): Promise<boolean> {
  * Removes tile archives that no tile source names: their upload never ended, or the source was deleted while this
  * server was down.
  */
-async function tidyArchives(directory: string, db: Db): Promise<void> {
-  for (const applicationId of (await entries(join(directory, 'files'))).filter(isUuid)) {
-    const folder = join(directory, 'files', applicationId)
-    for (const name of await entries(folder)) {
-      const [, id = '', kind] = /^([0-9a-f-]{36})\.(mbtiles|pmtiles)$/.exec(name) ?? []
-      if (!isUuid(id)) continue
-      const [found] = await db.query(sql`
-        SELECT 1 AS found FROM svc.tilesources
-        WHERE application_id = ${applicationId}::uuid AND lower(source) = ${`${kind}://${name}`}
-        UNION ALL SELECT 1 FROM svc.uploads WHERE id = ${id}::uuid AND status IN ('pending', 'processing')`)
-      if (!found) await rm(join(folder, name), { force: true })
-    }
+async function tidyArchives({ db, files }: Parts): Promise<void> {
+  for await (const batch of batchesOf(files.list('files/'))) {
+    const archives = batch.flatMap(archiveOf)
+    const orphans = await db.query<{ key: string }>(sql`
+      SELECT a.key FROM unnest(${archives.map(({ key }) => key)}::text[], ${archives.map(({ applicationId }) => applicationId)}::uuid[],
+        ${archives.map(({ source }) => source)}::text[], ${archives.map(({ uploadId }) => uploadId)}::uuid[])
+        AS a (key, application_id, source, upload_id)
+      WHERE NOT EXISTS (SELECT FROM svc.tilesources t
+          WHERE t.application_id = a.application_id AND lower(t.source) = a.source)
+        AND NOT EXISTS (SELECT FROM svc.uploads u WHERE u.id = a.upload_id AND u.status IN ('pending', 'processing'))`)
+    for (const { key } of orphans) await files.remove(key)
   }
+}
+
+/** An archive that an upload has made; files that others put there have other names. */
+function archiveOf({ key }: ListedFile) {
+  const [, applicationId = '', name = ''] = key.split('/')
+  const [, uploadId = '', kind] = /^([0-9a-f-]{36})\.(mbtiles|pmtiles)$/.exec(name) ?? []
+  return isUuid(applicationId) && isUuid(uploadId)
+    ? [{ key, applicationId, uploadId, source: `${kind}://${name}` }]
+    : []
 }
 
 async function tidyTables(db: Db): Promise<void> {

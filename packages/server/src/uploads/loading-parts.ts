@@ -1,6 +1,7 @@
 // The dependencies of loading.
 import type { Inspection } from '../datasets/dataset-type.ts'
 import type { Db } from '../db/db.ts'
+import type { FileStore } from '../storage/file-store.ts'
 import type { Overviews } from '../tiles/overviews/overviews.ts'
 import type { Detected } from '../tiles/tile-source-type.ts'
 import type { Replaced } from './replaced-table.ts'
@@ -10,8 +11,10 @@ import type { Target } from './target.ts'
 /** What loading needs from the rest of the service. */
 export type LoadingParts = {
   readonly db: Db
-  /** DATA_DIR */
+  /** DATA_DIR: files are read from here, and unpacked here. */
   readonly directory: string
+  /** Where files wait, and where archives are kept. */
+  readonly files: FileStore
   readonly allowNativeGdal: boolean
   readonly storage: StorageQuota
   /** The database for new tables; the default one if none is named. */

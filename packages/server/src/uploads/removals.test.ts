@@ -16,6 +16,11 @@ before(async () => {
 })
 after(() => uploads.close())
 
+const tidyUp = (): Promise<void> => {
+  const { db, services } = uploads.app
+  return tidy({ db, directory: uploads.directory, files: services.files })
+}
+
 const long = new Date(Date.now() - 3_600_000)
 
 async function folder(id: string, touchedAt: Date): Promise<void> {
@@ -31,7 +36,7 @@ test('files without a record go when nobody has written to them for long, those 
   await folder(ended, new Date())
   await folder(randomUUID(), long)
   await folder(coming, new Date())
-  await tidy({ db: uploads.app.db, directory: uploads.directory })
+  await tidyUp()
   assert.deepEqual(await readdir(join(uploads.directory, 'uploads')), [coming])
 })
 
@@ -48,7 +53,7 @@ test('tables and archives of tiles that no upload works on go, those of datasets
   for (const name of [`svc_up_${hex()}_1_0`, `svc_ov_${hex()}_0`, `svc_ov_${ofDataset}_u${hex().slice(0, 12)}_new_3`]) {
     await db.script(`CREATE TABLE ${uploads.schema}.${name} ()`)
   }
-  await tidy({ db, directory: uploads.directory })
+  await tidyUp()
   const left = await db.query<{ name: string }>(
     sql`SELECT tablename AS name FROM pg_tables WHERE schemaname = ${uploads.schema} AND tablename LIKE 'svc%'`,
   )

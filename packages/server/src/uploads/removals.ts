@@ -1,6 +1,4 @@
 // DELETE of datasets and tile sources, with the tables and files that uploads made for them.
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import Type from 'typebox'
 import type { Connections } from '../databases/connection.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
@@ -11,12 +9,13 @@ import { ApiError } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { deleteOperation } from '../resource/crud.ts'
 import type { Removal } from '../resource/removal.ts'
+import { type FileStore, filesPrefix, removeNowOrLater } from '../storage/file-store.ts'
 import { deleteTileSourcesOf } from '../tiles/store-tile-source.ts'
 import { type TileSourceServices, tileSource } from '../tiles/tile-source.ts'
 import { destinationOf } from './uploading.ts'
 
 export type RemovalServices = DatasetServices &
-  TileSourceServices & { readonly connections: Connections; readonly dataDirectory: string }
+  TileSourceServices & { readonly connections: Connections; readonly files: FileStore }
 
 /** The table that an upload made. Without a destination it is in the application's own schema. */
 type UploadedTable = { databaseId: string; destination?: string; schema: string; name: string }
@@ -103,19 +102,16 @@ function explainDependents(error: unknown): never {
 /** Tile archives of uploads: `<id of the upload>.mbtiles`. Files that others put there are kept. */
 const uploadedArchive = /^(?:mbtiles|pmtiles):\/\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.(?:mbtiles|pmtiles))$/i
 
-const filesOf = (dataDirectory: string, applicationId: unknown): string =>
-  join(dataDirectory, 'files', String(applicationId))
-
 /** For a tile source of an uploaded archive: also the file, unless another tile source uses it. */
 const tileSourceRemoval: Removal<RemovalServices> = {
-  async prepare({ entity: { id, applicationId, type, source } }, { dataDirectory }) {
+  async prepare({ entity: { id, applicationId, type, source } }, { files }) {
     const [, file] = uploadedArchive.exec(String(source)) ?? []
     if (type !== 'tilelive' || file === undefined) return undefined
     return async (tx) => {
       const [other] = await tx.query(sql`
         SELECT FROM svc.tilesources WHERE application_id = ${String(applicationId)}::uuid AND id <> ${String(id)}::uuid
           AND lower(source) = lower(${String(source)})`)
-      return other ? undefined : () => rm(join(filesOf(dataDirectory, applicationId), file), { force: true })
+      return other ? undefined : () => removeNowOrLater(files, filesPrefix(String(applicationId)) + file)
     }
   },
 }

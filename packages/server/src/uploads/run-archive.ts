@@ -1,6 +1,6 @@
 // Publishes uploaded tile archives.
-import { link, mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { filesPrefix, removeNowOrLater } from '../storage/file-store.ts'
+import { isStorageUnavailable } from '../storage/storage-unavailable.ts'
 import { cleanAttribution } from '../tiles/attribution.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { publishArchive } from './publish.ts'
@@ -19,15 +19,13 @@ export async function runArchive(
   if (options.datasetId !== undefined) {
     throw new UploadFault('unsupported_format', 'An archive of tiles cannot replace the data of a dataset.')
   }
-  const files = join(parts.directory, 'files', applicationId)
   const name = `${id}.${kind}`
-  const file = join(files, name)
-  await mkdir(files, { recursive: true })
-  await rm(file, { force: true })
-  // Linked, not moved: if this attempt fails half-way, the next one still finds the file.
-  await link(source, file)
+  const key = filesPrefix(applicationId) + name
+  // Not moved: if this attempt fails half-way, the next one still finds the file.
+  await parts.files.put(key, source)
   try {
     const found = await parts.archiveMap(applicationId, `${kind}://${name}`).catch((error) => {
+      if (isStorageUnavailable(error)) throw error
       throw new ReadFault('invalid_file', `The tiles cannot be read: ${error instanceof Error ? error.message : error}`)
     })
     const attribution = cleanAttribution(options.attribution ?? found.attribution ?? '')
@@ -35,7 +33,7 @@ export async function runArchive(
     const facts = { ...found, attribution, name: called }
     await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
   } catch (error) {
-    await rm(file, { force: true })
+    await removeNowOrLater(parts.files, key)
     throw error
   }
 }

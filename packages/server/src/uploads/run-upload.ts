@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Db } from '../db/db.ts'
+import { isNotFound } from '../errors.ts'
+import { type FileStore, removeNowOrLater, uploadKey } from '../storage/file-store.ts'
 import { cleanAttribution } from '../tiles/attribution.ts'
 import { mapOf } from '../tiles/detect-coverage.ts'
 import { datasetName } from './dataset-name.ts'
@@ -26,7 +28,7 @@ export type TakeReader = { takeReader(signal: AbortSignal): ReaderProcess }
 
 const maxLayers = 100
 
-export const uploadDirectory = (directory: string, id: string): string => join(directory, 'uploads', id)
+const uploadDirectory = (directory: string, id: string): string => join(directory, 'uploads', id)
 export const sourceFile = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'source')
 /** Unpacked files; removed before another attempt. */
 const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
@@ -41,10 +43,11 @@ export async function runUpload(
   const work = workDirectory(parts.directory, upload.id)
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
+  run.progress.at('unpacking', 0)
+  const file = sourceFile(parts.directory, upload.id)
+  await fetchSource(parts.files, upload.id, file, signal)
   const reader = parts.takeReader(signal)
   try {
-    run.progress.at('unpacking', 0)
-    const file = sourceFile(parts.directory, upload.id)
     const opened = await reader.open(file, {
       fileName: upload.fileName,
       directory: work,
@@ -56,6 +59,23 @@ export async function runUpload(
   } finally {
     await reader.end()
   }
+}
+
+/** Another replica may have received the file. */
+async function fetchSource(files: FileStore, id: string, path: string, signal: AbortSignal): Promise<void> {
+  await files.fetch(uploadKey(id), path, signal).catch((error) => {
+    if (!isNotFound(error)) throw error
+    throw new UploadFault('invalid_file', 'The file is no longer stored. Send it again.', {}, error)
+  })
+}
+
+/** Removes what an upload has on this machine and in the storage, once it has ended. */
+export async function removeUpload(
+  { directory, files }: Pick<LoadingParts, 'directory' | 'files'>,
+  id: string,
+): Promise<void> {
+  await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+  await removeNowOrLater(files, uploadKey(id))
 }
 
 /** The client's settings for reading the file. */
@@ -89,7 +109,7 @@ async function runLayers(
   const replaced = await findReplaced(parts, upload)
   const found = await parts.target(upload.applicationId, replaced?.databaseId)
   const room = found.isOwn
-    ? await parts.storage.left(parts.db, upload.applicationId, upload.id)
+    ? await parts.storage.measure(upload.applicationId).then((quota) => quota.left(parts.db, upload.id))
     : Number.POSITIVE_INFINITY
   const target = { ...found, room }
   // Checked again when publishing; this early check only saves work.

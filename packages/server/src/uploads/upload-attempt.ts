@@ -1,14 +1,14 @@
 // One attempt to run an upload, with its outcome and clean-up.
-import { rm } from 'node:fs/promises'
 import { report } from '../events.ts'
+import { isStorageUnavailable } from '../storage/storage-unavailable.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { ReaderDied } from './reader-process.ts'
 import { ReadFault } from './readers/reader.ts'
-import { createRun, type Run, runUpload, type TakeReader, uploadDirectory } from './run-upload.ts'
+import { createRun, type Run, removeUpload, runUpload, type TakeReader } from './run-upload.ts'
 import { cancelStaging, dropStaging } from './staging.ts'
 import type { Target } from './target.ts'
 import { type FaultDto, faultOf, UploadFault, UploadLost } from './upload-fault.ts'
-import { type Claimed, fail, isWanted, maxAttempts, putBack } from './upload-state.ts'
+import { type Claimed, fail, isWanted, maxAttempts, postpone, putBack } from './upload-state.ts'
 
 export type AttemptOptions = LoadingParts &
   TakeReader & {
@@ -39,7 +39,7 @@ export async function attempt(
     )
     if (status) report('upload', { status, seconds: (performance.now() - begun) / 1000 })
     await removeTables(options, upload)
-    if (status) await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
+    if (status) await removeUpload(options, upload.id)
   } finally {
     clearTimeout(overdue)
     await run.progress.end()
@@ -69,6 +69,11 @@ async function settle(
     return undefined
   }
   if (signal.aborted || error instanceof UploadLost) return settleStopped(options, upload, warnings, signal)
+  if (isStorageUnavailable(error)) {
+    onError(error)
+    await postpone(db, upload)
+    return undefined
+  }
   const fault = faultOf(error)
   if (!fault || (error instanceof ReadFault && error.cause)) onError(error)
   const isLast = fault !== undefined || upload.attempt >= maxAttempts

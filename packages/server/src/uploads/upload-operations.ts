@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
 import { changeWithEntry, transactWithEntry } from '../access/audit-trail.ts'
@@ -13,12 +12,13 @@ import { metadataOperations } from '../resource/metadata.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { outputSchema } from '../resource/schemas.ts'
 import { getEntity, getText, removeEntity, touched } from '../resource/store.ts'
+import { type FileStore, uploadKey } from '../storage/file-store.ts'
 import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
 import { foreignFileFault } from './readers/foreign-format.ts'
 import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
 import { demandReplaceable, type Replaced, type ReplacedSource } from './replaced-table.ts'
-import { sourceFile, uploadDirectory } from './run-upload.ts'
+import { removeUpload, sourceFile } from './run-upload.ts'
 import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import { type UploadFormFields, upload } from './upload.ts'
@@ -28,6 +28,7 @@ import { now, uploadRow } from './upload-state.ts'
 export type UploadOperationsOptions = {
   /** DATA_DIR */
   directory: string
+  files: FileStore
   maxBytes: number
   /** The slowest allowed client. */
   pace: Pace
@@ -91,15 +92,16 @@ const create = operation({
       const form = readFormFields(fields)
       const replaces = form.datasetId === undefined ? null : await checkReplaced(services, caller, form.datasetId)
       fault = faultOf(await foreignFileFault(sourceFile(directory, id)))
+      if (!fault) await options.files.put(uploadKey(id), sourceFile(directory, id))
       await insert(services, caller, scope, { id, file, form, replaces, fault }, arrival)
     } catch (error) {
       dismissBody(request.raw)
-      await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+      await removeUpload(options, id)
       throw error
     } finally {
       await arrival?.end()
     }
-    if (fault) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+    if (fault) await removeUpload(options, id)
     const { json: body, tag } = await getText({ resource: upload, services }, scope, id)
     if (!fault) options.announce()
     return { headers: { etag: `"${tag}"`, location: `/api/v1/uploads/${id}` }, json: body }
@@ -125,9 +127,10 @@ async function insert(
   const fileName = lastSegment(name.toWellFormed().replaceAll('\0', '')).slice(0, 255)
   if (fileName === '') throw invalid('body/file', 'must have a file name, such as places.csv')
   const owner = ownerId ?? bearer?.userId ?? null
+  const settle = await arrival.prepareToSettle()
   if (trail) trail.target = { type: 'uploads', id, name: fileName }
   await transactWithEntry(db, trail, async (tx) => {
-    await arrival.settle(tx, size)
+    await settle(tx, size)
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
         finished_at)

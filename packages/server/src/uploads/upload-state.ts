@@ -114,6 +114,16 @@ export async function putBack(db: Db, { id, claim }: Claimed, counts: boolean): 
     WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
 }
 
+const postponedSeconds = 10
+
+/** Returns the upload to the queue until the storage may answer again. However long that takes, it is not given up. */
+export async function postpone(db: Db, { id, claim }: Claimed): Promise<void> {
+  await db.query(sql`
+    UPDATE svc.uploads SET status = 'pending', worker = NULL, attempts = attempts - 1,
+      heard_at = clock_timestamp() + ${postponedSeconds} * interval '1 second', ${touched}
+    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
+}
+
 export async function fail(db: Db, { id, claim }: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
   const update = sql`
     UPDATE svc.uploads SET status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)},

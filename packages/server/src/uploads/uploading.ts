@@ -10,6 +10,7 @@ import type { Sources } from '../datasets/sources.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import type { FileStore } from '../storage/file-store.ts'
 import type { Tiling } from '../tiles/tiling.ts'
 import { archiveType } from '../tiles/types/archive.ts'
 import { createArrivals } from './arriving-uploads.ts'
@@ -38,6 +39,7 @@ export type UploadingOptions = {
   connections: Connections
   sources: Sources
   tiling: Tiling
+  files: FileStore
   config: UploadSettings
   share: MachineShare
   onStatus?(id: string): void
@@ -46,7 +48,10 @@ export type UploadingOptions = {
 
 /** Uploads and their dependencies. */
 export type Uploading = Uploads &
-  Pick<UploadOperationsOptions, 'findReplaced' | 'sharersOf' | 'directory' | 'maxBytes' | 'pace' | 'arrive' | 'storage'>
+  Pick<
+    UploadOperationsOptions,
+    'findReplaced' | 'sharersOf' | 'directory' | 'files' | 'maxBytes' | 'pace' | 'arrive' | 'storage'
+  >
 
 /** Datasets of the same database, or of the same platform schema, that use the replaced dataset's table. */
 const sharersOf =
@@ -65,12 +70,13 @@ export const destinationOf = ({ type, host, port, user, db }: DatabaseRecord): s
   JSON.stringify([type, host, port, user, db])
 
 export function createUploading(options: UploadingOptions): Uploading {
-  const { db, connections, sources, tiling, config } = options
-  const storage = createStorageQuota(config.DATA_DIR, config.STORAGE_PER_APPLICATION)
+  const { db, connections, sources, tiling, files, config } = options
+  const storage = createStorageQuota(files, config.STORAGE_PER_APPLICATION)
   const parts: LoadingParts = {
     db,
     storage,
     directory: config.DATA_DIR,
+    files,
     allowNativeGdal: config.UPLOAD_GDAL === 'native',
     async target(applicationId, databaseId) {
       const record = await connections.lookUp(applicationId, databaseId)
@@ -123,5 +129,5 @@ export function createUploading(options: UploadingOptions): Uploading {
     arrive: createArrivals(db, { maxWaiting, maxArriving: config.UPLOADS_ARRIVING, storage }),
     storage,
   }
-  return { ...uploads, findReplaced, sharersOf: sharersOf(db), directory, ...limits }
+  return { ...uploads, findReplaced, sharersOf: sharersOf(db), directory, files, ...limits }
 }

@@ -1,14 +1,13 @@
 // The upload worker: a queue under leases, with fairness between applications.
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exactPartOf, type MachineShare } from '../concurrency/machine-share.ts'
 import { createBackground } from '../jobs/background.ts'
 import { createLeaseQueue } from '../jobs/lease-queue.ts'
 import { createGdalPool } from './gdal-pool.ts'
-import { tidy } from './janitor.ts'
+import { tidy, tidyDirectories } from './janitor.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { createReaders, type Readers } from './reader-process.ts'
-import { uploadDirectory } from './run-upload.ts'
+import { removeUpload } from './run-upload.ts'
 import { createStatusWatch, type StatusWatch } from './status-watch.ts'
 import { attempt, removeTables, stopStatements } from './upload-attempt.ts'
 import { type Claimed, claimNext, forgetWorkers, giveUp, optionsOf, silenceSeconds } from './upload-state.ts'
@@ -51,6 +50,8 @@ const lookMs = { postgres: 2_000, embedded: 5_000 } as const
 /** Interval of the search for uploads with too many attempts. */
 const sweepMs = 5_000
 const tidyMs = 3_600_000
+/** Of the files that this machine has received and another replica has read. */
+const tidyDirectoriesMs = 60_000
 
 /** An upload that this process works on. */
 type Running = {
@@ -64,7 +65,7 @@ async function endPoisoned(options: UploadsOptions): Promise<string[]> {
   const ended = await giveUp(options.db)
   for (const upload of ended) {
     await removeTables(options, upload)
-    await rm(uploadDirectory(options.directory, upload.id), { recursive: true, force: true })
+    await removeUpload(options, upload.id)
   }
   return ended.map(({ id }) => id)
 }
@@ -141,7 +142,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       here?.controller.abort()
       const record = await optionsOf(db, id)
       await stopStatements(options, { id, applicationId, options: record }).catch(onError)
-      if (!here) await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+      if (!here) await removeUpload(options, id)
     },
     async start() {
       if (db.kind === 'embedded') await forgetWorkers(db)
@@ -149,6 +150,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       await sweep()
       background.every(sweepMs, sweep)
       background.every(tidyMs, () => tidy(options))
+      background.every(tidyDirectoriesMs, () => tidyDirectories(options))
       queue.start()
     },
     async close() {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'node:test'
 import { noFetch, pmtilesOf, pyramid, temporaryDirectory } from '../../../testing/tile-archives.ts'
 import { ApiError } from '../../errors.ts'
+import { createDirectoryStore } from '../../storage/directory-store.ts'
 import { checkArchiveUri } from './archive-uri.ts'
 import { openArchive } from './open-archive.ts'
 
@@ -72,10 +73,16 @@ test('a link leads nowhere when it leads out of the files of the application', a
   await symlink('sub/own.pmtiles', join(directory, 'inner.pmtiles'))
   await mkdir(join(directory, 'directory.pmtiles'))
   for (const name of ['link', 'folder/a', 'none', 'directory', 'sub/own.pmtiles/x']) {
-    await assert.rejects(openArchive(`pmtiles://${name}.pmtiles`, { directory, fetch: noFetch }), { code: 'not_found' })
+    await assert.rejects(
+      openArchive(`pmtiles://${name}.pmtiles`, { files: createDirectoryStore(directory), fetch: noFetch }),
+      { code: 'not_found' },
+    )
   }
   for (const name of ['inner', 'sub/own']) {
-    const opened = await openArchive(`pmtiles://${name}.pmtiles`, { directory, fetch: noFetch })
+    const opened = await openArchive(`pmtiles://${name}.pmtiles`, {
+      files: createDirectoryStore(directory),
+      fetch: noFetch,
+    })
     assert.ok(await opened.tile(0, 0, 0))
     await opened.close()
   }

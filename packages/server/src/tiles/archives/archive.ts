@@ -1,6 +1,4 @@
 // The interface of tile archives: MBTiles, PMTiles and remote tile servers.
-import { hash } from 'node:crypto'
-
 export type TileFormat = 'pbf' | 'png' | 'jpg' | 'webp' | 'avif'
 
 export type VectorLayer = {
@@ -29,9 +27,6 @@ export type ArchiveInfo = {
 
 /** A tile as stored: `encoding` is the compression of the bytes ('identity' if none). Nothing is decompressed. */
 export type StoredTile = { bytes: Buffer; encoding: 'identity' | 'gzip' | 'br' | 'zstd'; digest?: string }
-
-/** A digest of a tile as it is stored, for its ETag. */
-export const digestOf = (bytes: Buffer): string => hash('sha1', bytes, 'base64url').slice(0, 16)
 
 /** Ready-made tiles in a file or on a server. */
 export type Archive = {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { noFetch, pmtilesOf, pyramid, serve, temporaryDirectory, writeMbtiles } from '../../../testing/tile-archives.ts'
 import { createEgress } from '../../egress/guard.ts'
+import { createDirectoryStore } from '../../storage/directory-store.ts'
 import { createArchives } from './archives.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcesses } from './mbtiles-processes.ts'
@@ -13,7 +14,11 @@ const content = (text: string) => pyramid(2, (z, x, y) => `${text} ${z}/${x}/${y
 async function setUp(t: TestContext, options: { max?: number } = {}) {
   const directory = await temporaryDirectory(t)
   for (const application of ['a', 'b']) await mkdir(join(directory, application))
-  const archives = createArchives({ directoryOf: (id) => join(directory, id), fetch: noFetch, ...options })
+  const archives = createArchives({
+    filesOf: (id) => createDirectoryStore(join(directory, id)),
+    fetch: noFetch,
+    ...options,
+  })
   t.after(() => archives.close())
   return { directory, archives }
 }
@@ -57,7 +62,7 @@ test('an archive is opened once, however many ask at the same time', async (t) =
     const range = `bytes ${from}-${Number(from) + part.length - 1}/${whole.length}`
     response.writeHead(206, { 'content-range': range }).end(part)
   })
-  const archives = createArchives({ directoryOf: () => '/nowhere', fetch })
+  const archives = createArchives({ filesOf: () => createDirectoryStore('/nowhere'), fetch })
   t.after(() => archives.close())
   await Promise.all(Array.from({ length: 50 }, () => archives.of('a', `pmtiles://${url}/x.pmtiles`).tile(0, 0, 0)))
   assert.equal(opened, 1)
@@ -123,7 +128,7 @@ test('no more processes rest awake than there may be', async (t) => {
   const before = await running()
   for (const id of ['a', 'b', 'c', 'd', 'a']) {
     const reader = { process: processes.of(id), ownsProcess: false }
-    assert.ok(await (await openMbtiles(directory, 'x.mbtiles', reader)).tile(0, 0, 0))
+    assert.ok(await (await openMbtiles(createDirectoryStore(directory), 'x.mbtiles', reader)).tile(0, 0, 0))
   }
   await until(async () => (await running()) === before + 2)
 })

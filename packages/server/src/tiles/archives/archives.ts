@@ -1,4 +1,5 @@
 // An LRU cache of open archives, with reference counts.
+import type { Folder } from '../../storage/file-store.ts'
 import type { Archive, Fetch, OpenArchive } from './archive.ts'
 import { createMbtilesProcesses } from './mbtiles-processes.ts'
 import { openArchive } from './open-archive.ts'
@@ -25,9 +26,13 @@ const checkEveryMs = 1_000
 /** Where a file system does not even tell within this time whether a file has changed, nothing is read synchronously. */
 const trustMs = 2 * checkEveryMs
 
-export type ArchivesOptions = { directoryOf(applicationId: string): string; fetch: Fetch; max?: number }
+export type ArchivesOptions = {
+  filesOf(applicationId: string): Pick<Folder, 'open' | 'localFile'>
+  fetch: Fetch
+  max?: number
+}
 
-export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions): Archives {
+export function createArchives({ filesOf, fetch, max = 64 }: ArchivesOptions): Archives {
   const kept = new Map<string, Kept>()
   const processes = createMbtilesProcesses()
   const closing = new Set<Promise<void>>()
@@ -47,7 +52,7 @@ export function createArchives({ directoryOf, fetch, max = 64 }: ArchivesOptions
 
   function start(key: string, applicationId: string, uri: string): Kept {
     const mbtilesProcess = processes.of(applicationId)
-    const opening = openArchive(uri, { directory: directoryOf(applicationId), fetch, mbtilesProcess })
+    const opening = openArchive(uri, { files: filesOf(applicationId), fetch, mbtilesProcess })
     const entry = newEntry(opening)
     opening.catch(() => drop(key, entry))
     kept.set(key, entry)

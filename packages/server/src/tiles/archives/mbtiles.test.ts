@@ -15,6 +15,7 @@ import {
   temporaryDirectory,
   writeMbtiles,
 } from '../../../testing/tile-archives.ts'
+import { createDirectoryStore } from '../../storage/directory-store.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcess } from './mbtiles-process.ts'
 import { openArchive } from './open-archive.ts'
@@ -23,7 +24,7 @@ const run = promisify(execFile)
 const tiles = pyramid(4)
 
 async function openFile(t: TestContext, directory: string, name: string) {
-  const archive = await openArchive(`mbtiles://${name}`, { directory, fetch: noFetch })
+  const archive = await openArchive(`mbtiles://${name}`, { files: createDirectoryStore(directory), fetch: noFetch })
   t.after(() => archive.close())
   return archive
 }
@@ -37,7 +38,9 @@ async function openImpatiently(t: TestContext, directory: string, names: string[
     patience: { start: 60_000, tile: impatientMs, summary: impatientMs, close: impatientMs, idle: 60_000 },
   })
   t.after(() => process.close())
-  return await Promise.all(names.map((name) => openMbtiles(directory, name, { process, ownsProcess: false })))
+  return await Promise.all(
+    names.map((name) => openMbtiles(createDirectoryStore(directory), name, { process, ownsProcess: false })),
+  )
 }
 
 function tilesOf(path: string): TestTile[] {
@@ -159,7 +162,7 @@ test('a vector archive of GDAL, and the PMTiles made from it, hold the same byte
   assert.ok(stored.length > 20)
   await writeFile(join(directory, 'a.pmtiles'), pmtilesOf(stored, { leafSize: 10 }))
   const mbtiles = await openFile(t, directory, 'a.mbtiles')
-  const pmtiles = await openArchive('pmtiles://a.pmtiles', { directory, fetch: noFetch })
+  const pmtiles = await openArchive('pmtiles://a.pmtiles', { files: createDirectoryStore(directory), fetch: noFetch })
   t.after(() => pmtiles.close())
   for (let z = 0; z <= 4; z++) {
     for (let x = 0; x < 2 ** z; x++) {
@@ -202,7 +205,7 @@ test('a raster archive of GDAL gives images', async (t) => {
     join(directory, 'a.pmtiles'),
     pmtilesOf(stored, { type: TileType.Png, compression: Compression.None }),
   )
-  const pmtiles = await openArchive('pmtiles://a.pmtiles', { directory, fetch: noFetch })
+  const pmtiles = await openArchive('pmtiles://a.pmtiles', { files: createDirectoryStore(directory), fetch: noFetch })
   t.after(() => pmtiles.close())
   for (const { z, x, y, bytes } of stored) assert.deepEqual((await pmtiles.tile(z, x, y))?.bytes, bytes)
 })

@@ -1,5 +1,6 @@
 // MBTiles archives: SQLite files, read in a child process.
 import { ApiError } from '../../errors.ts'
+import type { Folder } from '../../storage/file-store.ts'
 import type { ArchiveInfo, OpenArchive, TileFormat } from './archive.ts'
 import {
   boundsOf,
@@ -12,7 +13,6 @@ import {
   world,
   zoomOf,
 } from './description.ts'
-import { findLocalFile, isReplaced } from './local-file.ts'
 import type { MbtilesProcess } from './mbtiles-process.ts'
 import type { MbtilesCommand, MbtilesSummary } from './mbtiles-protocol.ts'
 import { once } from './once.ts'
@@ -22,11 +22,11 @@ import { formatOfName, imageFormatOf, kindOf, storedTile } from './tile-content.
 const distrustMs = 30_000
 
 export async function openMbtiles(
-  directory: string,
+  files: Pick<Folder, 'localFile'>,
   name: string,
   { process, ownsProcess }: { process: MbtilesProcess; ownsProcess: boolean },
 ): Promise<OpenArchive> {
-  const file = await findLocalFile(directory, name)
+  const { isReplaced, ...file } = await files.localFile(name)
   let distrustedUntil = 0
 
   async function ask(command: MbtilesCommand, signal?: AbortSignal) {
@@ -53,7 +53,7 @@ export async function openMbtiles(
         ? await storedTile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
         : undefined
     },
-    isStale: () => isReplaced(directory, name, file),
+    isStale: isReplaced,
     async close() {
       if (ownsProcess) await process.close()
       else await process.forget(file)

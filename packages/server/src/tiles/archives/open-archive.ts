@@ -1,15 +1,16 @@
 // Opens an archive of any kind by its address.
 import { invalid } from '../../errors.ts'
+import type { ByteSource, Folder } from '../../storage/file-store.ts'
 import type { Archive, Fetch, OpenArchive } from './archive.ts'
 import { parseArchiveUri } from './archive-uri.ts'
 import { openMbtiles } from './mbtiles.ts'
 import { createMbtilesProcess, type MbtilesProcess } from './mbtiles-process.ts'
-import { type ByteSource, createWebSource, openFileSource } from './pmtiles-source.ts'
+import { createWebSource } from './pmtiles-source.ts'
 import { openProxy } from './proxy.ts'
 
 export type ArchiveDependencies = {
-  /** The directory of the tenant's files. */
-  readonly directory: string
+  /** The tenant's files. */
+  readonly files: Pick<Folder, 'open' | 'localFile'>
   /** Through the egress guard. */
   readonly fetch: Fetch
   /** Shared by the archives of a tenant; when absent, the archive starts its own. */
@@ -20,15 +21,15 @@ export async function openArchive(uri: string, dependencies: ArchiveDependencies
   return inGrid(await open(uri, dependencies))
 }
 
-async function open(uri: string, { directory, fetch, mbtilesProcess }: ArchiveDependencies): Promise<OpenArchive> {
+async function open(uri: string, { files, fetch, mbtilesProcess }: ArchiveDependencies): Promise<OpenArchive> {
   const address = parseArchiveUri(uri)
   switch (address.kind) {
     case 'mbtiles': {
       const process = mbtilesProcess ?? createMbtilesProcess()
-      return await openMbtiles(directory, address.file, { process, ownsProcess: !mbtilesProcess })
+      return await openMbtiles(files, address.file, { process, ownsProcess: !mbtilesProcess })
     }
     case 'pmtiles':
-      return await opened(await openFileSource(directory, address.file))
+      return await opened(await files.open(address.file))
     case 'remote-pmtiles':
       return await opened(createWebSource(address.url, fetch))
     case 'proxy':

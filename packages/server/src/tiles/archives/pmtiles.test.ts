@@ -14,12 +14,13 @@ import {
   temporaryDirectory,
 } from '../../../testing/tile-archives.ts'
 import { createEgress } from '../../egress/guard.ts'
+import { createDirectoryStore } from '../../storage/directory-store.ts'
 import { openArchive } from './open-archive.ts'
 
 async function openBytes(t: TestContext, bytes: Buffer) {
   const directory = await temporaryDirectory(t)
   await writeFile(join(directory, 'a.pmtiles'), bytes)
-  const archive = await openArchive('pmtiles://a.pmtiles', { directory, fetch: noFetch })
+  const archive = await openArchive('pmtiles://a.pmtiles', { files: createDirectoryStore(directory), fetch: noFetch })
   t.after(() => archive.close())
   return archive
 }
@@ -145,7 +146,10 @@ test('files with bytes changed at random give tiles or errors, and always an end
     const bytes = Buffer.from(whole)
     for (let change = 0; change < 5; change++) bytes[random(run % 2 === 0 ? 400 : bytes.length)] = random(256)
     await writeFile(join(directory, 'a.pmtiles'), bytes)
-    const archive = await openArchive('pmtiles://a.pmtiles', { directory, fetch: noFetch }).catch((error) => {
+    const archive = await openArchive('pmtiles://a.pmtiles', {
+      files: createDirectoryStore(directory),
+      fetch: noFetch,
+    }).catch((error) => {
       assert.equal(error.code, 'upstream_failed')
     })
     for (const [z, x, y] of [
@@ -176,7 +180,7 @@ async function serveFile(t: TestContext, first: Buffer) {
 
 test('a remote archive is read by ranges, its directories once', async (t) => {
   const { file, uri, fetch } = await serveFile(t, pmtilesOf(tiles, { leafSize: 50 }))
-  const archive = await openArchive(uri, { directory: '/nowhere', fetch })
+  const archive = await openArchive(uri, { files: createDirectoryStore('/nowhere'), fetch })
   const found = await Promise.all(tiles.map(({ z, x, y }) => archive.tile(z, x, y)))
   assert.deepEqual(
     found.map((tile) => tile?.bytes),
@@ -188,7 +192,7 @@ test('a remote archive is read by ranges, its directories once', async (t) => {
 
 test('a remote archive that has been replaced is read anew, its old directories forgotten', async (t) => {
   const { file, uri, fetch } = await serveFile(t, pmtilesOf(tiles, { leafSize: 50 }))
-  const archive = await openArchive(uri, { directory: '/nowhere', fetch })
+  const archive = await openArchive(uri, { files: createDirectoryStore('/nowhere'), fetch })
   assert.deepEqual((await archive.tile(4, 1, 1))?.bytes, bytesOf(4, 1, 1))
   const { version } = await archive.info()
   const others = pyramid(3, (z, x, y) => `another ${x} ${z} ${y}`)
@@ -206,7 +210,7 @@ test('a remote archive that has been replaced is read anew, its old directories 
 test('a remote archive that changes with every answer is an error', async (t) => {
   const { file, uri, fetch } = await serveFile(t, pmtilesOf(tiles, { leafSize: 50 }))
   const archive = await openArchive(uri, {
-    directory: '/nowhere',
+    files: createDirectoryStore('/nowhere'),
     fetch: (url, request) => {
       file.etag = `"${file.requests}"`
       return fetch(url, request)
@@ -223,7 +227,8 @@ test('a server without ranges, or with an error, is told of', async (t) => {
     else if (request.url === '/other') response.writeHead(206, { 'content-range': 'bytes 5-9/10' }).end('abcde')
     else response.writeHead(404).end()
   })
-  const open = (path: string) => openArchive(`pmtiles://${url}${path}`, { directory: '/nowhere', fetch })
+  const open = (path: string) =>
+    openArchive(`pmtiles://${url}${path}`, { files: createDirectoryStore('/nowhere'), fetch })
   await assert.rejects(open('/small'), { code: 'upstream_failed', message: /range requests/ })
   await assert.rejects(open('/large'), { code: 'upstream_failed', message: /range requests/ })
   await assert.rejects(open('/other'), { code: 'upstream_failed', message: /other bytes/ })
@@ -232,7 +237,7 @@ test('a server without ranges, or with an error, is told of', async (t) => {
 
 test('whoever gives up on a remote tile hears its own reason', async (t) => {
   const { uri, fetch } = await serveFile(t, pmtilesOf(tiles))
-  const archive = await openArchive(uri, { directory: '/nowhere', fetch })
+  const archive = await openArchive(uri, { files: createDirectoryStore('/nowhere'), fetch })
   const reason = new Error('gone')
   await assert.rejects(archive.tile(0, 0, 0, AbortSignal.abort(reason)), reason)
 })

@@ -1,11 +1,11 @@
 // PMTiles (version 3) archives.
 import { bytesToHeader, Compression, type Header, TileType, zxyToTileId } from 'pmtiles'
+import type { ByteSource } from '../../storage/file-store.ts'
 import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type TileFormat } from './archive.ts'
 import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
 import { once } from './once.ts'
 import { createDirectories, type Directories } from './pmtiles-directories.ts'
 import { type Found, findEntry, unpack } from './pmtiles-directory.ts'
-import type { ByteSource } from './pmtiles-source.ts'
 import { broken, kindOf, storedTile } from './tile-content.ts'
 
 /** By the specification, the header and the root directory are within the first 16 KiB. */

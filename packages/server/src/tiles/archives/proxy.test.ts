@@ -3,6 +3,7 @@ import test from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { serve } from '../../../testing/tile-archives.ts'
 import { createEgress } from '../../egress/guard.ts'
+import { createDirectoryStore } from '../../storage/directory-store.ts'
 import { openArchive } from './open-archive.ts'
 
 const png = Buffer.from('\x89PNG\r\n\x1a\n....', 'latin1')
@@ -16,7 +17,7 @@ test('the address is filled, from the north and from the south', async (t) => {
     response.end(png)
   })
   for (const path of ['/{z}/{x}/{y}.png', '/{z}/{x}/{-y}{ratio}.png?k={z}', '/{z}/{x}/{y}@2x.png']) {
-    const archive = await openArchive(url + path, { directory: '/nowhere', fetch })
+    const archive = await openArchive(url + path, { files: createDirectoryStore('/nowhere'), fetch })
     assert.deepEqual(await archive.tile(3, 1, 2), { bytes: png, encoding: 'identity' })
     assert.partialDeepStrictEqual(await archive.info(), { kind: 'raster', format: 'png', minZoom: 0, maxZoom: 22 })
   }
@@ -39,7 +40,7 @@ test('statuses become tiles, nothing or an error', async (t) => {
     const [status, body] = answers[request.url ?? ''] ?? [404, '']
     response.writeHead(status).end(body)
   })
-  const archive = await openArchive(`${url}/{z}/{x}/{y}.pbf`, { directory: '/nowhere', fetch })
+  const archive = await openArchive(`${url}/{z}/{x}/{y}.pbf`, { files: createDirectoryStore('/nowhere'), fetch })
   assert.deepEqual(await archive.tile(1, 0, 0), { bytes: vector, encoding: 'identity' })
   assert.deepEqual(await archive.tile(1, 0, 1), { bytes: gzipSync(vector), encoding: 'gzip' })
   for (const [z, x, y] of [
@@ -65,7 +66,7 @@ test('without an extension the first tile tells the format', async (t) => {
     else response.writeHead(404).end()
   })
   const infoOf = async (name: string) =>
-    (await openArchive(`${url}/${name}/{z}/{x}/{y}`, { directory: '/nowhere', fetch })).info()
+    (await openArchive(`${url}/${name}/{z}/{x}/{y}`, { files: createDirectoryStore('/nowhere'), fetch })).info()
   assert.equal((await infoOf('image')).format, 'png')
   assert.partialDeepStrictEqual(await infoOf('vector'), { kind: 'vector', format: 'pbf', vectorLayers: [] })
   await assert.rejects(infoOf('none'), { code: 'upstream_failed' })
@@ -74,7 +75,7 @@ test('without an extension the first tile tells the format', async (t) => {
 test('what the guard refuses is not fetched', async (t) => {
   const guard = createEgress({ allow: '', mayReachLoopback: false })
   t.after(() => guard.close())
-  const dependencies = { directory: '/nowhere', fetch: guard.fetch }
+  const dependencies = { files: createDirectoryStore('/nowhere'), fetch: guard.fetch }
   const proxy = await openArchive('http://169.254.169.254/{z}/{x}/{y}.png', dependencies)
   await assert.rejects(proxy.tile(0, 0, 0), { code: 'invalid_request' })
   await assert.rejects(openArchive('pmtiles://http://127.0.0.1/a.pmtiles', dependencies), { code: 'invalid_request' })

@@ -1,9 +1,9 @@
 // Tile sources of type tilelive: ready-made tiles in an archive (MBTiles, PMTiles) or behind a URL with {z}/{x}/{y}.
-import { ApiError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { type Compression, unpack } from '../../http/compression.ts'
-import { digestOf, type StoredTile } from '../archives/archive.ts'
+import { digestOf } from '../../storage/local-ranges.ts'
+import type { StoredTile } from '../archives/archive.ts'
 import { checkArchiveUri, parseArchiveUri } from '../archives/archive-uri.ts'
-import { findLocalFile } from '../archives/local-file.ts'
 import { type CachedTile, formsOf } from '../tile-cache.ts'
 import type { TileSourceType } from '../tile-source-type.ts'
 import { tileBuffer, tileExtent } from '../tile-sql.ts'
@@ -13,12 +13,11 @@ import { digestVersion } from '../tile-version.ts'
 const proxyMs = 60_000
 
 export const archiveType: TileSourceType = {
-  async resolve({ directoryOf }, applicationId, source) {
+  async resolve({ filesOf }, applicationId, source) {
     const uri = parseArchiveUri(source)
     if (!('file' in uri)) return
-    await findLocalFile(directoryOf(applicationId), uri.file).catch((error) => {
-      throw error instanceof ApiError ? invalid('body/source', 'There is no file of tiles with this name.') : error
-    })
+    const found = await filesOf(applicationId).stat(uri.file)
+    if (!found) throw invalid('body/source', 'There is no file of tiles with this name.')
   },
   async detect({ archives }, applicationId, source) {
     checkArchiveUri(source)
