@@ -52,6 +52,7 @@ export async function createApp(options: ServiceOptions): Promise<App> {
   limitConnections(http.server, config.MAX_CONNECTIONS)
   const closeIdle = createIdleCloser(http.server)
   services.agents.attach(http)
+  options.telemetry?.watchRequests({ http, operations })
   return {
     http,
     operations,

@@ -259,6 +259,15 @@ const settings = Type.Object({
     default: 400,
     description: 'How long the daily usage of applications is remembered',
   }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    Type.String({
+      pattern: '^https?://',
+      description:
+        'Sends traces and metrics to this OpenTelemetry collector, over HTTP; the other OTEL_ variables hold as usual; ' +
+        'unset: no code of it is loaded',
+    }),
+  ),
+  OTEL_SDK_DISABLED: Type.String({ default: '', description: '`true`: sends them not, whatever else is set' }),
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
     description: 'What is logged; `info` logs every request',

@@ -1,11 +1,14 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
+import type { IncomingMessage } from 'node:http'
 
-/** The events that metrics count (node:diagnostics_channel). */
+/** The events that metrics count and traces record (node:diagnostics_channel). */
 export type Events = {
   /** `operation` is its id, or `none` for what is no operation. */
-  request: { operation: string; status: number; seconds: number }
+  request: { operation: string; status: number; seconds: number; raw: IncomingMessage }
   tile: { of: 'dataset' | 'archive'; isCached: boolean }
   tileMade: { querySeconds: number; encodeSeconds: number; compressSeconds: number; bytes: number }
+  /** Reported inside the job, when a stage begins. */
+  uploadStage: { stage: string }
   upload: { status: 'completed' | 'failed' | 'cancelled'; seconds: number }
   sent: { kind: string; status: 'delivered' | 'failed' }
   /** `code` is `ok` or the code of the error. */
@@ -24,6 +27,7 @@ const channels: Readonly<Record<Name, Channel>> = {
   request: channel('graticule:request'),
   tile: channel('graticule:tile'),
   tileMade: channel('graticule:tileMade'),
+  uploadStage: channel('graticule:uploadStage'),
   upload: channel('graticule:upload'),
   sent: channel('graticule:sent'),
   invocation: channel('graticule:invocation'),

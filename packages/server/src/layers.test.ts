@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path/posix'
 import { test } from 'node:test'
 
 /** Root files that every folder may import. They import only each other. All other root files put the server together. */
-const base = ['config.ts', 'errors.ts', 'events.ts', 'nearest-name.ts']
+const base = ['config.ts', 'errors.ts', 'events.ts', 'nearest-name.ts', 'steps.ts']
 
 /** The folder that every other may import. */
 const shared = 'concurrency'
@@ -27,6 +27,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   access: ['query', 'db'],
   http: ['access', 'query', 'db'],
   resource: ['http', 'access', 'query', 'db'],
+  // It wraps what it records.
+  telemetry: ['http', 'query', 'db', 'egress', 'databases'],
   // The data plane, each layer on those below it.
   databases: areaMayImport,
   datasets: [...areaMayImport, 'databases'],

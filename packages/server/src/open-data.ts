@@ -19,6 +19,7 @@ import type { Db } from './db/db.ts'
 import { sql } from './db/sql.ts'
 import type { Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 
 type DataSettings = Parameters<typeof lambdaSettings>[0] &
   Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'STUCK_READER_MS' | 'TENANT_CONNECTIONS'> &
@@ -33,13 +34,15 @@ type DataOptions = {
   readonly egress: Egress
   readonly memoryThreads: MemoryThreads
   readonly onQuery: OnQuery
+  readonly telemetry?: Telemetry | undefined
 }
 
-export function createData({ db, secrets, config, share, egress, memoryThreads, logger, onQuery }: DataOptions) {
+export function createData(options: DataOptions) {
+  const { db, secrets, config, share, egress, memoryThreads, logger, onQuery, telemetry } = options
   const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
   const poolSize = config.STREAMS_PER_APPLICATION + 2
   const maxConnections = config.TENANT_CONNECTIONS
-  const connections = createConnections({
+  const opened = createConnections({
     db,
     secrets,
     platformUrl,
@@ -51,6 +54,7 @@ export function createData({ db, secrets, config, share, egress, memoryThreads, 
     stream: egress.stream,
     onError: (error) => logger.warn({ err: error }, 'a database driver failed'),
   })
+  const connections = telemetry?.connections(opened) ?? opened
   const sources = createSources(placesOf(connections), {
     egress,
     cache: createRestCache({}),

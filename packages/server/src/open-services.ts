@@ -67,6 +67,7 @@ import { createDirectoryStore } from './storage/directory-store.ts'
 import type { FileStore } from './storage/file-store.ts'
 import { style } from './styles/style.ts'
 import { createStyleCheck } from './styles/style-check.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { createEstimates } from './tiles/dataset-estimates.ts'
 import { createTiles } from './tiles/tile-services.ts'
 import { createTiling, type Tiling, type TilingOptions } from './tiles/tiling.ts'
@@ -86,6 +87,8 @@ export type ServiceOptions = {
   about: ServerConfig
   /** This process as one of several workers. */
   member?: Member | undefined
+  /** Where traces and metrics are exported. */
+  telemetry?: Telemetry | undefined
 }
 
 type OpenOptions = ServiceOptions & {
@@ -115,14 +118,14 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const { db, secrets, logger, config, about, member, isStopping, listener } = options
   const share = member ?? wholeMachine
   const bus = await openBusOf(options)
-  const egress = await openEgress(config, db, () => listener()?.server.address())
+  const egress = await openEgress(options, () => listener()?.server.address())
   const fetchTools = fetchToolsInProcess(listener)
   const { usage, tileUse, ...counting } = openUsage(options)
   const agents = await openAgents({ ...options, ...counting, share, stream: egress.stream, bus, fetchTools })
   const { authority, ...credentials } = createAuthority(options, share)
   const styleCheck = createStyleCheck()
   const memoryThreads = createMemoryThreads(share)
-  const data = createData({ ...counting, db, secrets, config, share, logger, egress, memoryThreads })
+  const data = createData({ ...options, ...counting, share, egress, memoryThreads })
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
   const jobs = createJobs({ db, onError })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
@@ -243,12 +246,14 @@ const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) 
   )
 
 /** `listening` is the server's own address, once it listens. */
-const openEgress = async (config: AppConfig, db: Db, listening: () => AddressInfo | string | null | undefined) =>
-  createEgress({
-    allow: config.EGRESS_ALLOW,
-    mayReachLoopback: await isLaptop(config, db.kind),
-    own: ownServicesOf(config, listening),
-  })
+async function openEgress(
+  { config, db, telemetry }: OpenOptions,
+  listening: () => AddressInfo | string | null | undefined,
+): Promise<Egress> {
+  const mayReachLoopback = await isLaptop(config, db.kind)
+  const egress = createEgress({ allow: config.EGRESS_ALLOW, mayReachLoopback, own: ownServicesOf(config, listening) })
+  return telemetry?.egress(egress) ?? egress
+}
 
 const openMetrics = ({ config, about, member }: OpenOptions, gauges: Gauges, usage: Tallies): Metrics =>
   createMetrics(gauges, about.version.tag, member?.figures, applicationMetrics(usage, config.METRICS_APPLICATIONS))

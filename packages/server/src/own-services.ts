@@ -10,7 +10,8 @@ import type { OwnServices, ServiceAddress } from './egress/own-addresses.ts'
 type Settings = Pick<
   Config,
   'DATABASE_URL' | 'NATS_URL' | 'SMTP_URL' | 'LAMBDA_ENDPOINT' | 'METRICS_PORT' | 'HOST' | 'BASE_URL' | 'TRUST_PROXY'
->
+> &
+  Partial<Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT'>>
 
 /** The ports that these URLs mean when they name none. */
 const defaultPorts: Record<string, number> = {
@@ -25,7 +26,9 @@ const defaultPorts: Record<string, number> = {
 /** `listening` is the server's own address, once it listens. */
 export function ownServicesOf(config: Settings, listening: () => AddressInfo | string | null | undefined): OwnServices {
   const { DATABASE_URL, NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, METRICS_PORT, HOST } = config
-  const named = [NATS_URL, SMTP_URL, LAMBDA_ENDPOINT].filter((url) => url !== undefined).map(serviceAt)
+  const named = [NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, config.OTEL_EXPORTER_OTLP_ENDPOINT]
+    .filter((url) => url !== undefined)
+    .map(serviceAt)
   if (METRICS_PORT !== undefined) named.push({ host: HOST, port: METRICS_PORT })
   return {
     database: DATABASE_URL === undefined ? [] : databaseHosts(DATABASE_URL),

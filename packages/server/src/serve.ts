@@ -16,6 +16,7 @@ import { createLogger } from './log.ts'
 import { serveMetrics } from './metrics/metrics-port.ts'
 import { isLaptop } from './own-services.ts'
 import { openPlatform, type Platform } from './platform.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
 import { keepTickShape } from './tick-shape.ts'
 import { trimHeap } from './trim-heap.ts'
 import { readVersion } from './version.ts'
@@ -51,9 +52,11 @@ export async function serve(
     // Loading most of the program blocks this thread for 0.5 s: once the embedded database's thread is at work, not before.
     const loading = setImmediate().then(() => import('./app.ts'))
     const platform = await opening
+    const telemetry = await openTelemetry(config, logger, member)
     try {
-      await serveOn(platform, await loading, { config, logger, stop, endProgress, member, isTerminal })
+      await serveOn(platform, await loading, { config, logger, stop, endProgress, member, isTerminal, telemetry })
     } finally {
+      await telemetry?.close()
       await platform.db.close()
     }
   } finally {
@@ -70,17 +73,19 @@ type Running = {
   stop: AbortSignal
   member: Member | undefined
   isTerminal: boolean
+  telemetry: Telemetry | undefined
   endProgress(): void
 }
 
 async function serveOn(
   platform: Platform,
   { createApp }: Program,
-  { config, logger, stop, member, isTerminal, endProgress }: Running,
+  { config, logger, stop, member, isTerminal, telemetry, endProgress }: Running,
 ): Promise<void> {
   const { db, secrets } = platform
   const about = { version: await readVersion() }
-  const app = await createApp({ db, secrets, logger, config, about, member })
+  const app = await createApp({ db: telemetry?.db(db) ?? db, secrets, logger, config, about, member, telemetry })
+  await telemetry?.exportMetrics(app.services.metrics.figures)
   let control: Server | undefined
   let figures: Server | undefined
   try {
@@ -116,6 +121,18 @@ async function serveOn(
     await app.close({ noticeMs, lateRequests: stop.aborted && !isTerminal })
     clearTimeout(drainTimer)
   }
+}
+
+/** Nothing of it is loaded unless it is asked for. */
+async function openTelemetry(
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: disabled }: Config,
+  logger: Logger,
+  member: Member | undefined,
+): Promise<Telemetry | undefined> {
+  if (endpoint === undefined || disabled.toLowerCase() === 'true') return undefined
+  const { startTelemetry } = await import('./telemetry/telemetry.ts')
+  const onFailure = (reason: string) => logger.warn({ reason }, 'traces or metrics were not exported')
+  return startTelemetry({ version: (await readVersion()).tag, worker: member?.number, onFailure })
 }
 
 /** Fastify logs where it listens, which the greeting says as well. */

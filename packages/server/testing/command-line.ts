@@ -50,6 +50,7 @@ async function greeted(child: ChildProcess) {
     url,
     output: () => output,
     async stop(signal: NodeJS.Signals) {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
       const exit = once(child, 'exit')
       child.kill(signal)
       return (await exit)[0]

@@ -4,6 +4,7 @@ export type Figures = readonly Metric[]
 type Metric = {
   readonly name: string
   readonly type: unknown
+  readonly help?: string
   readonly values: readonly MetricValue[]
 }
 

@@ -95,7 +95,7 @@ export async function createServer<S>(
     const path = loggedPath(url, routeOptions.url, secretRoutes)
     const operation = operationOf(routeOptions.config)?.id ?? 'none'
     const line = { requestId, method, path, status: reply.statusCode }
-    noteAnswer(operation, line, { seconds: reply.elapsedTime / 1000, socket: raw.socket, caller: callerOf(request) })
+    noteAnswer(operation, line, { seconds: reply.elapsedTime / 1000, raw, caller: callerOf(request) })
     done()
   })
   app.options('*', (request, reply) => {
@@ -110,8 +110,8 @@ export async function createServer<S>(
     services,
     commonHeaders,
     trustsProxy: trustProxy !== false,
-    onAnswered({ id }, { request: { url = '', socket }, caller, requestId, status, seconds }) {
-      noteAnswer(id, { requestId, method: 'GET', path: pathOf(url), status }, { seconds, socket, caller })
+    onAnswered({ id }, { request: raw, caller, requestId, status, seconds }) {
+      noteAnswer(id, { requestId, method: 'GET', path: pathOf(raw.url ?? ''), status }, { seconds, raw, caller })
     },
   })
   return app
@@ -119,15 +119,15 @@ export async function createServer<S>(
 
 type Line = { requestId: string; method: string; path: string | undefined; status: number }
 
-type Answered = { seconds: number; socket: Socket; caller: Caller | undefined }
+type Answered = { seconds: number; raw: IncomingMessage; caller: Caller | undefined }
 
-/** The metrics, the log line and the usage of an answered request. */
+/** The event, the log line and the usage of an answered request. */
 const answerNoter =
   (logger: FastifyBaseLogger, countAnswer: CountAnswer | undefined) =>
-  (operation: string, line: Line, { seconds, socket, caller }: Answered): void => {
-    report('request', { operation, status: line.status, seconds })
+  (operation: string, line: Line, { seconds, raw, caller }: Answered): void => {
+    report('request', { operation, status: line.status, seconds, raw })
     logger.info({ ...line, ms: Math.round(seconds * 10_000) / 10 }, 'request')
-    const bytes = sentBytes(socket)
+    const bytes = sentBytes(raw.socket)
     if (caller) countAnswer?.(caller.applicationId, operation, line.status, bytes)
   }
 

@@ -8,6 +8,8 @@ export type Gauges = Readonly<Record<string, { readonly help: string; read(): nu
 export type Metrics = {
   /** In Prometheus' text format. Counting begins when this is asked for the first time. */
   read(): Promise<{ contentType: string; text: string }>
+  /** Those of this process alone, also after `close`. */
+  figures(): Promise<Figures>
   close(): void
 }
 
@@ -26,12 +28,14 @@ export function createMetrics(
     return started
   }
   let final: Figures | undefined
-  exchange?.provide(async () => final ?? (await begin()).registry.getMetricsAsJSON())
+  const figures = async (): Promise<Figures> => final ?? (await begin()).registry.getMetricsAsJSON()
+  exchange?.provide(figures)
   return {
     async read() {
       const { registry } = exchange ? { registry: await sumOf(exchange) } : await begin()
       return { contentType: registry.contentType, text: await registry.metrics() }
     },
+    figures,
     close: () =>
       void started?.then(async ({ registry, stop }) => {
         final = await registry.getMetricsAsJSON()

@@ -1,5 +1,6 @@
 // Progress reports, which also renew the lease.
 import type { Db } from '../db/db.ts'
+import { report as announce } from '../events.ts'
 import type { Stage } from './upload.ts'
 import { type Claimed, report } from './upload-state.ts'
 
@@ -47,6 +48,7 @@ export function createProgress(db: Db, upload: Claimed, onLost: () => void): Pro
   return {
     at(next, fraction) {
       const [from, to] = spans[next]
+      if (stage !== next) announce('uploadStage', { stage: next })
       stage = next
       reached = Math.max(reached, Math.round((from + (to - from) * Math.min(1, fraction)) * 1e4) / 1e4)
     },

@@ -1,5 +1,6 @@
 // One attempt to run an upload, with its outcome and clean-up.
 import { report } from '../events.ts'
+import { runStep } from '../steps.ts'
 import { isStorageUnavailable } from '../storage/storage-unavailable.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { ReaderDied } from './reader-process.ts'
@@ -19,8 +20,18 @@ export type AttemptOptions = LoadingParts &
     onError(error: unknown): void
   }
 
-/** Runs an attempt to any outcome; only what was published remains. */
-export async function attempt(
+/** Runs an attempt to any outcome; only what was published remains. It is a trace of its own. */
+export function attempt(
+  options: AttemptOptions,
+  upload: Claimed,
+  signal: AbortSignal,
+  abort: (reason?: UploadFault) => void,
+): Promise<void> {
+  const about = { 'graticule.upload.id': upload.id, 'graticule.application.id': upload.applicationId }
+  return runStep('upload', about, upload.traceparent, () => runAttempt(options, upload, signal, abort))
+}
+
+async function runAttempt(
   options: AttemptOptions,
   upload: Claimed,
   signal: AbortSignal,

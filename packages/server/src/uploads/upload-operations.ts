@@ -12,6 +12,7 @@ import { metadataOperations } from '../resource/metadata.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { outputSchema } from '../resource/schemas.ts'
 import { getEntity, getText, removeEntity, touched } from '../resource/store.ts'
+import { currentTraceparent } from '../steps.ts'
 import { type FileStore, uploadKey } from '../storage/file-store.ts'
 import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
 import { formSchema, readFormFields } from './form-fields.ts'
@@ -133,10 +134,10 @@ async function insert(
     await settle(tx, size)
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
-        finished_at)
+        finished_at, traceparent)
       VALUES (${id}::uuid, ${applicationId}::uuid, ${owner}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
         ${replaces && json(replaces)}, ${size}, ${fault ? 'failed' : 'pending'}, ${json(fault ?? {})},
-        CASE WHEN ${fault !== undefined} THEN ${now} END)`)
+        CASE WHEN ${fault !== undefined} THEN ${now} END, ${currentTraceparent()})`)
   })
   if (fault) report('upload', { status: 'failed', seconds: 0 })
 }

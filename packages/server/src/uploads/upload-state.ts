@@ -19,6 +19,8 @@ export type Claimed = Lease & {
   readonly options: UploadFormFields
   readonly replaces: ReplacedSource | null
   readonly attempt: number
+  /** The trace context of the request that sent the file. */
+  readonly traceparent: string | null
 }
 
 export type LayerWarning = Warning & { layer?: string }
@@ -77,7 +79,7 @@ export async function claimNext(db: Db, { perApplication, passed }: Turns): Prom
         WHERE busy.running < ${perApplication}
         ORDER BY busy.running, turn.at NULLS FIRST, next.created_at, next.id LIMIT 1)
       RETURNING id, application_id AS "applicationId", owner_id AS "ownerId", file_name AS "fileName", options, replaces,
-        attempts AS attempt`)
+        attempts AS attempt, traceparent`)
     return row && { ...row, claim }
   })
 }
