@@ -21,6 +21,11 @@ Commands
                          --description TEXT
   console              Show a link that signs you in to the web console, once, within an hour
                          [APPLICATION]  whose, by name or id (default: the default application)
+  backup FILE          Write records, tables, files and the secret into one encrypted file, while the server runs or not
+                         --passphrase-file FILE  instead of BACKUP_PASSPHRASE or the terminal
+  restore FILE         Fill an empty database and DATA_DIR from it
+                         --check                 only look whether it is whole
+                         --passphrase-file FILE
   rotate-token-key     Sign access tokens with a new key; those signed before stay valid until they end
 
 Settings (environment variables)
@@ -34,6 +39,8 @@ const options = {
   type: { type: 'string' },
   permissions: { type: 'string' },
   description: { type: 'string' },
+  'passphrase-file': { type: 'string' },
+  check: { type: 'boolean' },
 } as const
 
 /** Does what the command line asks for. Ends when that is done or `stop` says so. */
@@ -48,6 +55,11 @@ export async function run(
   const config = loadConfig(env)
   if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false, ...options })
   if (command === 'migrate') return migrateOnly(config)
+  if (command === 'backup' || command === 'restore') {
+    const { runBackup, runRestore } = await import('./backup-commands.ts')
+    const given = { file: rest[0], passphraseFile: values['passphrase-file'], isCheck: values.check ?? false }
+    return console.log(await (command === 'backup' ? runBackup : runRestore)(config, given, stop))
+  }
   if (!isCommand(command)) throw new StartError(`There is no command "${command}".\n\n${usage}`)
   console.log(await perform(config, { command, application: rest[0], ...values }))
 }
@@ -74,7 +86,8 @@ async function perform(config: Config, command: Command): Promise<string> {
   // Whichever command comes first sets the database up, and only then is the master key known.
   if (newMasterKey) console.error(`Master key  ${newMasterKey}   (shown only now: keep it)`)
   try {
-    return await runCommand({ db, secrets, address: serverAddress(config, config.PORT) }, command)
+    const address = serverAddress(config, config.PORT)
+    return await runCommand({ db, secrets, address, directory: config.DATA_DIR }, command)
   } finally {
     await db.close()
   }

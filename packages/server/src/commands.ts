@@ -13,7 +13,8 @@ import { addKey, developerPermissions, listKeys, publicPermissions } from './fir
 const names = ['keys', 'create-key', 'console', 'rotate-token-key'] as const
 
 export type Command = {
-  command: (typeof names)[number]
+  /** `copy-database` is asked by a backup of the server that runs. */
+  command: (typeof names)[number] | 'copy-database'
   application?: string
   type?: string
   permissions?: string
@@ -22,7 +23,7 @@ export type Command = {
 
 const lostKeyHint = 'Master keys are not listed. A new one: npm start -- create-key --type master'
 
-export const isCommand = (name: string): name is Command['command'] => (names as readonly string[]).includes(name)
+export const isCommand = (name: string): name is (typeof names)[number] => (names as readonly string[]).includes(name)
 
 /** What commands work on. */
 export type CommandParts = {
@@ -30,10 +31,16 @@ export type CommandParts = {
   readonly secrets: Secrets
   /** Of the server, for links. */
   readonly address: string
+  /** DATA_DIR */
+  readonly directory: string
 }
 
 /** The text to show. */
-export async function runCommand({ db, secrets, address }: CommandParts, command: Command): Promise<string> {
+export async function runCommand({ db, secrets, address, directory }: CommandParts, command: Command): Promise<string> {
+  if (command.command === 'copy-database') {
+    const { copyDatabase } = await import('./backup-commands.ts')
+    return copyDatabase(db, directory)
+  }
   if (command.command === 'create-key') return createKey(db, secrets, command)
   if (command.command === 'console') return showConsoleLink(db, address, command.application)
   if (command.command === 'rotate-token-key') {

@@ -83,6 +83,9 @@ const settings = Type.Object({
       description: 'Seals secrets in the database; the same for all replicas; unset: kept in DATA_DIR',
     }),
   ),
+  BACKUP_PASSPHRASE: Type.Optional(
+    Type.String({ minLength: 1, description: 'Encrypts and opens backups; unset: asked for on the terminal' }),
+  ),
   EGRESS_ALLOW: Type.String({
     default: '',
     description:

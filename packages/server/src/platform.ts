@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Secrets } from './access/secrets.ts'
+import { demandNoUnfinishedRestore } from './backup/restore-target.ts'
 import type { Config } from './config.ts'
 import { closeToOthers } from './data-directory.ts'
 import type { Db, Queryable } from './db/db.ts'
@@ -29,6 +30,7 @@ export async function openDatabase(
   onError: (error: unknown) => void = console.error,
 ): Promise<Pick<Platform, 'db' | 'applied'>> {
   const { DATABASE_URL: url, DATA_DIR: directory } = config
+  await demandNoUnfinishedRestore(directory)
   const db = url
     ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
     : await openEmbedded({ directory: join(directory, 'database'), onError })

@@ -92,7 +92,8 @@ async function serveOn(
     await listen(app, config, logger).catch(explainListen('PORT'))
     const address = serverAddress(config, (app.http.server.address() as AddressInfo).port)
     if (db.kind === 'embedded') {
-      control = await serveControlSocket(config.DATA_DIR, (command) => runCommand({ db, secrets, address }, command))
+      const parts = { db, secrets, address, directory: config.DATA_DIR }
+      control = await serveControlSocket(config.DATA_DIR, (command) => runCommand(parts, command))
     }
     if (config.METRICS_PORT !== undefined) {
       figures = await serveMetrics(app.services.metrics, config.METRICS_PORT, config.HOST).catch(

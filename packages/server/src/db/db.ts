@@ -24,6 +24,11 @@ export type Queryable = {
   script(text: string): Promise<void>
 }
 
+export type Transaction = Queryable & {
+  /** COPY … TO STDOUT in text format, read as slowly as the reader likes. Pieces may be cut anywhere. */
+  copyOut(statement: Sql): AsyncIterable<Uint8Array>
+}
+
 /** The platform's database: PostgreSQL by address, or embedded in the process. Same dialect, same value types. */
 export type Db = Queryable & {
   readonly kind: 'postgres' | 'embedded'
@@ -31,10 +36,12 @@ export type Db = Queryable & {
    * Runs `work` in one transaction; an error rolls it back. After a deadlock with others it runs again, unless it has read a
    * stream, so what it does besides the transaction must bear that.
    */
-  transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Runs a SELECT of a tenant within GuardedOptions. Its rows must be read. */
   guarded(statement: Sql, options: GuardedOptions): Promise<GuardedRows>
   /** Notes a request of the tenant with this role, for a fair share of the embedded database. */
   noteRequest?(role: string): void
+  /** Copies the files of the embedded database, as they are between two transactions; statements wait until it is done. */
+  copyFiles?(target: string): Promise<void>
   close(): Promise<void>
 }

@@ -29,6 +29,8 @@ export type Engine = {
   drain(cursor: string, onRow: (row: Cell[]) => void): Promise<Result>
   script(text: string): Promise<Result>
   copy(text: string, data: Uint8Array): Promise<Result>
+  /** COPY … TO STDOUT. `onData` must not throw either. */
+  copyOut(text: string, onData: (rows: Uint8Array) => void): Promise<Result>
   close(): Promise<void>
   readonly guard: StatementGuard
 }
@@ -125,9 +127,9 @@ export async function openEngine(
   const idleStack = stackPointer.value
   guard.open([internals._QueryCancelPending, internals._InterruptPending])
 
-  async function send(parts: Uint8Array[], onRow?: (row: Cell[]) => void): Promise<Result> {
+  async function send(parts: Uint8Array[], listeners: Listeners = {}): Promise<Result> {
     const parser = new Parser()
-    const answer = createAnswer(onRow)
+    const answer = createAnswer(listeners)
     const onRawData = (bytes: Uint8Array): void => {
       guard.check()
       parser.parse(bytes, answer.add)
@@ -146,9 +148,10 @@ export async function openEngine(
       // One message for all five steps: PGlite's own query() sends them one by one and takes five times as long.
       return send([...parse, bind, ...describeAndExecute('')])
     },
-    drain: (cursor, onRow) => send(describeAndExecute(cursor), onRow),
+    drain: (cursor, onRow) => send(describeAndExecute(cursor), { onRow }),
     script: (text) => send([serialize.query(text)]),
     copy: (text, data) => send([serialize.query(text), copyData(data), serialize.copyDone()]),
+    copyOut: (text, onData) => send([serialize.query(text)], { onData }),
     close: () => database.close(),
     guard,
   }
@@ -183,13 +186,16 @@ function copyData(data: Uint8Array): Uint8Array {
   return message
 }
 
-function createAnswer(onRow?: (row: Cell[]) => void) {
+type Listeners = { onRow?(row: Cell[]): void; onData?(rows: Uint8Array): void }
+
+function createAnswer({ onRow, onData }: Listeners) {
   const result: Result = { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I' }
   const takeRow = onRow ?? ((row: Cell[]) => void result.rows.push(row))
   let ready = false
   return {
     add(message: messages.BackendMessage): void {
       if (message.name === 'dataRow') takeRow((message as messages.DataRowMessage).fields)
+      else if (message.name === 'copyData') onData?.((message as messages.CopyDataMessage).chunk)
       else if (message.name === 'rowDescription') result.columns = columnsOf(message as messages.RowDescriptionMessage)
       else if (message.name === 'commandComplete') result.command = (message as messages.CommandCompleteMessage).text
       else if (message.name === 'parseComplete') result.parsed = true

@@ -6,13 +6,15 @@ export type Lock = { release(): void }
 
 const busy = 5
 
+export const lockFile = 'graticule.lock'
+
 /**
  * Takes the data directory for this process. The lock is the operating system's, held through SQLite because Node has
  * no call for it: it ends with the process, however that ends, and holds between containers that see different process
  * numbers. The number in the file only serves the message.
  */
 export function lockDirectory(directory: string): Lock {
-  const file = new DatabaseSync(join(directory, 'graticule.lock'), { timeout: 100 })
+  const file = new DatabaseSync(join(directory, lockFile), { timeout: 100 })
   try {
     file.exec('PRAGMA synchronous = OFF; CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
     // Whoever holds it, others can read the number and cannot begin.

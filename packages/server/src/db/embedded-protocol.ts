@@ -33,6 +33,9 @@ export type Command =
   | Query
   | { kind: 'script'; text: string; single: boolean }
   | { kind: 'copy'; text: string; data: Uint8Array }
+  /** The rows are written to the file `spool`, which the other side opened and closes. */
+  | { kind: 'copyOut'; text: string; spool: number }
+  | { kind: 'copyFiles'; directory: string; target: string }
   | { kind: 'close' }
 
 export type Outcome = { columns: Column[]; rows: Cell[][]; command: string; strayTransaction: boolean }

@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { ThreadData } from '../concurrency/channel.ts'
 import { serveRequests } from '../concurrency/serve-requests.ts'
 import { firstTransforms, isFirstTransform, isStaleStatement } from './database-error.ts'
+import { copyFiles, copyOut } from './embedded-copies.ts'
 import { openEngine, type Result } from './embedded-engine.ts'
 import { createMaintenance } from './embedded-maintenance.ts'
 import type { Breakdown, Command, GuardedQuery, Query, Reply, SessionOptions } from './embedded-protocol.ts'
@@ -50,6 +51,8 @@ async function run(command: Command): Promise<Result & { strayTransaction: boole
     if (!result.fault) await maintenance.afterPieceOfCopy()
     return { ...result, strayTransaction: false }
   }
+  if (command.kind === 'copyOut') return { ...(await copyOut(engine, command)), strayTransaction: false }
+  if (command.kind === 'copyFiles') return { ...(await copyFiles(engine, command)), strayTransaction: false }
   const result = command.kind === 'query' ? await query(command) : await engine.script(command.text)
   const strayTransaction = command.single && result.status !== 'I'
   if (strayTransaction) await engine.query('ROLLBACK', [])

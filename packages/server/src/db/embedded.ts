@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { copyHeader, copyTrailer } from './copy-binary.ts'
 import { cursorRows, type RowsOptions } from './cursor.ts'
-import type { Db, Queryable, Row, TupleBytes } from './db.ts'
+import type { Db, Row, Transaction, TupleBytes } from './db.ts'
 import { createGuarded } from './embedded-guarded.ts'
 import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
 import { lockDirectory } from './embedded-lock.ts'
 import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
 import type { Session } from './embedded-session.ts'
 import { createSessions } from './embedded-sessions.ts'
-import { createSpools } from './embedded-spool.ts'
+import { createSpools, type Spools } from './embedded-spool.ts'
 import { prepareDataDirectory } from './embedded-template.ts'
 import { createSessionQueue } from './session-queue.ts'
 import type { Sql } from './sql.ts'
@@ -49,11 +49,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
     return outcome
   }
 
-  async function transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     scope.refuseInside()
     return await queue.exclusive(async () => {
       const session = await sessions.current()
-      return await transact(session, () => scope.run((open) => work(createTransaction(session, open))))
+      return await transact(session, () => scope.run((open) => work(createTransaction(session, open, spools))))
     })
   }
 
@@ -82,15 +82,14 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
       copyPieces(statement, binaryPieces(tuples), (text, data) =>
         single((session) => session.call({ kind: 'copy', text, data })),
       ),
-    async script(text) {
-      await single((session) => session.call({ kind: 'script', text, single: true }))
-    },
+    script: (text) => single((session) => session.call({ kind: 'script', text, single: true })).then(() => undefined),
     transaction,
     async guarded(statement, guardedOptions) {
       scope.refuseInside()
       return await guarded(statement, guardedOptions)
     },
     noteRequest: queue.noteRequest,
+    copyFiles: (target) => queue.exclusive(async () => copyFiles(await sessions.current(), directory, target)),
     close() {
       closing ??= queue
         .exclusive(() => Promise.all([sessions.close(), spools.close()]))
@@ -99,6 +98,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
       return closing
     },
   }
+}
+
+async function copyFiles(session: Session, directory: string, target: string): Promise<void> {
+  await session.call({ kind: 'copyFiles', directory, target })
 }
 
 async function transact<T>(session: Session, work: () => Promise<T>): Promise<T> {
@@ -118,7 +121,7 @@ async function command(session: Session, text: string): Promise<string> {
   return (await session.call({ kind: 'query', text, values: [], single: false, reused: true })).command
 }
 
-function createTransaction(session: Session, transaction: OpenTransaction): Queryable {
+function createTransaction(session: Session, transaction: OpenTransaction, spools: Spools): Transaction {
   const run = async <R extends Row>(text: string, values: Cell[], reused: boolean): Promise<R[]> => {
     assertOpen(transaction)
     return readRows<R>(await session.call({ kind: 'query', text, values, single: false, reused }))
@@ -142,6 +145,16 @@ function createTransaction(session: Session, transaction: OpenTransaction): Quer
     async script(text) {
       assertOpen(transaction)
       await session.call({ kind: 'script', text, single: false })
+    },
+    async *copyOut(statement) {
+      assertOpen(transaction)
+      const { file } = await spools.take()
+      try {
+        await session.call({ kind: 'copyOut', text: encodeStatement(statement).text, spool: file.fd })
+        yield* file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>
+      } finally {
+        await file.close()
+      }
     },
   }
 }

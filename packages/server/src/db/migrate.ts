@@ -32,6 +32,23 @@ export async function migrate(db: Db, directory: string = migrationsDirectory): 
   return done
 }
 
+/**
+ * Brings an empty database to the state that another one was in, which had these migrations. An error if this program does not
+ * have one of them, or has another text of it.
+ */
+export async function migrateTo(tx: Queryable, wanted: readonly Applied[]): Promise<void> {
+  const known = await readMigrations(migrationsDirectory)
+  checkKnown(wanted, known)
+  await tx.script(foundation)
+  const numbers = new Set(wanted.map(({ number }) => number))
+  for (const migration of known.filter(({ number }) => numbers.has(number))) await apply(tx, migration, known)
+}
+
+/** An error if a database with these migrations is not for this program. */
+export async function checkMigrations(applied: readonly Applied[]): Promise<void> {
+  checkKnown(applied, await readMigrations(migrationsDirectory))
+}
+
 const foundation = `
   CREATE SCHEMA IF NOT EXISTS svc;
   CREATE EXTENSION IF NOT EXISTS postgis;
@@ -76,6 +93,11 @@ async function apply(tx: Queryable, migration: Migration, known: readonly Migrat
 /** The numbers that the database has; an error if this program must not touch it. */
 async function check(tx: Queryable, known: readonly Migration[]): Promise<Set<number>> {
   const rows = await tx.query<Applied>(raw('SELECT number, name, checksum FROM svc.migrations ORDER BY number'))
+  checkKnown(rows, known)
+  return new Set(rows.map((row) => row.number))
+}
+
+function checkKnown(rows: readonly Applied[], known: readonly Migration[]): void {
   const byNumber = new Map(known.map((migration) => [migration.number, migration]))
   for (const applied of rows) {
     const migration = byNumber.get(applied.number)
@@ -90,7 +112,6 @@ async function check(tx: Queryable, known: readonly Migration[]): Promise<Set<nu
       )
     }
   }
-  return new Set(rows.map((row) => row.number))
 }
 
 async function readMigrations(directory: string): Promise<Migration[]> {

@@ -1,10 +1,12 @@
+import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { cursorRows, type RowsOptions } from './cursor.ts'
 import { publicError } from './database-error.ts'
-import type { Queryable, Row } from './db.ts'
+import type { Row, Transaction } from './db.ts'
 import { withDeadlockRetry } from './deadlock-retry.ts'
 import { cancelStatement } from './postgres-client.ts'
 import { copyBinary, copyText } from './postgres-copy.ts'
+import { copyOut } from './postgres-copy-out.ts'
 import type { LeasePool } from './postgres-pool.ts'
 import { execute, runScript } from './postgres-statements.ts'
 import type { Sql } from './sql.ts'
@@ -26,7 +28,7 @@ export async function transact<T>(
   pool: LeasePool,
   scope: TransactionScope,
   names: StatementNames,
-  work: (tx: Queryable) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   let last: Connection | undefined
   return withDeadlockRetry(
@@ -42,7 +44,7 @@ async function transactOnce<T>(
   pool: LeasePool,
   scope: TransactionScope,
   names: StatementNames,
-  work: (tx: Queryable) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
   onBegin: (connection: Connection) => void,
 ): Promise<T> {
   const { lease } = await pool.lease(true, ({ client }) => client.query('BEGIN'))
@@ -78,7 +80,7 @@ function createConnection(client: pg.Client): Connection {
   }
 }
 
-function createTransaction(connection: Connection, transaction: OpenTransaction, names: StatementNames): Queryable {
+function createTransaction(connection: Connection, transaction: OpenTransaction, names: StatementNames): Transaction {
   const { client } = connection
   const run = async <T>(work: () => Promise<T>): Promise<T> => {
     assertOpen(transaction)
@@ -98,7 +100,32 @@ function createTransaction(connection: Connection, transaction: OpenTransaction,
     copyIn: (statement, chunks) => runOnce(() => copyText(client, statement, chunks)),
     copyInBinary: (statement, tuples) => runOnce(() => copyBinary(client, statement, tuples)),
     script: (text) => run(() => runScript(client, text)),
+    copyOut: (statement) => cancellableCopy(connection, run, statement),
   }
+}
+
+/** Ends with the rows, or by a cancel request when the reader leaves before. */
+async function* cancellableCopy(
+  connection: Connection,
+  run: <T>(work: () => Promise<T>) => Promise<T>,
+  statement: Sql,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { client } = connection
+  const started = Promise.withResolvers<Readable>()
+  const ended = run(() => copyOut(client, statement, started.resolve))
+  ended.catch(started.reject)
+  let isRead = false
+  try {
+    yield* await started.promise
+    isRead = true
+  } finally {
+    if (!isRead) {
+      connection.cancelled = true
+      cancelStatement(client)
+    }
+    await ended.catch(() => undefined)
+  }
+  await ended
 }
 
 async function* cancellableRows<R extends Row>(
