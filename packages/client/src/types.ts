@@ -39,6 +39,17 @@ export interface Application {
   updatedAt: string
   /** Free-form, at most 64 KiB */
   metadata: JsonObject
+  /** Limits that differ from those of the installation; only a master key changes them */
+  limits: {
+    /** Queries of datasets that run or are being read */
+    queriesAtOnce?: number
+    /** Requests of a key; a tile counts a fifth, a query of a dataset four */
+    requestsPerSecond?: number
+    /** Tables and files that are kept */
+    storageBytes?: number
+    /** Uploads that arrive, wait or run */
+    unfinishedUploads?: number
+  }
   name: string
   description: string
   /** Contact e-mail address */
@@ -54,6 +65,17 @@ export interface NewApplication {
   updatedAt: string
   /** Free-form, at most 64 KiB */
   metadata: JsonObject
+  /** Limits that differ from those of the installation; only a master key changes them */
+  limits: {
+    /** Queries of datasets that run or are being read */
+    queriesAtOnce?: number
+    /** Requests of a key; a tile counts a fifth, a query of a dataset four */
+    requestsPerSecond?: number
+    /** Tables and files that are kept */
+    storageBytes?: number
+    /** Uploads that arrive, wait or run */
+    unfinishedUploads?: number
+  }
   name: string
   description: string
   /** Contact e-mail address */
@@ -464,6 +486,17 @@ export interface Usage {
   }
   /** How many there are, by kind: the kinds that the key may read whole */
   records: Record<string, number>
+  /** Of this application; null: no limit */
+  limits: {
+    /** Queries of datasets that run or are being read */
+    queriesAtOnce: number | null
+    /** Requests of a key; a tile counts a fifth, a query of a dataset four */
+    requestsPerSecond: number | null
+    /** Tables and files that are kept */
+    storageBytes: number | null
+    /** Uploads that arrive, wait or run */
+    unfinishedUploads: number | null
+  }
   today: {
     /** Requests with a key or token of the application */
     requests: number
@@ -587,6 +620,17 @@ export interface ListParams {
 export interface ApplicationCreate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject
+  /** Limits that differ from those of the installation; only a master key changes them */
+  limits?: {
+    /** Queries of datasets that run or are being read */
+    queriesAtOnce?: number
+    /** Requests of a key; a tile counts a fifth, a query of a dataset four */
+    requestsPerSecond?: number
+    /** Tables and files that are kept */
+    storageBytes?: number
+    /** Uploads that arrive, wait or run */
+    unfinishedUploads?: number
+  }
   name: string
   description?: string
   /** Contact e-mail address */
@@ -603,6 +647,17 @@ export interface GetParams {
 export interface ApplicationUpdate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject
+  /** Limits that differ from those of the installation; only a master key changes them */
+  limits?: {
+    /** Queries of datasets that run or are being read */
+    queriesAtOnce?: number
+    /** Requests of a key; a tile counts a fifth, a query of a dataset four */
+    requestsPerSecond?: number
+    /** Tables and files that are kept */
+    storageBytes?: number
+    /** Uploads that arrive, wait or run */
+    unfinishedUploads?: number
+  }
   name?: string
   description?: string
   /** Contact e-mail address */
@@ -1352,6 +1407,8 @@ export interface ServerConfig {
     queryTimeoutMs: number
     /** How many queries of datasets an application may run at once, in each replica */
     queriesAtOnce: number
+    /** How many requests a second a key may send; a tile counts a fifth, a query four; null: no limit */
+    requestsPerSecond: number | null
     /** The most features in a tile */
     tileFeatures: number
     /** The largest tile, uncompressed */

@@ -61,11 +61,8 @@ test('a backup of a running server holds one moment of it, and a server starts o
   assert.deepEqual((await readdir(directory)).sort(), ['backup.graticule', 'data'], 'nothing unfinished is left')
   assert.ok(!(await readdir(env.DATA_DIR ?? '')).includes('database-copy'))
 
-  const { MASTER_API_KEY: _, ...place } = {
-    ...env,
-    DATA_DIR: join(directory, 'restored'),
-    ...(await databaseOf(foreignDatabase)),
-  }
+  const { MASTER_API_KEY: _, ...others } = env
+  const place = { ...others, DATA_DIR: join(directory, 'restored'), ...(await databaseOf(foreignDatabase)) }
   const restored = await runCommandLine(['restore', file], place)
   assert.equal(restored.code, 0, restored.errors)
   assert.match(restored.output, /^Restored: the backup of \S+ by version /)

@@ -243,6 +243,13 @@ const settings = Type.Object({
       'After SIGTERM readiness is 503 and requests are still taken for so long, so that load balancers notice; then new ' +
       'connections are refused',
   }),
+  REQUESTS_PER_SECOND: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description:
+      'How many requests a second each key may send, twice as many at once; a tile counts a fifth, a query of a dataset ' +
+      'four; 0: no limit',
+  }),
   METRICS_PORT: Type.Optional(
     Type.Integer({
       minimum: 1,

@@ -66,7 +66,7 @@ export class ApiError extends Error {
       cause?: unknown
       faults?: readonly Fault[]
       headers?: Record<string, string>
-      extensions?: Record<string, unknown>
+      extensions?: Readonly<Record<string, unknown>>
     } = {},
   ) {
     super(detail, { cause: options.cause })
@@ -97,19 +97,27 @@ export function invalid(path: string, message: string, code: ErrorCode = 'invali
 const maxFaults = 100
 
 /** A 400 with all the faults that were found: the detail names the first and says how many there are. */
-export function faulty(all: readonly Fault[], code: ErrorCode = 'invalid_request'): ApiError {
+export function faulty(
+  all: readonly Fault[],
+  code: ErrorCode = 'invalid_request',
+  extensions: Readonly<Record<string, unknown>> = {},
+): ApiError {
   const faults = all.slice(0, maxFaults)
   const [first] = faults
   const detail = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'The request is not valid.')
-  if (faults.length < 2) return new ApiError(code, detail, { faults })
+  if (faults.length < 2) return new ApiError(code, detail, { faults, extensions })
   const number = all.length > maxFaults ? `more than ${maxFaults}` : faults.length
-  return new ApiError(code, `${detail.replace(/\.$/, '')}. The request has ${number} faults: see "errors".`, { faults })
+  return new ApiError(code, `${detail.replace(/\.$/, '')}. The request has ${number} faults: see "errors".`, {
+    faults,
+    extensions,
+  })
 }
 
 /** Collects the faults of several checks, so that a client gets all of them at once. */
 export class FaultCollector {
   readonly #faults: Fault[] = []
   #code: ErrorCode | undefined
+  #extensions: Readonly<Record<string, unknown>> | undefined
 
   /**
    * What the check returns, or nothing when it finds a fault. An error that names no place is thrown on; a place that is
@@ -121,6 +129,7 @@ export class FaultCollector {
     } catch (error) {
       if (!(error instanceof ApiError) || error.faults.length === 0) throw error
       this.#code ??= error.code
+      this.#extensions ??= error.extensions
       const known = new Set(this.#faults.map(({ path }) => path))
       this.#faults.push(...error.faults.filter(({ path }) => !known.has(path)))
       return undefined
@@ -131,7 +140,7 @@ export class FaultCollector {
   finish<T>(made: T): Exclude<T, undefined>
   finish(): void
   finish(made?: unknown): unknown {
-    if (this.#faults.length > 0) throw faulty(this.#faults, this.#code)
+    if (this.#faults.length > 0) throw faulty(this.#faults, this.#code, this.#extensions)
     return made
   }
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path/posix'
 import { test } from 'node:test'
 
 /** Root files that every folder may import. They import only each other. All other root files put the server together. */
-const base = ['config.ts', 'errors.ts', 'events.ts', 'nearest-name.ts', 'steps.ts']
+const base = ['config.ts', 'errors.ts', 'events.ts', 'limits.ts', 'nearest-name.ts', 'steps.ts']
 
 /** The folder that every other may import. */
 const shared = 'concurrency'

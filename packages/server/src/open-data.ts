@@ -2,7 +2,9 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Secrets } from './access/secrets.ts'
-import type { MachineShare } from './concurrency/machine-share.ts'
+import { createApplicationLimits } from './applications/application-limits.ts'
+import { type MachineShare, partOf } from './concurrency/machine-share.ts'
+import { whenReady } from './concurrency/when-ready.ts'
 import type { Config } from './config.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
 import { createDataVersions } from './datasets/data-versions.ts'
@@ -62,9 +64,21 @@ export function createData(options: DataOptions) {
     openHeaders: (dataset) => openHeaders(dataset, secrets),
     threads: memoryThreads,
   })
-  const slots = createStreamSlots(config.STREAMS_PER_APPLICATION, config.STUCK_READER_MS, onQuery)
+  const slots = createStreamSlots({
+    perApplication: config.STREAMS_PER_APPLICATION,
+    limitOf: queriesAtOnce(db, share),
+    stuckReaderMs: config.STUCK_READER_MS,
+    onQuery,
+  })
   const exports = createExports({ db, connections, config, share, logger })
   return { connections, sources, slots, exports }
+}
+
+/** More than the installation's would find no connection. */
+function queriesAtOnce(db: Db, share: MachineShare) {
+  const limitsOf = createApplicationLimits(db)
+  return (applicationId: string) =>
+    whenReady(limitsOf(applicationId), ({ queriesAtOnce: own }) => own && partOf(own, share))
 }
 
 type ExportParts = Pick<DataOptions, 'db' | 'config' | 'share' | 'logger'> & { readonly connections: Connections }

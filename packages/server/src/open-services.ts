@@ -9,6 +9,7 @@ import type { Authority } from './access/authenticate.ts'
 import { createBearerCache } from './access/bearer-cache.ts'
 import { createKeyCache } from './access/key-cache.ts'
 import { createPasswords } from './access/passwords.ts'
+import { createRateLimit } from './access/rate-limit.ts'
 import { createRevocation } from './access/revocation.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createSigningKeys } from './access/signing-keys.ts'
@@ -279,7 +280,8 @@ function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, '
   const keys = createKeyCache(db, revocation.recheck)
   const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
-  const authority = { keys, bearers, revocation, noteRequest }
+  const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
+  const authority = { keys, bearers, revocation, noteRequest, limitRate }
   const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
   return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, audit }
 }
@@ -294,7 +296,7 @@ async function createMaps({ config, ...parts }: MapParts) {
   const maxConnections = config.TILE_CONNECTIONS
   const overviewRebuildMs = config.OVERVIEW_REBUILD_SECONDS * 1000
   const quota = createStorageQuota(files, config.STORAGE_PER_APPLICATION)
-  const storageLeft = async (applicationId: string) => (await quota.measure(applicationId)).left(parts.db)
+  const storageLeft = async (applicationId: string) => (await quota.measure(parts.db, applicationId)).left(parts.db)
   const limits = { cacheMb, overviewMinRows, overviewRebuildMs, maxConnections, storageLeft }
   return {
     files,

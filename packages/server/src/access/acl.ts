@@ -49,6 +49,8 @@ export type Caller = {
   /** The expiry of the key. Until then the user of a token can log in again. */
   readonly keyExpiresAt: Date | null
   readonly allowedOrigins: readonly string[] | null
+  /** The rate limit of the application's keys, if it differs from the installation's. */
+  readonly requestsPerSecond?: number | null
   /** The user whose access token came with the request, or in place of a key. */
   readonly bearer: Bearer | null
   /** The invocation whose tool token stands in place of a key; it ends with the invocation. */

@@ -4,6 +4,7 @@ import { type Caller, denied } from './acl.ts'
 import type { Admitted, BearerCache } from './bearer-cache.ts'
 import { type Credentials, isUuid, onlyOne, type Presented, readCredentials, valuesOf } from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
+import type { LimitRate } from './rate-limit.ts'
 import type { Revocation } from './revocation.ts'
 
 /** The caches and checks that authentication uses. */
@@ -13,6 +14,7 @@ export type Authority = {
   readonly revocation: Revocation
   /** Called for each authenticated request. */
   readonly noteRequest?: ((caller: Caller) => void) | undefined
+  readonly limitRate?: LimitRate
 }
 
 /** The caller that a tool token speaks for, or nothing when it is none or its invocation is over. */

@@ -75,7 +75,9 @@ async function loadKey(db: Db, id: string): Promise<Key | undefined> {
   const hash = credentialHash(id)
   const [row] = await db.query<Omit<Key, 'keyHash'>>(sql`
     SELECT type, application_id AS "applicationId", permissions, user_id AS "userId",
-           expires_at AS "expiresAt", allowed_origins AS "allowedOrigins"
+           expires_at AS "expiresAt", allowed_origins AS "allowedOrigins",
+           (SELECT (a.limits->>'requestsPerSecond')::float8 FROM svc.applications a WHERE a.id = application_id)
+             AS "requestsPerSecond"
     FROM svc.apikeys WHERE hash = ${hash}
       AND (user_id IS NULL OR NOT EXISTS (SELECT FROM svc.users u WHERE u.id = user_id AND NOT u.enabled))`)
   return row && { ...row, keyHash: hash.toString('hex') }

@@ -1,6 +1,7 @@
 import { createAdmission } from '../concurrency/admission.ts'
 import { type MachineShare, partOf, wholeMachine } from '../concurrency/machine-share.ts'
-import { ApiError, faulty } from '../errors.ts'
+import { type ApiError, faulty } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
 /** Password hashing with argon2id behind a semaphore: a flood of logins must not starve other requests. */
@@ -17,7 +18,7 @@ export type Passwords = {
 type Cost = { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number }
 const strongCost: Cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const atOnce = 2
-const mostWaiting = 500
+const mostWaiting = limits.passwordsWaiting.value
 const minLength = 8
 const maxLength = 256
 
@@ -56,7 +57,9 @@ export function createPasswords(share: MachineShare = wholeMachine, cost: Cost =
 }
 
 const tooMany = (): ApiError =>
-  new ApiError('busy', 'Too many passwords are being checked. Try again shortly.', { headers: { 'Retry-After': '5' } })
+  overLimit('passwordsWaiting', mostWaiting, 'Too many passwords are being checked. Try again shortly.', {
+    headers: { 'Retry-After': '5' },
+  })
 
 /** Unicode normalization: keyboards compose the same letter differently. */
 const folded = (password: string): string => password.normalize('NFKC')

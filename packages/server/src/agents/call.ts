@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 import type { Limits } from './limits.ts'
 import type { InvokeOptions, Message } from './protocol.ts'
 
@@ -78,5 +79,5 @@ export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits
 
 function checkSize(name: string, text: string, most: number): void {
   if (Buffer.byteLength(text) <= most) return
-  throw invalid(`body/${name}`, `must not be larger than ${most} bytes`, 'input_too_large')
+  throw overLimit('agentInputBytes', most, `must not be larger than ${most} bytes`, { path: `body/${name}` })
 }

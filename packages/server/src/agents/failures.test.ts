@@ -166,6 +166,8 @@ describe('an input', () => {
     const reply = await world.stream(agentId, { input: 'é'.repeat(600) })
     assert.equal(reply.status, 400)
     assert.equal(reply.problem.code, 'input_too_large')
+    const { limit, limitName } = reply.problem
+    assert.deepEqual({ limit, limitName }, { limit: 1_024, limitName: 'agentInputBytes' })
     assert.equal((await world.invoke(agentId, { input: 'x'.repeat(1_100_000) })).status, 413)
   })
 

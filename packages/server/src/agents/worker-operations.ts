@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import Type from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
+import { type LimitName, overLimit } from '../limits.ts'
 import { getEntity } from '../resource/store.ts'
 import { agent } from './agent.ts'
 import type { Agents } from './agents.ts'
@@ -65,10 +66,9 @@ export const workerOperations: readonly Operation<AgentServices>[] = [
 ]
 
 function checkRoom({ workersOf, workers, limits }: Agents, agentId: string, applicationId: string): void {
-  if (workersOf(agentId).length >= limits.workersPerAgent)
-    throw tooMany(`The agent already has ${limits.workersPerAgent} workers, its limit.`)
+  if (workersOf(agentId).length >= limits.workersPerAgent) throw full('agentWorkers', limits.workersPerAgent, 'agent')
   if (workers.countOf(applicationId) >= limits.workersPerApplication) {
-    throw tooMany(`The application already has ${limits.workersPerApplication} workers, its limit.`)
+    throw full('applicationWorkers', limits.workersPerApplication, 'application')
   }
 }
 
@@ -79,5 +79,8 @@ const notAnUpgrade = () =>
   new ApiError('upgrade_required', 'This address takes only WebSocket connections.', {
     headers: { Upgrade: 'websocket' },
   })
+
+const full = (name: LimitName, limit: number, whose: string) =>
+  overLimit(name, limit, `The ${whose} already has ${limit} workers, its limit.`, { headers: { 'Retry-After': '5' } })
 
 const tooMany = (detail: string) => new ApiError('busy', detail, { headers: { 'Retry-After': '5' } })

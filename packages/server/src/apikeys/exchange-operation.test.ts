@@ -87,5 +87,8 @@ describe('the token of a sign-in link', () => {
     for (let n = 0; n < 100; n++) assert.equal(await guess(), 401)
     assert.equal(await guess(), 429)
     assert.equal(await guess(await newToken()), 429)
+    const refused = await app.http.inject({ method: 'POST', url: path, remoteAddress, payload: { token: 'a' } })
+    const { limit, limitName } = refused.json()
+    assert.deepEqual({ limit, limitName }, { limit: 100, limitName: 'addressFailures' })
   })
 })

@@ -6,6 +6,7 @@ import { guardedAuth, visibleMetadata } from '../access/auth-metadata.ts'
 import { demandPowerOfUsers } from '../access/token-power.ts'
 import type { Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import { applicationLimitNames, limits } from '../limits.ts'
 import { type MetadataGuard, withGuardedMetadata } from '../resource/guarded-metadata.ts'
 import type { Removal } from '../resource/removal.ts'
 import { type BaseServices, defineResource, field } from '../resource/resource.ts'
@@ -29,6 +30,19 @@ export const guardMetadata: MetadataGuard<BaseServices> = async (change, scope, 
   return metadata
 }
 
+const limitsSchema = Type.Object(
+  Object.fromEntries(
+    applicationLimitNames.map((name) => [
+      name,
+      Type.Optional(Type.Integer({ minimum: 1, description: limits[name].what })),
+    ]),
+  ),
+  {
+    additionalProperties: false,
+    description: 'Limits that differ from those of the installation; only a master key changes them',
+  },
+)
+
 /** The resource of applications, the tenants. Deleting one deletes everything it owns: the foreign keys cascade. */
 export const application = defineResource<ApplicationServices>({
   name: 'applications',
@@ -45,6 +59,7 @@ export const application = defineResource<ApplicationServices>({
     return withGuardedMetadata({ ...draft, applicationId }, (change) => guardMetadata(change, scope, services))
   },
   fields: {
+    limits: field('json', limitsSchema, { default: {}, queryable: false, isKeptOnReplace: true }),
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
     description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     contact: field('string', Type.String({ maxLength: 320, description: 'Contact e-mail address' }), {

@@ -252,7 +252,7 @@ test('the entries of a deleted application stay for master keys', async () => {
 })
 
 test('commands on the server have entries', async () => {
-  const parts = { db: app.db, secrets: app.secrets, address: 'http://localhost' }
+  const parts = { db: app.db, secrets: app.secrets, address: 'http://localhost', directory: '' }
   const key = await runCommand(parts, { command: 'create-key', application: own.id })
   const link = await runCommand(parts, { command: 'console', application: own.id })
   await runCommand(parts, { command: 'rotate-token-key' })

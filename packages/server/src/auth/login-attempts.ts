@@ -1,13 +1,13 @@
 import { isIPv6 } from 'node:net'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { ApiError } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 
 /** A login attempt: account and address. */
 export type Attempt = { readonly applicationId: string; readonly email: string; readonly address: string }
 
 export const windowSeconds = 900
-const limits = { tries: 10, account: 50, address: 100 }
+const most = { tries: limits.loginFailures.value, account: 50, address: limits.addressFailures.value }
 
 /**
  * Rate limit for failed logins, by account and address; 429 when there were too many. An attempt counts as failed before
@@ -18,17 +18,23 @@ export function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<vo
   const account = `${applicationId} ${foldAscii(email)}`
   const address = networkOf(ip)
   const buckets = [`tries ${account} ${address}`, `account ${account}`, `address ${address}`]
-  return countAll(db, buckets, [limits.tries, limits.account, limits.address])
+  return countAll(db, buckets, [most.tries, most.account, most.address], 'loginFailures')
 }
 
 /** For a credential without an account: attempts count for the address, together with its logins. */
 export const countAddress = (db: Db, ip: string): Promise<() => Promise<void>> =>
-  countAll(db, [`address ${networkOf(ip)}`], [limits.address])
+  countAll(db, [`address ${networkOf(ip)}`], [most.address], 'addressFailures')
 
-async function countAll(db: Db, buckets: string[], most: number[]): Promise<() => Promise<void>> {
-  const seconds = await count(db, buckets, most)
+async function countAll(
+  db: Db,
+  buckets: string[],
+  allowed: number[],
+  name: 'loginFailures' | 'addressFailures',
+): Promise<() => Promise<void>> {
+  const seconds = await count(db, buckets, allowed)
   if (seconds !== null) {
-    throw new ApiError('rate_limited', 'Too many failed attempts. Wait for the seconds in the header Retry-After.', {
+    const detail = 'Too many failed attempts. Wait for the seconds in the header Retry-After.'
+    throw overLimit(name, limits[name].value, detail, {
       headers: { 'Retry-After': String(Math.max(1, seconds)) },
     })
   }
@@ -43,12 +49,12 @@ async function countAll(db: Db, buckets: string[], most: number[]): Promise<() =
 
 /** Rate limit for mails to one address, so that nobody can flood a mailbox through the service. */
 export async function allowsMail(db: Db, { applicationId, email }: Omit<Attempt, 'address'>): Promise<boolean> {
-  return (await count(db, [`mail ${applicationId} ${foldAscii(email)}`], [limits.tries])) === null
+  return (await count(db, [`mail ${applicationId} ${foldAscii(email)}`], [most.tries])) === null
 }
 
-async function count(db: Db, buckets: string[], most: number[]): Promise<number | null> {
+async function count(db: Db, buckets: string[], allowed: number[]): Promise<number | null> {
   const [row] = await db.query<{ wait: number | null }>(sql`
-    SELECT svc.count_failure(${buckets}::text[], ${most}::integer[], ${windowSeconds}) AS wait`)
+    SELECT svc.count_failure(${buckets}::text[], ${allowed}::integer[], ${windowSeconds}) AS wait`)
   return row?.wait ?? null
 }
 

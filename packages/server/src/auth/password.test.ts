@@ -89,6 +89,8 @@ describe('too many wrong passwords', () => {
     assert.deepEqual(statuses, [...Array(10).fill(401), 429])
     const limited = await login(user, user.password, address)
     assert.deepEqual([limited.status, limited.body.code], [429, 'rate_limited'])
+    const { limit, limitName } = limited.body
+    assert.deepEqual({ limit, limitName }, { limit: 10, limitName: 'loginFailures' })
     assert.ok(Number(limited.headers['retry-after']) > 800 && Number(limited.headers['retry-after']) <= 900)
     assert.equal((await login(user, user.password)).status, 200, 'from another address')
     const another = await app.user(tenant.id)

@@ -1,5 +1,5 @@
 import type { Transferable } from 'node:worker_threads'
-import { ApiError, type ErrorCode, type Fault } from '../errors.ts'
+import { ApiError } from '../errors.ts'
 import type { Channel } from './channel.ts'
 
 /**
@@ -95,17 +95,20 @@ export type Failure = {
   /** Such as a SQLSTATE. */
   readonly code?: string
   /** Of an ApiError. */
-  readonly api?: { readonly code: ErrorCode; readonly faults: readonly Fault[] }
+  readonly api?: Pick<ApiError, 'code' | 'faults' | 'extensions'>
 }
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof ApiError) return { message: error.message, api: { code: error.code, faults: error.faults } }
+  if (error instanceof ApiError) {
+    const { message, code, faults, extensions } = error
+    return { message, api: { code, faults, extensions } }
+  }
   if (!(error instanceof Error)) return { message: String(error) }
   const { message, stack } = error
   return { message, stack, ...('code' in error && { code: String(error.code) }) }
 }
 
 function errorOf({ message, stack, code, api }: Failure): Error {
-  if (api) return new ApiError(api.code, message, { faults: api.faults })
+  if (api) return new ApiError(api.code, message, { faults: api.faults, extensions: api.extensions })
   return Object.assign(new Error(message), stack !== undefined && { stack }, code !== undefined && { code })
 }

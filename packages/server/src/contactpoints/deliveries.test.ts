@@ -461,7 +461,10 @@ test('an application that sends faster than its services take it is told to wait
   await own.close()
   for (const target of [points[0], points[1], points[0]]) await own.accept(target, hello, 'the same')
   await own.accept(points[0], hello, 'the third')
-  await assert.rejects(own.accept(points[1], hello, undefined), { code: 'busy', headers: { 'Retry-After': '30' } })
+  await assert.rejects(own.accept(points[1], hello, undefined), {
+    ...{ code: 'busy', headers: { 'Retry-After': '30' } },
+    extensions: { limit: 3, limitName: 'messagesWaiting' },
+  })
   await own.accept(points[1], hello, 'the same')
   await own.accept(await point('webhook', {}, {}, quiet), hello, undefined)
   await database.db.query(sql`DELETE FROM svc.applications WHERE id IN (${flooding}::uuid, ${quiet}::uuid)`)

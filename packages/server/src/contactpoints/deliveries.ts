@@ -3,6 +3,7 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 import type { Rendered, Settings, Verdict } from './driver.ts'
 import { driverOf } from './drivers.ts'
 import type { Message } from './message.ts'
@@ -80,7 +81,7 @@ type Job = {
 }
 
 const defaultDelays = [1, 5, 25, 120, 600]
-const defaultMaxWaiting = 10_000
+const defaultMaxWaiting = limits.messagesWaiting.value
 const timeoutMs = 10_000
 const maxAnswerBytes = 65_536
 
@@ -134,13 +135,8 @@ async function refuseFlood(db: Db, pointId: string, maxWaiting: number): Promise
         AND c.application_id = (SELECT application_id FROM svc.contactpoints WHERE id = ${pointId}::uuid)
       LIMIT ${maxWaiting}) AS found`)
   if (Number(row?.waiting) < maxWaiting) return
-  throw new ApiError(
-    'busy',
-    `${maxWaiting} messages of this application wait to be sent, its limit. Try again later.`,
-    {
-      headers: { 'Retry-After': '30' },
-    },
-  )
+  const detail = `${maxWaiting} messages of this application wait to be sent, its limit. Try again later.`
+  throw overLimit('messagesWaiting', maxWaiting, detail, { headers: { 'Retry-After': '30' } })
 }
 
 /** The delivery that an equal request made before. */

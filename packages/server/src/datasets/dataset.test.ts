@@ -335,5 +335,7 @@ describe('reach', () => {
     const reply = await call('GET', `${path}/${id}/query?timeout=300`)
     assert.equal(reply.status, 504)
     assert.equal(reply.body.code, 'query_timeout')
+    const { limit, limitName } = reply.body
+    assert.deepEqual({ limit, limitName }, { limit: 300, limitName: 'queryTimeoutMs' })
   })
 })

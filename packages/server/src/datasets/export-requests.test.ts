@@ -179,6 +179,8 @@ describe('an export that fails', () => {
       const large = await app.get(app.query(`format=${format}`, many))
       assert.equal(large.statusCode, 413, large.body)
       assert.match(large.body, new RegExp(`larger than ${maxBytes} bytes, the limit`))
+      const { limit, limitName } = large.json()
+      assert.deepEqual({ limit, limitName }, { limit: maxBytes, limitName: 'exportBytes' })
       assert.deepEqual(await filesLeft(), [])
     })
   }

@@ -60,7 +60,7 @@ export async function rememberRow({ tree, accept, known, source, plan, shown, sh
 type NowContext = Parameters<NonNullable<Operation<QueryServices>['answerNow']>>[0] & { scope: Scope }
 
 /** The row, if one was asked for in this form within the last second. */
-export function answerRow(context: NowContext, id: string): Promise<Answer | undefined> | undefined {
+export function answerRow(context: NowContext, id: string): (() => Promise<Answer | undefined>) | undefined {
   const { services, scope, tree, headers } = context
   const form = formOf(tree, headers.accept)
   const known = form === undefined ? undefined : services.datasetCache.fresh(scope, id)
@@ -68,7 +68,7 @@ export function answerRow(context: NowContext, id: string): Promise<Answer | und
   const kept = forms.get(known)?.get(form)
   const where = kept && parseFilter(tree.filter, known.attributes)
   if (where?.kind !== 'compare' || where.comparison !== 'eq') return undefined
-  return readRow(context, known, kept as Form, where.value)
+  return () => readRow(context, known, kept as Form, where.value)
 }
 
 async function readRow(

@@ -5,7 +5,7 @@ import { FaultCollector, invalid } from '../errors.ts'
 import { answerFormat, chooseFormat, type FormatName, formatNames, isExport } from '../formats/answer-formats.ts'
 import { downloadOf } from '../http/download-headers.ts'
 import { lastSegment } from '../http/file-name.ts'
-import type { Operation } from '../http/operation.ts'
+import { type Operation, queryWeight } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
 import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../query/plan.ts'
@@ -114,6 +114,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
   operation({
     ...common,
     id: 'datasets.query',
+    weight: queryWeight,
     method: 'GET',
     summary: 'Query a dataset',
     description: 'Parameters of the dataset itself are given as query parameters too.',
@@ -134,6 +135,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
     ...common,
     id: 'datasets.queryAdvanced',
     audit: 'It only reads.',
+    weight: queryWeight,
     method: 'POST',
     summary: 'Query a dataset, with groups, samples and distinct rows',
     query: advancedSchema,

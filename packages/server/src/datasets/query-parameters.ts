@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { type QueryTree, textBeside } from '../http/query-string.ts'
+import { limits } from '../limits.ts'
 import { filterLanguages } from '../query/filter-language.ts'
 
 const defaultTimeoutMs = 30_000
-export const maxTimeoutMs = 300_000
+export const maxTimeoutMs = limits.queryTimeoutMs.value
 
 /** Parameters shared by several operations on the rows of a dataset. */
 export const filterParameter = Type.Optional(

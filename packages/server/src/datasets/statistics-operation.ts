@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import { ApiError, FaultCollector } from '../errors.ts'
-import type { Operation } from '../http/operation.ts'
+import { type Operation, queryWeight } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { unknownName } from '../nearest-name.ts'
 import { parsePlan, queryPlaces } from '../query/plan.ts'
@@ -81,6 +81,7 @@ type Context = Parameters<Operation<QueryServices>['handle']>[0] & { scope: Scop
 /** Statistics of an attribute, for clients that build classes, filters or a legend. */
 export const statisticsOperation = operation({
   id: 'datasets.statistics',
+  weight: queryWeight,
   method: 'GET',
   path: `${dataset.path}/{id}/attributes/{name}/statistics`,
   summary: 'Describe the values of an attribute',

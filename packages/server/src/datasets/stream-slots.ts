@@ -1,7 +1,8 @@
 // A semaphore per application.
 import { createAdmission, type Release } from '../concurrency/admission.ts'
 import { whenReady } from '../concurrency/when-ready.ts'
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 
 /**
  * Limits how many queries of one application run at once, so that none takes all connections. A slot is taken before a
@@ -22,19 +23,33 @@ const patienceMs = 500
 /** Told of each query that ends, and how long it ran or was read. */
 export type OnQuery = (applicationId: string, seconds: number) => void
 
-export function createStreamSlots(perApplication: number, stuckReaderMs: number, onQuery?: OnQuery): StreamSlots {
-  const admission = createAdmission({
-    perOwner: perApplication,
-    waitMs: patienceMs,
-    refuse: () => atLimit(perApplication),
-  })
+export type StreamSlotsOptions = {
+  readonly perApplication: number
+  /** The limit of an application that has fewer. */
+  limitOf?(applicationId: string): number | undefined | Promise<number | undefined>
+  readonly stuckReaderMs: number
+  readonly onQuery?: OnQuery
+}
+
+export function createStreamSlots({
+  perApplication,
+  limitOf,
+  stuckReaderMs,
+  onQuery,
+}: StreamSlotsOptions): StreamSlots {
+  const admission = createAdmission({ perOwner: perApplication, waitMs: patienceMs, refuse: atLimit })
+  function take(applicationId: string, own: number | undefined, signal: AbortSignal): Release | Promise<Release> {
+    const atMost = Math.min(own ?? perApplication, perApplication)
+    return whenReady(admission.admit(applicationId, { signal, atMost }), (release) =>
+      timed(applicationId, release, onQuery),
+    )
+  }
   return {
     stuckReaderMs,
     get taken() {
       return admission.taken
     },
-    take: (applicationId, signal) =>
-      whenReady(admission.admit(applicationId, { signal }), (release) => timed(applicationId, release, onQuery)),
+    take: (applicationId, signal) => whenReady(limitOf?.(applicationId), (own) => take(applicationId, own, signal)),
   }
 }
 
@@ -53,5 +68,5 @@ function timed(applicationId: string, release: Release, onQuery: OnQuery | undef
 function atLimit(limit: number): ApiError {
   const queries = limit === 1 ? '1 query' : `${limit} queries`
   const detail = `This application already runs ${queries}, its limit. Try again in a moment.`
-  return new ApiError('busy', detail, { headers: { 'Retry-After': '1' } })
+  return overLimit('queriesAtOnce', limit, detail, { headers: { 'Retry-After': '1' } })
 }

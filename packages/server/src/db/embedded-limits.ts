@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 
 /** Limits of a tenant's query on the embedded database, whose session and memory all tenants share. */
 export type EmbeddedLimits = {
@@ -38,7 +39,9 @@ export function limitError(
 ): ApiError {
   switch (stopped) {
     case 'time':
-      return new ApiError('query_timeout', timeDetail(timeoutMs, limits.timeMs), { cause })
+      return overLimit('queryTimeoutMs', Math.min(timeoutMs, limits.timeMs), timeDetail(timeoutMs, limits.timeMs), {
+        cause,
+      })
     case 'memory':
       return tooLarge(`The query needed more than ${inMegabytes(limits.memoryBytes)} of memory`, cause)
     case 'files':

@@ -1,4 +1,5 @@
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 import type { Cell, Column } from './values.ts'
 
 /** Options of a guarded query, a SELECT of a tenant: read-only, with a time-out, as a role of its own. */
@@ -39,10 +40,13 @@ export const guardedBatchSize = 1_001
 /** Grace period after which a statement that ignores its time-out is cancelled from outside. */
 export const graceMs = 1_000
 
-export const queryTimeout = (cause: unknown): ApiError =>
-  new ApiError('query_timeout', 'The query took longer than its timeout. Ask for less, or give a longer timeout.', {
-    cause,
-  })
+export const queryTimeout = (cause: unknown, timeoutMs: number = limits.queryTimeoutMs.value): ApiError =>
+  overLimit(
+    'queryTimeoutMs',
+    timeoutMs,
+    'The query took longer than its timeout. Ask for less, or give a longer timeout.',
+    { cause },
+  )
 
 /** Time-out and abort for `work`; `stop` must then end the statement. */
 export function inTime<T>(
@@ -56,7 +60,7 @@ export function inTime<T>(
       reject(reason)
       stop()
     }
-    const timer = setTimeout(() => interrupt(queryTimeout(undefined)), timeoutMs)
+    const timer = setTimeout(() => interrupt(queryTimeout(undefined, timeoutMs)), timeoutMs)
     const onAbort = (): void => interrupt(signal?.reason)
     signal?.addEventListener('abort', onAbort, { once: true })
     const release = (): void => {
@@ -71,7 +75,7 @@ export function inTime<T>(
       },
       (error) => {
         release()
-        reject(isCancelled(error) ? queryTimeout(error) : error)
+        reject(isCancelled(error) ? queryTimeout(error, timeoutMs) : error)
       },
     )
   })

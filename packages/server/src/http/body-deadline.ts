@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
+import { limits } from '../limits.ts'
 
 /** Time-out for a request body, against slow-body attacks (Slowloris). */
-const bodyMs = 60_000
+const bodyMs = limits.bodyMs.value
 
 /** One per connection, since the bodies of its requests come one after the other. */
 type Deadline = { timer: NodeJS.Timeout; request: IncomingMessage | undefined }

@@ -47,6 +47,7 @@ test('a connection beyond the limit gets 503 with Retry-After, those that are op
     const body = JSON.parse(answer.split('\r\n\r\n')[1] ?? '')
     assert.equal(body.code, 'unavailable')
     assert.match(body.detail, /3 connections/)
+    assert.deepEqual({ limit: body.limit, limitName: body.limitName }, { limit: 3, limitName: 'connections' })
   }
   assert.match(await health(first), /^HTTP\/1.1 200/)
   others[0]?.destroy()

@@ -1,7 +1,8 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { createAdmission } from '../concurrency/admission.ts'
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 import { problemAnswer } from './problem.ts'
 
 /** How long a refused client may take to read the error. */
@@ -41,6 +42,6 @@ export function limitConnections(server: Server, max: number): void {
 }
 
 const tooManyConnections = (max: number): ApiError =>
-  new ApiError('unavailable', `This server has ${max} connections open, its limit. Try again in a moment.`, {
+  overLimit('connections', max, `This server has ${max} connections open, its limit. Try again in a moment.`, {
     headers: { 'Retry-After': '1' },
   })

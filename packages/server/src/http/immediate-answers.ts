@@ -8,8 +8,9 @@ import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller, Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
+import { limits } from '../limits.ts'
 import type { CommonHeaders } from './common-headers.ts'
-import { admit } from './mount.ts'
+import { admit, weightOf } from './mount.ts'
 import type { Answer, Operation } from './operation.ts'
 import { parseQueryString, pathOf, type QueryTree, queryOf } from './query-string.ts'
 import { requestIdOf } from './request-id.ts'
@@ -98,8 +99,11 @@ const maxUrlLength = 2_000
 /** The system has all bytes of the answer, as it has at once unless the client reads slowly. */
 const isTaken = ({ writableLength }: Socket): boolean => writableLength === 0
 
-const isPlainGet = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'GET' && headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+const isPlainGet = ({ method, headers, rawHeaders }: IncomingMessage): boolean =>
+  method === 'GET' &&
+  rawHeaders.length <= 2 * limits.headerCount.value &&
+  headers['content-length'] === undefined &&
+  headers['transfer-encoding'] === undefined
 
 type Route<S> = {
   readonly operation: Operation<S>
@@ -148,8 +152,11 @@ function beginAnswer<S>(
     const scope = caller && (admit(operation, caller, { params, query: tree }) as Scope)
     const context = new NowContext({ services, request, tree, caller, authority }, scope as Scope)
     const answer = answerNow(context, params)
-    if (!(answer instanceof Promise)) return { answer: finished(route, context, answer), caller }
-    return { answer: answer.then((found) => finished(route, context, found)).finally(() => context.release()), caller }
+    if (!answer) return nothing
+    if (caller) authority.limitRate?.(caller, weightOf(operation))
+    if (typeof answer !== 'function') return { answer: finished(route, context, answer), caller }
+    const reading = answer().then((found) => finished(route, context, found))
+    return { answer: reading.finally(() => context.release()), caller }
   } catch {
     // The usual way comes to the same result, and explains it.
     return nothing

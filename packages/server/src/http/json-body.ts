@@ -1,7 +1,8 @@
 import { ApiError, invalid } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 
-const maxDepth = 64
-const maxKeys = 10_000
+const maxDepth = limits.bodyDepth.value
+const maxKeys = limits.bodyKeys.value
 const pollutingKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const isPollutingKey = (key: string): boolean => pollutingKeys.has(key)
@@ -41,9 +42,11 @@ function inspect(root: unknown, columnsIn: string | undefined): void {
   let keys = 0
   const pending: Part[] = [{ value: root, path: 'body', depth: 0, areColumns: false }]
   for (let part = pending.pop(); part; part = pending.pop()) {
-    if (part.depth >= maxDepth) throw invalid('body', `must not nest deeper than ${maxDepth} levels`)
+    if (part.depth >= maxDepth)
+      throw overLimit('bodyDepth', maxDepth, `must not nest deeper than ${maxDepth} levels`, { path: 'body' })
     if (!Array.isArray(part.value)) keys += checkKeys(part.value, part)
-    if (keys > maxKeys) throw invalid('body', `must not have more than ${maxKeys} keys`)
+    if (keys > maxKeys)
+      throw overLimit('bodyKeys', maxKeys, `must not have more than ${maxKeys} keys`, { path: 'body' })
     inspectWithin(part, columnsIn, pending)
   }
 }

@@ -167,6 +167,11 @@ class Context<S> {
   }
 }
 
+const tileWeight = 0.2
+
+export const weightOf = ({ weight, isTile }: Pick<DeclaredOperation, 'weight' | 'isTile'>): number =>
+  weight ?? (isTile ? tileWeight : 1)
+
 /** Nothing for requests that were refused before a caller was known, and for public operations. */
 export const callerOf = (request: FastifyRequest): Caller | undefined =>
   request.getDecorator<Admitted | null>(admission)?.caller
@@ -234,6 +239,7 @@ function admitRequest<S>(
   return whenReady(authenticated, (caller) => {
     const admitted: Admitted = { caller, tree, scope: undefined, trail }
     keep(admitted)
+    authority.limitRate?.(caller, weightOf(operation))
     authority.noteRequest?.(caller)
     if (trail) identify(trail, caller)
     const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })

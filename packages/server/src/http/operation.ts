@@ -96,16 +96,19 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   audit?: true | string
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
+  /** What a request counts for the rate limit of its key: 1 by default, of a tile a fifth, of a query four. */
+  weight?: number
   /** The answer is a tile: no browser shows it as a document, so it goes without the headers that guard documents. */
   isTile?: boolean
   /**
    * The answer as `handle` would give it, if it takes next to nothing; undefined sends the request the usual way, and so
-   * does an error. It must change nothing unless it answers. Only for GET.
+   * does an error. A function is called if the request may go on, and takes a moment. It must change nothing unless it answers. Only
+   * for GET.
    */
   answerNow?: (
     context: NowContext<S> & (A extends 'public' | 'key' ? object : { scope: Scope }),
     params: PathParameters<P>,
-  ) => Answer | undefined | Promise<Answer | undefined>
+  ) => Answer | undefined | (() => Promise<Answer | undefined>)
   /** The successful answer. */
   success: {
     status: number
@@ -141,6 +144,9 @@ export const operationUsing =
   <S>(): Declare<S> =>
   (declaration) =>
     declaration as unknown as Operation<S>
+
+/** What a query of a dataset counts for the rate limit of a key. */
+export const queryWeight = 4
 
 /** An operation that needs no services. */
 export const operation = operationUsing<unknown>()

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
+import { overLimit } from '../limits.ts'
 import { isOwnStorageFull, systemFault } from './system-fault.ts'
 
 export const problemType = 'application/problem+json'
@@ -26,7 +27,7 @@ export const problemSchema = Type.Object(
 )
 
 export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const problem = asApiError(error)
+  const problem = asApiError(error, request)
   if (problem.code === 'storage_full' && isOwnStorageFull(error)) report('storageFull', {})
   // A client that has disconnected gets no answer, and that is no fault of the server.
   const hasLeft = request.raw.socket.destroyed
@@ -91,7 +92,7 @@ export function problemAnswer(problem: ApiError): string {
 }
 
 /** Translates errors of the HTTP library; anything else is `internal` and tells the client nothing. */
-function asApiError(error: unknown): ApiError {
+function asApiError(error: unknown, { routeOptions }: FastifyRequest): ApiError {
   if (error instanceof ApiError) {
     // The error is general, and its cause says more.
     const isVague = error.code === 'internal' || error.code === 'unavailable'
@@ -101,7 +102,7 @@ function asApiError(error: unknown): ApiError {
   const fault = systemFault(error)
   if (fault) return fault
   const status = typeof error === 'object' && error && 'statusCode' in error ? error.statusCode : 500
-  if (status === 413) return new ApiError('too_large', 'The body is larger than this operation accepts.')
+  if (status === 413) return bodyTooLarge(routeOptions.bodyLimit)
   if (status === 414) return new ApiError('uri_too_long', 'The address is too long.')
   if (status === 415) return new ApiError('unsupported_media_type', 'Send the body as application/json.')
   if (status === 400) return new ApiError('invalid_request', 'The request is not valid HTTP.', { cause: error })
@@ -111,5 +112,8 @@ function asApiError(error: unknown): ApiError {
     'The server failed because of an internal error. Its log says why, under this requestId.',
   )
 }
+
+const bodyTooLarge = (most: number): ApiError =>
+  overLimit('bodyBytes', most, `The body is larger than ${most} bytes, the most that this operation accepts.`)
 
 const retrySoon = { headers: { 'Retry-After': '2' } }

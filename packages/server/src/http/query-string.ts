@@ -1,14 +1,15 @@
 import type { TObject, TSchema } from 'typebox'
 import { keyParameter } from '../access/credentials.ts'
 import { type ApiError, type FaultCollector, faulty, invalid } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 import { unknownName } from '../nearest-name.ts'
 
 /** A decoded query string: deep-object brackets become nesting, repeated names become lists. No prototype. */
 export type QueryTree = { [name: string]: QueryValue }
 type QueryValue = string | QueryValue[] | QueryTree
 
-const maxPairs = 1_000
-const maxDepth = 32
+const maxPairs = limits.queryParameters.value
+const maxDepth = limits.queryDepth.value
 
 /** Everything before the first question mark. */
 export function pathOf(address: string): string {
@@ -30,7 +31,8 @@ export function parseQueryString(text: string): QueryTree {
   if (text === '') return noQuery
   const tree: QueryTree = Object.create(null)
   const pairs = text.split('&')
-  if (pairs.length > maxPairs) throw invalid('query', `has more than ${maxPairs} parameters`)
+  if (pairs.length > maxPairs)
+    throw overLimit('queryParameters', maxPairs, `has more than ${maxPairs} parameters`, { path: 'query' })
   for (const pair of pairs) {
     if (pair === '') continue
     const equals = pair.indexOf('=')
@@ -61,7 +63,8 @@ function readName(text: string): Name {
   if (!/^(\[[^[\]]*\])+$/.test(brackets)) throw invalid(placeOf(text), 'must have brackets that match')
   const path = [text.slice(0, open), ...brackets.slice(1, -1).split('][')]
   if (path.length > maxDepth) {
-    throw invalid(placeOf(text.slice(0, open)), `must not nest deeper than ${maxDepth} levels`)
+    const detail = `must not nest deeper than ${maxDepth} levels`
+    throw overLimit('queryDepth', maxDepth, detail, { path: placeOf(text.slice(0, open)) })
   }
   const isList = path.at(-1) === ''
   if (isList) path.pop()

@@ -177,6 +177,14 @@ describe('methods and addresses', () => {
   })
 })
 
+test('a request whose headers never end is told the time that it had', () => {
+  const sent: string[] = []
+  const socket = { writable: true, end: (answer: string) => sent.push(answer) }
+  app.http.server.emit('clientError', Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+  const { code, limit, limitName } = JSON.parse(sent[0]?.split('\r\n\r\n')[1] ?? '')
+  assert.deepEqual({ code, limit, limitName }, { code: 'request_timeout', limit: 60_000, limitName: 'bodyMs' })
+})
+
 describe('bodies', () => {
   const post = (raw: string, headers: Record<string, string> = {}) => app.call('POST', styles, { raw, headers })
 

@@ -12,6 +12,7 @@ import type { Caller } from '../access/acl.ts'
 import type { Authority } from '../access/authenticate.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
+import { limits, overLimit } from '../limits.ts'
 import type { AuditLog } from './audit-log.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
 import { createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
@@ -39,8 +40,8 @@ export type ServerOptions = {
 /** `bytes` are those of the answer, as sent. */
 export type CountAnswer = (applicationId: string, operation: string, status: number, bytes: number) => void
 
-const maxUrlLength = 8_192
-const maxHeaderBytes = 32_768
+const maxUrlLength = limits.urlBytes.value
+const maxHeaderBytes = limits.headerBytes.value
 
 /** An HTTP server for these operations; everything else is answered with problem+json too. */
 export async function createServer<S>(
@@ -86,7 +87,7 @@ export async function createServer<S>(
     ignoreTypeOfNothing(request.raw)
     setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
     // For unknown paths the body is not read.
-    done(urlFault(request.raw.url ?? '') ?? (request.is404 ? nothingHere() : undefined))
+    done(urlFault(request.raw.url ?? '') ?? headerFault(request.raw) ?? (request.is404 ? nothingHere() : undefined))
   })
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, method, url, raw, routeOptions } = request
@@ -169,14 +170,19 @@ function readJson(app: FastifyInstance): void {
 
 function urlFault(url: string): ApiError | undefined {
   if (url.length > maxUrlLength) {
-    return new ApiError(
-      'uri_too_long',
-      `The address is longer than ${maxUrlLength} bytes. Send the query in a body by POST.`,
-    )
+    const detail = `The address is longer than ${maxUrlLength} bytes. Send the query in a body by POST.`
+    return overLimit('urlBytes', maxUrlLength, detail)
   }
   const path = pathOf(url)
   if (!/;|%3b|%00/i.test(path)) return undefined
   return new ApiError('invalid_request', 'The path must not contain ; or NUL.')
+}
+
+/** Names and values lie in one list. */
+function headerFault({ rawHeaders }: IncomingMessage): ApiError | undefined {
+  const most = limits.headerCount.value
+  if (rawHeaders.length <= 2 * most) return undefined
+  return overLimit('headerCount', most, `The request has more than ${most} headers.`)
 }
 
 /** A known address with the wrong method is 405, and Allow says which methods it has. */
@@ -206,10 +212,10 @@ function answerUnreadable(error: Error & { code?: string; rawPacket?: unknown },
   const problem =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? firstLine === -1 || firstLine > maxUrlLength
-        ? new ApiError('uri_too_long', `The address is longer than ${maxUrlLength} bytes.`)
-        : new ApiError('headers_too_large', `The headers are larger than ${maxHeaderBytes} bytes.`)
+        ? overLimit('urlBytes', maxUrlLength, `The address is longer than ${maxUrlLength} bytes.`)
+        : overLimit('headerBytes', maxHeaderBytes, `The headers are larger than ${maxHeaderBytes} bytes.`)
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? new ApiError('request_timeout', 'The request did not arrive in time.')
+        ? overLimit('bodyMs', limits.bodyMs.value, 'The request did not arrive in time.')
         : new ApiError('invalid_request', 'The bytes are not a valid HTTP request.')
   socket.end(problemAnswer(problem))
 }

@@ -1,6 +1,6 @@
 /** OGC API at `/ogc`: the datasets as collections of features, a second face of the same queries. */
 import Type from 'typebox'
-import type { Operation } from '../http/operation.ts'
+import { type Operation, queryWeight } from '../http/operation.ts'
 import { jsonAnswer, linkedDocument } from './answers.ts'
 import { apiDocument } from './api-document.ts'
 import { collectionDocument, withExtents } from './collection-document.ts'
@@ -112,6 +112,7 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
   ...schemaOperations,
   operation({
     id: 'ogc.items',
+    weight: queryWeight,
     method: 'GET',
     path: '/ogc/collections/{id}/items',
     summary: 'Features of a collection',

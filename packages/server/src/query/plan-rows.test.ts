@@ -144,7 +144,8 @@ test('more rows than the limit are refused with the limit, and are not read furt
     error.status === 413 &&
     error.message.includes('100000')
   assert.throws(() => run({}, endless()), isTooMany)
-  assert.equal(read, maxRows + 1)
+  assert.throws(() => run({}, endless()), { extensions: { limit: 100_000, limitName: 'rowsInMemory' } })
+  assert.equal(read, 2 * (maxRows + 1))
 })
 
 test('geometry is WKT when asked for, heights included, and its outer rings run anticlockwise in GeoJSON', () => {

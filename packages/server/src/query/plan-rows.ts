@@ -1,8 +1,8 @@
 // Plan interpreter in memory: filter, sample, group, sort and page JSON rows; plan-sql.ts is its counterpart in SQL.
-import { ApiError } from '../errors.ts'
 import { distanceFrom } from '../geometry/distance.ts'
 import { geodesicArea, geodesicLength } from '../geometry/geodesic-size.ts'
 import { extentOf, type Geometry, positionsOf } from '../geometry/geojson.ts'
+import { limits, overLimit } from '../limits.ts'
 import type { Attribute } from './attribute.ts'
 import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
 import { filterPredicate } from './filter-predicate.ts'
@@ -12,7 +12,7 @@ import { projectionOf } from './projection.ts'
 import { compareValues, decodeValue, isScalarType, type Value } from './value.ts'
 
 /** The row limit of sources without SQL, because all rows are in memory at once. */
-export const maxRows = 100_000
+export const maxRows = limits.rowsInMemory.value
 
 /** A row of the answer: its cells by column, and the values the order needs. */
 type Item = { cellOf(column: Column): string | null; keyOf(attribute: Attribute): string | null }
@@ -80,7 +80,7 @@ function selectRows({ where, sample }: Plan, rows: Iterable<Row>): Row[] {
   for (const row of rows) {
     count++
     if (count > maxRows) {
-      throw new ApiError('too_many_rows', `The source has more than ${maxRows} rows, the limit for queries.`)
+      throw overLimit('rowsInMemory', maxRows, `The source has more than ${maxRows} rows, the limit for queries.`)
     }
     // Sample before filtering, so that the sampled rows do not depend on the filter.
     if (isDrawn() && holds(row) === true) kept.push(row)

@@ -1,9 +1,12 @@
 import { ApiError, faulty, invalid } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
 
 /** Messages for constraint violations, by the names that the migrations give to constraints. */
 const constraints: Record<string, (table: unknown) => ApiError> = {
-  metadata_size: () => new ApiError('too_large', 'The metadata would be larger than 64 KiB, its limit.'),
-  config_size: () => new ApiError('too_large', 'The configuration would be larger than 1 MiB, its limit.'),
+  metadata_size: () =>
+    overLimit('metadataBytes', limits.metadataBytes.value, 'The metadata would be larger than 64 KiB, its limit.'),
+  config_size: () =>
+    overLimit('configBytes', limits.configBytes.value, 'The configuration would be larger than 1 MiB, its limit.'),
   database_in_use: () =>
     new ApiError('conflict', 'Datasets use this database. Delete them or give them another first.'),
   known_user: (table) =>

@@ -13,6 +13,9 @@ export const limitsSchema = Type.Object({
   }),
   queryTimeoutMs: whole('The longest `timeout` of a query in the default database'),
   queriesAtOnce: whole('How many queries of datasets an application may run at once, in each replica'),
+  requestsPerSecond: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'How many requests a second a key may send; a tile counts a fifth, a query four; null: no limit',
+  }),
   tileFeatures: whole('The most features in a tile'),
   tileBytes: whole('The largest tile, uncompressed'),
   agentInputBytes: whole('The largest input of an agent'),
@@ -28,6 +31,7 @@ type Settings = Pick<
   | 'UPLOADS_WAITING_PER_APPLICATION'
   | 'STORAGE_PER_APPLICATION'
   | 'STREAMS_PER_APPLICATION'
+  | 'REQUESTS_PER_SECOND'
   | 'TILE_MAX_FEATURES'
   | 'TILE_MAX_BYTES'
   | 'AGENT_INPUT_BYTES'
@@ -41,6 +45,7 @@ export const publicLimits = (settings: Settings, queryTimeoutMs: number): Limits
   storageBytes: settings.STORAGE_PER_APPLICATION ?? null,
   queryTimeoutMs,
   queriesAtOnce: settings.STREAMS_PER_APPLICATION,
+  requestsPerSecond: settings.REQUESTS_PER_SECOND || null,
   tileFeatures: settings.TILE_MAX_FEATURES,
   tileBytes: settings.TILE_MAX_BYTES,
   agentInputBytes: settings.AGENT_INPUT_BYTES,

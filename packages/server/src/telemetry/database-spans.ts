@@ -13,7 +13,7 @@ export function traceDb(db: Db, tracer: Tracer): Db {
   return {
     ...db,
     ...tracedQueryable(db, tracer),
-    transaction: (work) => db.transaction((tx) => work(tracedQueryable(tx, tracer))),
+    transaction: (work) => db.transaction((tx) => work({ ...tx, ...tracedQueryable(tx, tracer) })),
   }
 }
 

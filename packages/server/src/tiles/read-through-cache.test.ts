@@ -52,6 +52,22 @@ test('a form that is missing is made once, of the form that is there', async () 
   assert.equal(reads(), 1)
 })
 
+test('an application that waits for half of the tiles that the threads take is told its limit, and another is not', async () => {
+  const never = new Promise<never>(() => {})
+  const options = {
+    cache: createTileCache(0),
+    workers: { capacity: 2 },
+    archives: { of: () => ({ tile: () => never }) },
+  }
+  const readThrough = createReadThroughCache(options as unknown as ReadThroughOptions)
+  const get = (z: number, source = known) => readThrough.get(source, asked(z, 'gzip'), () => signal) as Promise<unknown>
+  get(0).catch(() => undefined)
+  await assert.rejects(get(1), { code: 'unavailable', extensions: { limit: 1, limitName: 'tilesAtOnce' } })
+  const other = { ...known, source: { ...known.source, id: 't', applicationId: 'b' } }
+  const waits = await Promise.race([get(0, other), new Promise((resolve) => setImmediate(resolve, 'it waits'))])
+  assert.equal(waits, 'it waits')
+})
+
 test('a tile outside of the extent is empty, and nothing is read for it', async () => {
   const { readThrough, reads } = archiveOfOne()
   const empty = readThrough.get(known, asked(5, 'gzip'), () => signal)

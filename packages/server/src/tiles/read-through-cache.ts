@@ -2,6 +2,7 @@
 
 import { createSingleFlight } from '../concurrency/single-flight.ts'
 import { whenReady } from '../concurrency/when-ready.ts'
+import type { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
 import {
   type Compression,
@@ -11,6 +12,7 @@ import {
   unpack,
   worthCompressing,
 } from '../http/compression.ts'
+import { overLimit } from '../limits.ts'
 import { checkParameters } from './dataset-tiles.ts'
 import { touches } from './tile-bounds.ts'
 import type { CachedTile, TileCache } from './tile-cache.ts'
@@ -18,7 +20,6 @@ import { type Extension, requestKey, type TileAsked } from './tile-request.ts'
 import type { LoadedTileSource, TileMakers } from './tile-source-type.ts'
 import { tileSourceTypeOf } from './tile-source-types.ts'
 import { tileMargin } from './tile-sql.ts'
-import { tooBusy } from './tile-workers.ts'
 
 export type ReadTile = {
   readonly tile: CachedTile
@@ -118,10 +119,11 @@ export function createReadThroughCache(options: ReadThroughOptions): ReadThrough
 
 /** Limits one application to half the capacity, so that the others' maps keep working. */
 function createPendingSlots(capacity: number, use: TileUse | undefined) {
+  const most = Math.ceil(capacity / 2)
   const pendingByOwner = new Map<string, number>()
   return async <T>(owner: string, work: () => Promise<T>): Promise<T> => {
     const others = pendingByOwner.get(owner) ?? 0
-    if (others >= capacity / 2) throw tooBusy()
+    if (others >= most) throw tooManyTiles(most)
     pendingByOwner.set(owner, others + 1)
     const begun = performance.now()
     try {
@@ -134,6 +136,16 @@ function createPendingSlots(capacity: number, use: TileUse | undefined) {
     }
   }
 }
+
+const tooManyTiles = (most: number): ApiError =>
+  overLimit(
+    'tilesAtOnce',
+    most,
+    `This application already waits for ${most} tiles, its limit. Try again in a second.`,
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  )
 
 const keyOf = (known: LoadedTileSource, { tile, extension, tree }: TileAsked): string =>
   `${known.source.id} ${known.version} ${requestKey(tile, extension, tree)}`

@@ -4,6 +4,7 @@ import { createWorkerPool } from '../concurrency/worker-pool.ts'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
 
@@ -25,7 +26,8 @@ export type TileWorkers = {
  * Beyond this queue a 503 is better than waiting. A map does not ask again for a tile that was refused, so the queue is as long
  * as is made in a second at most. One application has few connections, so the tiles of others do not wait behind its queue.
  */
-const maxPendingEach = 256
+/** An application alone may have half of them. */
+const maxPendingEach = 2 * limits.tilesAtOnce.value
 const timeoutMs = 30_000
 const heapMb = 512
 
@@ -104,7 +106,7 @@ const tooLong = (ms: number): ApiError =>
       'Add a spatial index or raise minZoom (`?explain=true` shows why).',
   )
 
-export function tooBusy(): ApiError {
+function tooBusy(): ApiError {
   const detail = 'The server is making as many tiles as it can. Try again in a second.'
   return new ApiError('unavailable', detail, { headers: { 'Retry-After': '1' } })
 }

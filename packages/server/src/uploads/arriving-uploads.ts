@@ -2,7 +2,8 @@
 import { createAdmission } from '../concurrency/admission.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 import { lockApplication } from '../resource/lock-application.ts'
 import { arrivalSeconds, type MeasuredQuota, type StorageQuota } from './storage-quota.ts'
 import { takeTurns } from './upload-state.ts'
@@ -46,15 +47,18 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
       DELETE FROM svc.arriving_uploads WHERE id IN (
         SELECT id FROM svc.arriving_uploads
         WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second' FOR UPDATE SKIP LOCKED)`)
-    const [row] = await tx.query<{ count: number }>(sql`
-      SELECT ((SELECT count(*) FROM svc.uploads
+    const [row] = await tx.query<{ count: number; most: number | null }>(sql`
+      SELECT (SELECT (limits->>'unfinishedUploads')::float8 FROM svc.applications
+              WHERE id = ${applicationId}::uuid) AS most, ((SELECT count(*) FROM svc.uploads
                WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
             + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
-    if ((row?.count ?? 0) >= maxWaiting) {
-      throw busy(`The application has ${maxWaiting} unfinished uploads, its limit. Send this one when some have ended.`)
+    const most = row?.most ?? maxWaiting
+    if ((row?.count ?? 0) >= most) {
+      const detail = `The application has ${most} unfinished uploads, its limit. Send this one when some have ended.`
+      throw overLimit('unfinishedUploads', most, detail, { headers: later })
     }
     const room = await quota.left(tx, id)
-    if (declared > room || room <= 0) throw quotaExceeded(storage)
+    if (declared > room || room <= 0) throw quotaExceeded(quota.bytes)
     await tx.query(sql`
       INSERT INTO svc.arriving_uploads (id, application_id, bytes) VALUES (${id}::uuid, ${applicationId}::uuid, ${declared})`)
     return room
@@ -62,7 +66,10 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
 
   return async function arrive(applicationId: string, id: string, declared: number): Promise<Arrival> {
     const leave = arriving.tryAdmit(applicationId)
-    if (!leave) throw busy(`${maxArriving} files are arriving at this server, its limit. Try again later.`)
+    if (!leave) {
+      const detail = `${maxArriving} files are arriving at this server, its limit. Try again later.`
+      throw overLimit('uploadsArriving', maxArriving, detail, { headers: later })
+    }
     let bytes = 0
     let isSettled = false
     const renew = sql`heard_at = clock_timestamp()`
@@ -81,7 +88,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
         await db.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`).catch(() => undefined)
     }
     const room = await storage
-      .measure(applicationId)
+      .measure(db, applicationId)
       .then((quota) => db.transaction((tx) => admit(tx, applicationId, id, declared, quota)))
       .catch(async (error) => {
         leave()
@@ -94,11 +101,11 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
         bytes += more
       },
       async prepareToSettle() {
-        const quota = await storage.measure(applicationId)
+        const quota = await storage.measure(db, applicationId)
         return async (tx, size) => {
           await lockApplication(tx, applicationId)
           await takeTurns(tx, applicationId)
-          if (size > (await quota.left(tx, id))) throw quotaExceeded(storage)
+          if (size > (await quota.left(tx, id))) throw quotaExceeded(quota.bytes)
           await tx.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${id}::uuid`)
           isSettled = true
         }
@@ -110,10 +117,11 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
 
 export type Arrive = ReturnType<typeof createArrivals>
 
-const busy = (detail: string): ApiError => new ApiError('busy', detail, { headers: { 'Retry-After': '10' } })
+const later = { 'Retry-After': '10' }
 
-export const quotaExceeded = ({ bytes }: StorageQuota): ApiError =>
-  new ApiError(
-    'storage_quota',
+export const quotaExceeded = (bytes: number): ApiError =>
+  overLimit(
+    'storageBytes',
+    bytes,
     `The application may store ${bytes} bytes, and this file is larger than what is left. Delete datasets or uploads, or ask the operator for more.`,
   )

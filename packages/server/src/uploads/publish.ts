@@ -14,7 +14,7 @@ import { cleanName, freeName } from './column-names.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { demandSameDestination, demandSameSource } from './replaced-table.ts'
 import { putInPlace, type Staged } from './staging.ts'
-import type { MeasuredQuota, StorageQuota } from './storage-quota.ts'
+import type { MeasuredQuota } from './storage-quota.ts'
 import type { Result } from './upload.ts'
 import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
 import { type Claimed, complete, type LayerWarning } from './upload-state.ts'
@@ -56,14 +56,14 @@ export async function publish(
   await unlessLocked(signal, async () => {
     // A job that reads the old table would hold up its removal.
     for (const { id, replaces } of tables) if (replaces) await overviews.cancel(id)
-    const quota = await storage.measure(upload.applicationId)
+    const quota = await storage.measure(db, upload.applicationId)
     await db.transaction(async (tx) => {
       await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
       await lockApplication(tx, upload.applicationId)
       await holdOwner(tx, upload)
       await complete(tx, upload, results, warnings)
       for (const table of tables) await publishTable(tx, upload, table, overviews)
-      if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, storage, quota, upload)
+      if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, quota, upload)
     })
   })
   overviews.announce()
@@ -75,13 +75,8 @@ async function holdOwner(tx: Queryable, { ownerId }: Claimed): Promise<void> {
 }
 
 /** Checked with the new tables in place and the old ones gone, because a small file may become a large table. */
-async function demandStorage(
-  tx: Queryable,
-  { bytes }: StorageQuota,
-  quota: MeasuredQuota,
-  { id }: Claimed,
-): Promise<void> {
-  if ((await quota.left(tx, id)) < 0) throw storageExceeded(bytes)
+async function demandStorage(tx: Queryable, quota: MeasuredQuota, { id }: Claimed): Promise<void> {
+  if ((await quota.left(tx, id)) < 0) throw storageExceeded(quota.bytes)
 }
 
 /**
@@ -190,11 +185,11 @@ export async function publishArchive(
   map: Detected,
 ): Promise<void> {
   const id = randomUUID()
-  const quota = await storage.measure(upload.applicationId)
+  const quota = await storage.measure(db, upload.applicationId)
   await db.transaction(async (tx) => {
     await lockApplication(tx, upload.applicationId)
     await complete(tx, upload, [{ layer, datasetId: null, tileSourceId: id, featureCount: null }], [])
     await putTileSource(tx, { id, applicationId: upload.applicationId, type: 'tilelive', source }, map)
-    await demandStorage(tx, storage, quota, upload)
+    await demandStorage(tx, quota, upload)
   })
 }

@@ -109,7 +109,7 @@ async function runLayers(
   const replaced = await findReplaced(parts, upload)
   const found = await parts.target(upload.applicationId, replaced?.databaseId)
   const room = found.isOwn
-    ? await parts.storage.measure(upload.applicationId).then((quota) => quota.left(parts.db, upload.id))
+    ? await parts.storage.measure(parts.db, upload.applicationId).then((quota) => quota.left(parts.db, upload.id))
     : Number.POSITIVE_INFINITY
   const target = { ...found, room }
   // Checked again when publishing; this early check only saves work.

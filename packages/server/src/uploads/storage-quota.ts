@@ -5,13 +5,15 @@ import { type FileStore, filesPrefix } from '../storage/file-store.ts'
 
 /** How much an application may still store. */
 export type StorageQuota = {
-  readonly bytes: number
+  /** The bytes that the application may store; infinite without a quota. */
+  limitOf(db: Queryable, applicationId: string): Promise<number>
   /** Measures its files: before a transaction, which must not wait for a storage that is slow. */
-  measure(applicationId: string): Promise<MeasuredQuota>
+  measure(db: Queryable, applicationId: string): Promise<MeasuredQuota>
 }
 
 /** The quota of an application whose files have been measured. */
 export type MeasuredQuota = {
+  readonly bytes: number
   /**
    * The remaining bytes, negative if over quota. Counted are the tables of the application's schema with indexes and
    * overviews, its tile archives, and files that wait or arrive, except those of the named upload.
@@ -24,17 +26,23 @@ const noUpload = '00000000-0000-0000-0000-000000000000'
 /** An arriving file that its replica has not renewed for this long is considered abandoned. */
 export const arrivalSeconds = 60
 
-/** Without a quota nothing is measured; with one, a few times per upload. */
+/** `quota` is for all applications; one may have its own. Without any nothing is measured; with one, a few times per upload. */
 export function createStorageQuota(files: FileStore, quota: number | undefined): StorageQuota {
-  const bytes = quota ?? Number.POSITIVE_INFINITY
-  if (quota === undefined) return { bytes, measure: async () => ({ left: async () => bytes }) }
+  const limitOf: StorageQuota['limitOf'] = async (db, applicationId) => {
+    const [row] = await db.query<{ bytes: number | null }>(
+      sql`SELECT (limits->>'storageBytes')::float8 AS bytes FROM svc.applications WHERE id = ${applicationId}::uuid`,
+    )
+    return row?.bytes ?? quota ?? Number.POSITIVE_INFINITY
+  }
   return {
-    bytes,
-    async measure(applicationId) {
+    limitOf,
+    async measure(db, applicationId) {
+      const bytes = await limitOf(db, applicationId)
+      if (bytes === Number.POSITIVE_INFINITY) return { bytes, left: async () => bytes }
       const inFiles = await bytesIn(files, applicationId)
-      return {
-        left: async (db, uploadId = noUpload) => bytes - inFiles - (await bytesInTables(db, applicationId, uploadId)),
-      }
+      const left: MeasuredQuota['left'] = async (tx, uploadId = noUpload) =>
+        bytes - inFiles - (await bytesInTables(tx, applicationId, uploadId))
+      return { bytes, left }
     },
   }
 }

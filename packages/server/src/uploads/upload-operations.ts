@@ -7,6 +7,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { report } from '../events.ts'
 import { lastSegment } from '../http/file-name.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
+import { overLimit } from '../limits.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { metadataOperations } from '../resource/metadata.ts'
 import type { BaseServices } from '../resource/resource.ts'
@@ -85,7 +86,7 @@ const create = operation({
       const isQuota = arrival.room < maxBytes
       const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), {
         maxBytes: Math.min(maxBytes, arrival.room),
-        tooLarge: isQuota ? quotaExceeded(options.storage) : tooLarge(maxBytes),
+        tooLarge: isQuota ? await overQuota(services, caller.applicationId) : tooLarge(maxBytes),
         pace: options.pace,
         onBytes: arrival.note,
         onWhole: options.expect,
@@ -142,7 +143,11 @@ async function insert(
   if (fault) report('upload', { status: 'failed', seconds: 0 })
 }
 
-const tooLarge = (maxBytes: number): ApiError => new ApiError('too_large', `The file is larger than ${maxBytes} bytes.`)
+const overQuota = async ({ db, uploading }: UploadServices, applicationId: string): Promise<ApiError> =>
+  quotaExceeded(await uploading.storage.limitOf(db, applicationId))
+
+const tooLarge = (maxBytes: number): ApiError =>
+  overLimit('uploadBytes', maxBytes, `The file is larger than ${maxBytes} bytes.`)
 
 /** Replacing a dataset's data needs write access to it and to every other dataset that shows the same table. */
 async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, id: string): Promise<ReplacedSource> {

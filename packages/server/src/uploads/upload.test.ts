@@ -132,6 +132,8 @@ test('no more may be unfinished than the limit says, and the next one is told to
   assert.equal(refused.length, 2, JSON.stringify(tries.map(({ status }) => status)))
   assert.equal(refused[0]?.body.code, 'busy')
   assert.match(refused[0]?.body.detail, /2 unfinished uploads/)
+  const { limit, limitName } = refused[0]?.body ?? {}
+  assert.deepEqual({ limit, limitName }, { limit: 2, limitName: 'unfinishedUploads' })
   assert.ok(refused[0]?.headers.get('retry-after'))
   for (const { status, body } of tries) if (status === 200) await few.ended(body.id)
   assert.equal((await few.upload(file(towns))).status, 'completed')

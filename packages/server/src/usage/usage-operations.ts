@@ -1,10 +1,11 @@
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TNull, type TNumber, type TUnion } from 'typebox'
 import { type AclClass, type Caller, type Scope, scopeOf } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
+import { type ApplicationLimits, applicationLimitNames, limits } from '../limits.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
 import { filterSql } from '../query/filter-sql.ts'
@@ -16,9 +17,12 @@ import { countRecords, readCurrent, readPeriods, readUsedNow } from './usage-rep
 export type UsageServices = {
   readonly db: Db
   readonly usage: Tallies
+  /** Those of the installation; null for none. */
+  readonly limits: Readonly<Record<LimitName, number | null>>
   /** Bytes of the files that an application keeps: tile archives and files of databases. */
   fileBytesOf(applicationId: string): Promise<number>
 }
+type LimitName = (typeof applicationLimitNames)[number]
 const operation = operationUsing<UsageServices>()
 
 /** Tables whose records are counted, with the class of the ACL that guards them. */
@@ -48,6 +52,12 @@ const countSchemas = Object.fromEntries(
   counterNames.map((name) => [name, Type.Number({ description: counters[name].description })]),
 ) as Record<Counter, ReturnType<typeof Type.Number>>
 const countsSchema = Type.Object(countSchemas)
+const limitSchemas = Object.fromEntries(
+  applicationLimitNames.map((name) => [
+    name,
+    Type.Union([Type.Number(), Type.Null()], { description: limits[name].what }),
+  ]),
+) as Record<LimitName, TUnion<[TNumber, TNull]>>
 const bytes = (description: string) => Type.Number({ description })
 
 const usageSchema = Type.Object(
@@ -64,6 +74,7 @@ const usageSchema = Type.Object(
     records: Type.Record(Type.String(), Type.Number(), {
       description: 'How many there are, by kind: the kinds that the key may read whole',
     }),
+    limits: Type.Object(limitSchemas, { description: 'Of this application; null: no limit' }),
     today: countsSchema,
     month: countsSchema,
     periods: Type.Array(Type.Object({ start: Type.String({ format: 'date' }), ...countSchemas }), {
@@ -145,17 +156,17 @@ function reach({ applicationId, ids, ownerId }: Scope, filter: unknown): Sql {
   ])
 }
 
-type Found = { id: string; name: string }
+type Found = { id: string; name: string; limits: ApplicationLimits }
 
 async function findApplications(db: Db, where: Sql, limit: number, offset: number) {
   const applications = await db.query<Found>(sql`
-    SELECT id::text AS id, name FROM svc.applications WHERE ${where} ORDER BY created_at, id LIMIT ${limit} OFFSET ${offset}`)
+    SELECT id::text AS id, name, limits FROM svc.applications WHERE ${where} ORDER BY created_at, id LIMIT ${limit} OFFSET ${offset}`)
   const [count] = await db.query(sql`SELECT count(*) AS total FROM svc.applications WHERE ${where}`)
   return { applications, total: Number(count?.total) }
 }
 
 async function reportsOf(
-  { db, fileBytesOf }: UsageServices,
+  { db, limits: usual, fileBytesOf }: UsageServices,
   caller: Caller,
   applications: readonly Found[],
   { from, to, interval = 'day' }: Static<typeof querySchema>,
@@ -170,7 +181,7 @@ async function reportsOf(
     readPeriods(db, ids, span),
   ])
   return Promise.all(
-    applications.map(async ({ id, name }) => {
+    applications.map(async ({ id, name, limits: own }) => {
       const { storage = { tableBytes: 0, rows: 0 }, uploads = { running: 0, waiting: 0 } } = now.get(id) ?? {}
       const fileBytes = await fileBytesOf(id)
       return {
@@ -179,6 +190,7 @@ async function reportsOf(
         storage: { bytes: storage.tableBytes + fileBytes, fileBytes, ...storage },
         uploads,
         records: records.get(id) ?? {},
+        limits: limitsOf(usual, own),
         today: today.get(id) ?? noCounts(),
         month: month.get(id) ?? noCounts(),
         periods: periods.get(id) ?? [],
@@ -186,6 +198,17 @@ async function reportsOf(
     }),
   )
 }
+
+/** Queries at once can only be lowered. */
+const limitsOf = (usual: UsageServices['limits'], own: ApplicationLimits): UsageServices['limits'] => ({
+  queriesAtOnce: Math.min(
+    own.queriesAtOnce ?? Number.POSITIVE_INFINITY,
+    usual.queriesAtOnce ?? Number.POSITIVE_INFINITY,
+  ),
+  requestsPerSecond: own.requestsPerSecond ?? usual.requestsPerSecond,
+  storageBytes: own.storageBytes ?? usual.storageBytes,
+  unfinishedUploads: own.unfinishedUploads ?? usual.unfinishedUploads,
+})
 
 /** A number of records tells a caller no more than the list that it may read. */
 const readableTables = (caller: Caller): string[] =>

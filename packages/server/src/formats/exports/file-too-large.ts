@@ -1,7 +1,9 @@
-import { ApiError } from '../../errors.ts'
+import type { ApiError } from '../../errors.ts'
+import { overLimit } from '../../limits.ts'
 
 export const fileTooLarge = (maxBytes: number): ApiError =>
-  new ApiError(
-    'too_large',
+  overLimit(
+    'exportBytes',
+    maxBytes,
     `The file would be larger than ${maxBytes} bytes, the limit. Ask for fewer rows or columns.`,
   )

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
+import { createPasswords } from './access/passwords.ts'
+import { createRateLimit } from './access/rate-limit.ts'
+import { loadConfig } from './config.ts'
+import { ApiError } from './errors.ts'
+import { applicationLimitNames, type Limit, type LimitName, limits } from './limits.ts'
+import { limitsPage } from './limits-page.ts'
+
+const settings = {
+  ...{ BODY_LIMIT: '2048', STREAMS_PER_APPLICATION: '1', UPLOADS_ARRIVING: '1' },
+  ...{ UPLOADS_WAITING_PER_APPLICATION: '3', AGENT_INPUT_BYTES: '1024', UPLOAD_MAX_BYTES: '1000' },
+}
+
+let app: TestApp
+let own: Tenant
+before(async () => {
+  app = await testApp(settings)
+  own = await app.tenant('own')
+  await app.http.listen({ port: 0, host: '127.0.0.1' })
+})
+after(() => app.close())
+
+type Refusal = { status: number; body: { code?: string; limit?: number; limitName?: string } }
+
+/** What an answer tells of a limit. */
+const told = ({ status, body: { code, limit, limitName } }: Refusal) => ({ status, code, limit, limitName })
+
+const styles = '/api/v1/styles'
+const call = (method: string, path: string, request: object = {}) =>
+  app.call(method, path, { key: own.developer, ...request })
+const json = { 'content-type': 'application/json' }
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`
+const keysOf = (count: number) =>
+  JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 0])))
+
+/** An answer to bytes of HTTP. */
+async function raw(request: string): Promise<Refusal> {
+  const socket = connect((app.http.server.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(request)
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
+  return { status: Number(head.split(' ')[1]), body: JSON.parse(body) }
+}
+
+async function upload(bytes: number): Promise<Refusal> {
+  const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  return call('POST', '/api/v1/uploads', { raw: `${head}${'a'.repeat(bytes)}\r\n--b--\r\n`, headers })
+}
+
+async function connectWorker(): Promise<Refusal> {
+  const { body } = await call('POST', '/api/v1/agents', { body: { name: 'a' } })
+  return raw(
+    `GET /api/v1/agents/${body.id}/connect HTTP/1.1\r\nhost: a\r\nx-api-key: ${own.developer}\r\nconnection: upgrade\r\n` +
+      'upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n' +
+      'sec-websocket-protocol: svc.agent.v1\r\n\r\n',
+  )
+}
+
+async function setLimits(own: Tenant, changed: object): Promise<void> {
+  const reply = await app.call('PATCH', `/api/v1/applications/${own.id}`, { body: { limits: changed } })
+  assert.equal(reply.status, 200, reply.text)
+}
+
+/** Goes over a limit, or names the test that does and looks at `limitName`. */
+type Case = string | { readonly limit: number; ask(t: TestContext): Promise<Refusal> }
+
+const cases: Readonly<Record<LimitName, Case>> = {
+  urlBytes: { limit: 8_192, ask: () => call('GET', `${styles}?filter[name]=${'a'.repeat(8_200)}`) },
+  headerBytes: { limit: 32_768, ask: () => raw(`GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(50_000)}\r\n\r\n`) },
+  headerCount: {
+    limit: 100,
+    ask: () => raw(`GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${'a: b\r\n'.repeat(99)}\r\n`),
+  },
+  queryParameters: { limit: 1_000, ask: () => call('GET', `${styles}?${'a&'.repeat(1_000)}a`) },
+  queryDepth: { limit: 32, ask: () => call('GET', `${styles}?filter${'[a]'.repeat(40)}=1`) },
+  bodyBytes: { limit: 2_048, ask: () => call('POST', '/api/v1/datasets', { body: { name: 'a'.repeat(3_000) } }) },
+  bodyDepth: { limit: 64, ask: () => call('POST', styles, { raw: nested(65), headers: json }) },
+  bodyKeys: { limit: 10_000, ask: () => call('POST', styles, { raw: keysOf(10_001), headers: json }) },
+  bodyMs: 'http/server.test.ts',
+  metadataBytes: {
+    limit: 65_536,
+    async ask() {
+      const body = { name: 'a', style: { version: 8, sources: {}, layers: [] }, metadata: { a: 'a'.repeat(65_536) } }
+      return call('POST', styles, { body })
+    },
+  },
+  configBytes: {
+    limit: 1_048_576,
+    ask: () => call('POST', '/api/v1/appconfig', { body: { config: { a: 'a'.repeat(1_048_576) } } }),
+  },
+  connections: 'http/connection-limit.test.ts',
+  requestsPerSecond: {
+    limit: 1,
+    async ask() {
+      const limited = await app.tenant('limited')
+      await setLimits(limited, { requestsPerSecond: 1 })
+      app.services.keys.forgetApplication(limited.id)
+      for (;;) {
+        const reply = await app.call('GET', styles, { key: limited.public })
+        if (reply.status !== 200) return reply
+      }
+    },
+  },
+  loginFailures: 'auth/password.test.ts',
+  addressFailures: 'apikeys/exchange-operation.test.ts',
+  passwordsWaiting: {
+    limit: 500,
+    async ask() {
+      const passwords = createPasswords(undefined, { memoryCost: 8, timeCost: 1, parallelism: 1 })
+      const all = await Promise.allSettled(Array.from({ length: 503 }, () => passwords.hash('a')))
+      return answerOf(all.find(({ status }) => status === 'rejected'))
+    },
+  },
+  queriesAtOnce: {
+    limit: 1,
+    async ask() {
+      const { body } = await call('POST', '/api/v1/datasets', {
+        body: { type: 'sql', name: 'a', source: 'SELECT 1 AS a' },
+      })
+      const release = await app.services.slots.take(own.id, new AbortController().signal)
+      const reply = await call('GET', `/api/v1/datasets/${body.id}/query`)
+      release()
+      return reply
+    },
+  },
+  queryTimeoutMs: 'datasets/dataset.test.ts',
+  rowsInMemory: 'query/plan-rows.test.ts',
+  exportBytes: 'datasets/export-requests.test.ts',
+  tilesAtOnce: 'tiles/read-through-cache.test.ts',
+  uploadBytes: { limit: 1_000, ask: () => upload(2_000) },
+  unfinishedUploads: 'uploads/upload.test.ts',
+  uploadsArriving: {
+    limit: 1,
+    async ask() {
+      const arrival = await app.services.uploading.arrive(own.id, randomUUID(), 0)
+      const reply = await upload(10)
+      await arrival.end()
+      return reply
+    },
+  },
+  storageBytes: {
+    limit: 5,
+    async ask() {
+      await setLimits(own, { storageBytes: 5 })
+      const reply = await upload(10)
+      await setLimits(own, { storageBytes: null })
+      return reply
+    },
+  },
+  messagesWaiting: 'contactpoints/deliveries.test.ts',
+  agentInputBytes: 'agents/failures.test.ts',
+  agentWorkers: {
+    limit: 32,
+    ask(t) {
+      t.mock.method(app.services.agents, 'workersOf', () => Array(32).fill({}))
+      return connectWorker()
+    },
+  },
+  applicationWorkers: {
+    limit: 256,
+    ask(t) {
+      t.mock.method(app.services.agents.workers, 'countOf', () => 256)
+      return connectWorker()
+    },
+  },
+}
+
+function answerOf(failed: PromiseSettledResult<unknown> | undefined): Refusal {
+  assert.ok(failed?.status === 'rejected' && failed.reason instanceof ApiError)
+  const { status, code, extensions } = failed.reason
+  return { status, body: { code, ...extensions } }
+}
+
+describe('whoever goes over a limit is told its code, value and name', () => {
+  for (const [name, one] of Object.entries(cases) as [LimitName, Case][]) {
+    const { code } = limits[name]
+    const { status } = new ApiError(code, '')
+    test(name, async (t) => {
+      if (typeof one === 'string') {
+        const source = readFileSync(new URL(one, import.meta.url), 'utf8')
+        return assert.match(source, new RegExp(`limitName: '${name}'`), `${one} looks at it`)
+      }
+      assert.deepEqual(told(await one.ask(t)), { status, code, limit: one.limit, limitName: name })
+    })
+  }
+})
+
+test('an application has the limits that a master key gave it, reads them, and cannot change them', async () => {
+  const tenant = await app.tenant('special')
+  const path = `/api/v1/applications/${tenant.id}`
+  const given = { queriesAtOnce: 1, requestsPerSecond: 50, storageBytes: 1_000_000, unfinishedUploads: 7 }
+  await setLimits(tenant, given)
+  const read = await app.call('GET', path, { key: tenant.public })
+  assert.deepEqual(read.body.limits, given)
+  const [usage] = (await app.call('GET', '/api/v1/usage', { key: tenant.public })).body
+  assert.deepEqual(usage.limits, given)
+  for (const [method, address, body] of [
+    ['PATCH', path, { limits: {} }],
+    ['PUT', path, { name: 'x', limits: {} }],
+  ] as const) {
+    assert.equal((await app.call(method, address, { key: tenant.developer, body })).status, 401)
+  }
+  assert.equal((await app.call('PUT', path, { body: { name: 'x' } })).status, 200)
+  assert.deepEqual((await app.call('GET', path)).body.limits, given, 'PUT without them keeps them')
+  for (const wrong of [{ queriesAtOnce: 0 }, { queriesAtOnce: 1.5 }, { queriesAtOnce: '1' }, { tiles: 1 }, [], 1]) {
+    const reply = await app.call('PATCH', path, { body: { limits: wrong } })
+    assert.equal(reply.status, 400, JSON.stringify(wrong))
+  }
+})
+
+test('a rate is of each key and of each user, tiles count less and queries more, and master keys have none', () => {
+  let now = 0
+  const limit = createRateLimit(10, { number: 1, count: 2 }, () => now)
+  const caller = { keyHash: 'a', type: 'app', bearer: null } as unknown as Parameters<typeof limit>[0]
+  const countOf = (one: typeof caller, weight: number): number => {
+    for (let count = 0; ; count++) {
+      try {
+        limit(one, weight)
+      } catch {
+        return count
+      }
+      if (count > 1_000) return Number.POSITIVE_INFINITY
+    }
+  }
+  assert.equal(countOf(caller, 1), 10, 'twice its part of two workers')
+  assert.equal(countOf({ ...caller, keyHash: 'b' }, 0.2), 50)
+  assert.equal(countOf({ ...caller, keyHash: 'c' }, 4), 2)
+  assert.equal(countOf({ ...caller, bearer: { userId: 1, sessionId: 's' } }, 1), 10)
+  assert.equal(countOf({ ...caller, bearer: { userId: 2, sessionId: 's' } }, 1), 10)
+  assert.equal(countOf({ ...caller, type: 'master' }, 1), Number.POSITIVE_INFINITY)
+  assert.equal(countOf({ ...caller, keyHash: 'd', requestsPerSecond: 100 }, 1), 100)
+  now += 1_000
+  assert.equal(countOf(caller, 1), 5)
+})
+
+test('every setting that a limit names exists, and the names that an application may have are those of the table', () => {
+  const config: Readonly<Record<string, unknown>> = loadConfig({ STORAGE_PER_APPLICATION: '1' })
+  const all = Object.entries<Limit>(limits)
+  for (const [name, limit] of all) if ('setting' in limit) assert.ok(limit.setting in config, name)
+  const perApplication = all.filter(([, limit]) => limit.isPerApplication).map(([name]) => name)
+  assert.deepEqual(perApplication.toSorted(), [...applicationLimitNames])
+})
+
+test('docs/limits.md is what the table of limits says', () => {
+  const page = new URL('../../../docs/limits.md', import.meta.url)
+  assert.ok(existsSync(page))
+  assert.equal(readFileSync(page, 'utf8'), limitsPage(), 'run npm run generate')
+})

@@ -1,0 +1,173 @@
+/**
+ * Every limit that a request can be refused for: its value or setting, its code, and where it is counted. The page
+ * docs/limits.md is generated from this table, `overLimit` makes the answers, and limits.test.ts goes over each.
+ */
+import type { Config } from './config.ts'
+import { ApiError, type ErrorCode, faulty } from './errors.ts'
+
+/**
+ * Where a limit is counted. `request`: each request alone. `process`: each worker. `machine`: all workers of a machine, each of
+ * which has a part. `installation`: all replicas together.
+ */
+export type CountedIn = 'request' | 'process' | 'machine' | 'installation'
+
+/** Whose requests are counted together. */
+export type CountedFor = 'application' | 'key' | 'agent' | 'address' | 'everybody'
+
+export type Limit = {
+  readonly what: string
+  readonly unit?: 'bytes' | 'ms' | 'per second' | 'per 15 min'
+  readonly code: ErrorCode
+  readonly countedIn: CountedIn
+  /** Absent where each request counts alone. */
+  readonly countedFor?: CountedFor
+  /** An operator may give an application another value, in `limits` of its record. */
+  readonly isPerApplication?: true
+} & (
+  | { readonly value: number }
+  | {
+      /** Its default is the limit's. */
+      readonly setting: keyof Config
+    }
+)
+
+const mebibyte = 1_048_576
+
+export const limits = {
+  urlBytes: { what: 'Address of a request', value: 8_192, unit: 'bytes', code: 'uri_too_long', countedIn: 'request' },
+  headerBytes: { what: 'All headers', value: 32_768, unit: 'bytes', code: 'headers_too_large', countedIn: 'request' },
+  headerCount: { what: 'Headers', value: 100, code: 'headers_too_large', countedIn: 'request' },
+  queryParameters: { what: 'Query parameters', value: 1_000, code: 'invalid_request', countedIn: 'request' },
+  queryDepth: { what: 'Nesting of a query parameter', value: 32, code: 'invalid_request', countedIn: 'request' },
+  bodyBytes: {
+    ...{ what: 'JSON body; styles and configuration may have 4 MiB, requests without a key 16 KiB', unit: 'bytes' },
+    ...{ setting: 'BODY_LIMIT', code: 'too_large', countedIn: 'request' },
+  },
+  bodyDepth: { what: 'Nesting of a JSON body', value: 64, code: 'invalid_request', countedIn: 'request' },
+  bodyKeys: { what: 'Keys in a JSON body', value: 10_000, code: 'invalid_request', countedIn: 'request' },
+  bodyMs: {
+    what: 'Time for a body to arrive',
+    value: 60_000,
+    unit: 'ms',
+    code: 'request_timeout',
+    countedIn: 'request',
+  },
+  metadataBytes: {
+    what: 'Metadata of a record',
+    value: 65_536,
+    unit: 'bytes',
+    code: 'too_large',
+    countedIn: 'request',
+  },
+  configBytes: {
+    ...{ what: 'Configuration of an application', value: mebibyte, unit: 'bytes' },
+    ...{ code: 'too_large', countedIn: 'request' },
+  },
+  connections: {
+    ...{ what: 'Open connections of clients', setting: 'MAX_CONNECTIONS', code: 'unavailable' },
+    ...{ countedIn: 'machine', countedFor: 'everybody' },
+  },
+  requestsPerSecond: {
+    ...{ what: 'Requests of a key; a tile counts a fifth, a query of a dataset four', unit: 'per second' },
+    ...{ setting: 'REQUESTS_PER_SECOND', code: 'rate_limited', countedIn: 'machine', countedFor: 'key' },
+    isPerApplication: true,
+  },
+  loginFailures: {
+    ...{
+      what: 'Failed logins of an account from an address; of an account in all, 50',
+      value: 10,
+      unit: 'per 15 min',
+      code: 'rate_limited',
+    },
+    ...{ countedIn: 'installation', countedFor: 'address' },
+  },
+  addressFailures: {
+    ...{ what: 'Failed logins from an address', value: 100, unit: 'per 15 min', code: 'rate_limited' },
+    ...{ countedIn: 'installation', countedFor: 'address' },
+  },
+  passwordsWaiting: {
+    ...{ what: 'Passwords that wait to be checked', value: 500, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'everybody' },
+  },
+  queriesAtOnce: {
+    ...{ what: 'Queries of datasets that run or are being read', setting: 'STREAMS_PER_APPLICATION', code: 'busy' },
+    ...{ countedIn: 'machine', countedFor: 'application', isPerApplication: true },
+  },
+  queryTimeoutMs: {
+    ...{ what: 'Time of a query; `timeout` asks for less', value: 300_000, unit: 'ms', code: 'query_timeout' },
+    countedIn: 'request',
+  },
+  rowsInMemory: {
+    ...{ what: 'Rows of a source that is queried in memory (REST, lambda)', value: 100_000, code: 'too_many_rows' },
+    countedIn: 'request',
+  },
+  exportBytes: {
+    ...{ what: 'File of an export', setting: 'EXPORT_MAX_BYTES', unit: 'bytes', code: 'too_large' },
+    countedIn: 'request',
+  },
+  tilesAtOnce: {
+    ...{ what: 'Tiles being made or waiting for it, for each tile thread', value: 128, code: 'unavailable' },
+    ...{ countedIn: 'process', countedFor: 'application' },
+  },
+  uploadBytes: {
+    ...{ what: 'File of an upload', setting: 'UPLOAD_MAX_BYTES', unit: 'bytes', code: 'too_large' },
+    countedIn: 'request',
+  },
+  unfinishedUploads: {
+    ...{ what: 'Uploads that arrive, wait or run', setting: 'UPLOADS_WAITING_PER_APPLICATION', code: 'busy' },
+    ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
+  },
+  uploadsArriving: {
+    ...{ what: 'Files that arrive', setting: 'UPLOADS_ARRIVING', code: 'busy' },
+    ...{ countedIn: 'machine', countedFor: 'everybody' },
+  },
+  storageBytes: {
+    ...{ what: 'Tables and files that are kept', setting: 'STORAGE_PER_APPLICATION', unit: 'bytes' },
+    ...{ code: 'storage_quota', countedIn: 'installation', countedFor: 'application', isPerApplication: true },
+  },
+  messagesWaiting: {
+    ...{ what: 'Messages to contact points that wait to be sent', value: 10_000, code: 'busy' },
+    ...{ countedIn: 'installation', countedFor: 'application' },
+  },
+  agentInputBytes: {
+    ...{ what: 'Input of an agent', setting: 'AGENT_INPUT_BYTES', unit: 'bytes', code: 'input_too_large' },
+    countedIn: 'request',
+  },
+  agentWorkers: {
+    ...{ what: 'Workers of an agent', setting: 'AGENT_WORKERS', code: 'busy' },
+    ...{ countedIn: 'installation', countedFor: 'agent' },
+  },
+  applicationWorkers: {
+    ...{ what: 'Workers of all agents', setting: 'AGENT_WORKERS_PER_APPLICATION', code: 'busy' },
+    ...{ countedIn: 'machine', countedFor: 'application' },
+  },
+} as const satisfies Record<string, Limit>
+
+export type LimitName = keyof typeof limits
+
+/** The limits that one application may have differently. */
+export const applicationLimitNames = [
+  'queriesAtOnce',
+  'requestsPerSecond',
+  'storageBytes',
+  'unfinishedUploads',
+] as const
+
+/** Those of an application that differ from the installation's. */
+export type ApplicationLimits = { readonly [name in (typeof applicationLimitNames)[number]]?: number }
+
+type Options = {
+  /** The place of the fault, in requests that are wrong whoever sends them. */
+  readonly path?: string
+  readonly headers?: Record<string, string>
+  readonly cause?: unknown
+}
+
+/** The answer to whoever is over a limit: its code, and the limit in `limit` and `limitName`. */
+export function overLimit(name: LimitName, limit: number, detail: string, options: Options = {}): ApiError {
+  const { path, ...rest } = options
+  const { code } = limits[name]
+  const extensions = { limit, limitName: name }
+  if (path === undefined) return new ApiError(code, detail, { ...rest, extensions })
+  return faulty([{ path, code: 'invalid', message: detail }], code, extensions)
+}
