@@ -1,12 +1,9 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { agentSettings } from './agent-settings.ts'
+import { dataSettings } from './data-settings.ts'
 import { StartError } from './errors.ts'
-
-const size = (bytes: number, description: string) => Type.Integer({ minimum: 1_024, default: bytes, description })
-const milliseconds = (fallback: number, description: string) =>
-  Type.Integer({ minimum: 10, maximum: 86_400_000, default: fallback, description })
-const seconds = (description: string, fallback: number, maximum: number) =>
-  Type.Integer({ minimum: 1, maximum, default: fallback, description: `${description}, in seconds` })
+import { seconds } from './setting-types.ts'
 
 /** Every setting, as an environment variable. This table is the documentation too: `--help` prints it. */
 const settings = Type.Object({
@@ -106,92 +103,7 @@ const settings = Type.Object({
   REFRESH_TOKEN_TTL: seconds('How long a refresh token is good', 1_209_600, 31_536_000),
   RESET_TOKEN_TTL: seconds('How long the link to a new password is good', 3_600, 604_800),
   VERIFY_TOKEN_TTL: seconds('How long the link to confirm an address is good', 86_400, 2_592_000),
-  STREAMS_PER_APPLICATION: Type.Integer({
-    minimum: 1,
-    default: 16,
-    description: 'How many queries of datasets an application may run at once',
-  }),
-  STUCK_READER_MS: Type.Integer({
-    minimum: 100,
-    maximum: 86_400_000,
-    default: 60_000,
-    description: 'A client that takes nothing of a query answer for so many milliseconds is cut off',
-  }),
-  EXPORT_MAX_BYTES: Type.Integer({
-    minimum: 1_024,
-    default: 1_073_741_824,
-    description: 'The largest file of an export that is made before it is sent; at most 8 are made at once',
-  }),
-  EXPORT_CACHE_BYTES: Type.Integer({
-    minimum: 0,
-    default: 4_294_967_296,
-    description: 'Bytes of such files that are kept in DATA_DIR for an hour; an application has a quarter at most',
-  }),
-  TILE_CACHE_MB: Type.Integer({
-    minimum: 0,
-    default: 128,
-    description: 'Memory for tiles that were made; 0 keeps none',
-  }),
-  TILE_MAX_FEATURES: Type.Integer({ minimum: 1, default: 50_000, description: 'The most features in a tile' }),
-  TILE_MAX_BYTES: Type.Integer({ minimum: 1_000, default: 500_000, description: 'The largest tile, uncompressed' }),
-  OVERVIEW_MIN_ROWS: Type.Integer({
-    minimum: 1,
-    default: 50_000,
-    description: 'Tables with so many rows get overviews for the low zooms of maps',
-  }),
-  OVERVIEW_REBUILD_SECONDS: seconds(
-    'How long an overview of a table on another server is kept though the table changes',
-    600,
-    604_800,
-  ),
-  UPLOAD_MAX_BYTES: Type.Integer({ minimum: 1, default: 1_073_741_824, description: 'The largest file that is taken' }),
-  UPLOADS_PER_APPLICATION: Type.Integer({
-    minimum: 1,
-    default: 2,
-    description: 'How many uploads of an application are worked on at once; the rest wait',
-  }),
-  UPLOADS_WAITING_PER_APPLICATION: Type.Integer({
-    minimum: 1,
-    default: 100,
-    description: 'How many uploads of an application may be unfinished; further ones are refused',
-  }),
-  UPLOADS_ARRIVING: Type.Integer({
-    minimum: 1,
-    default: 256,
-    description: 'How many files may arrive at once at a replica, over all applications; further ones are refused',
-  }),
-  UPLOAD_MIN_RATE: Type.Integer({
-    minimum: 0,
-    default: 1_024,
-    description: 'A file that arrives with fewer bytes a second, over 15 seconds, is refused; 0: any rate will do',
-  }),
-  UPLOAD_DEADLINE_SECONDS: seconds('A file that has not arrived after so long is refused', 1_800, 86_400),
-  STORAGE_PER_APPLICATION: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      description: 'Bytes of tables and files that an application may keep; unset: no limit',
-    }),
-  ),
-  UPLOAD_STALLED_SECONDS: seconds('A file whose reading makes no progress for so long fails', 120, 86_400),
-  UPLOAD_WORK_SECONDS: seconds('The longest that an upload is worked on, from reading to publishing', 3_600, 86_400),
-  UPLOAD_GDAL: Type.Enum(['wasm', 'native'], {
-    default: 'wasm',
-    description:
-      'What reads GML, DXF, MapInfo, FileGDB and ODS: the GDAL that comes along, or `ogr2ogr` of this machine',
-  }),
-  LAMBDA_ENDPOINT: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'Where functions are; unset: AWS itself' }),
-  ),
-  LAMBDA_FUNCTIONS: Type.String({
-    default: '',
-    description:
-      'Which functions datasets may call: names, prefix*, applicationId:name or applicationId:prefix*, with commas; ' +
-      '* for all; unset: none',
-  }),
-  AWS_REGION: Type.String({ default: 'us-east-1', description: 'The region of functions' }),
-  AWS_ACCESS_KEY_ID: Type.Optional(Type.String({ description: 'Calls functions; unset: lambda datasets are refused' })),
-  AWS_SECRET_ACCESS_KEY: Type.Optional(Type.String({ description: 'Goes with it' })),
-  AWS_SESSION_TOKEN: Type.Optional(Type.String({ description: 'Goes with it, for credentials that end' })),
+  ...dataSettings,
   NATS_URL: Type.Optional(
     Type.String({
       pattern: '^(nats|tls)://',
@@ -199,30 +111,7 @@ const settings = Type.Object({
         'Joins replicas, so that each can reach the agents that are connected to another; unset: one replica',
     }),
   ),
-  AGENT_BRIDGES: Type.Enum(['off', 'on'], {
-    default: 'off',
-    description: 'Whether the server itself answers for agents of the types openai, anthropic, ollama and http',
-  }),
-  AGENT_BRIDGE_CALLS_PER_APPLICATION: Type.Integer({
-    minimum: 1,
-    default: 64,
-    description: 'Calls that a replica so answers at once for all agents of an application; the next get 429',
-  }),
-  AGENT_INPUT_BYTES: size(262_144, 'The largest input of an agent'),
-  AGENT_OUTPUT_BYTES: size(4_194_304, 'The largest answer of an agent'),
-  AGENT_WINDOW_BYTES: size(262_144, 'How much of an answer may be on its way to a client that reads slowly'),
-  AGENT_FRAME_BYTES: size(1_048_576, 'The largest message of a worker'),
-  AGENT_WORKERS: Type.Integer({ minimum: 1, default: 32, description: 'Workers that may serve one agent' }),
-  AGENT_WORKERS_PER_APPLICATION: Type.Integer({ minimum: 1, default: 256, description: 'And all agents together' }),
-  AGENT_HELLO_MS: milliseconds(5_000, 'A worker must introduce itself within this time'),
-  AGENT_ACCEPT_MS: milliseconds(5_000, 'A worker must accept an invocation within this time'),
-  AGENT_CANCEL_GRACE_MS: milliseconds(5_000, 'A worker that ignores a cancellation gets its slot back after this time'),
-  AGENT_PING_MS: milliseconds(15_000, 'How often idle workers are asked for a sign of life'),
-  AGENT_BUSY_PING_MS: milliseconds(5_000, 'How often workers with work are'),
-  AGENT_KEEPALIVE_MS: milliseconds(15_000, 'How often a silent stream carries a comment'),
-  AGENT_STALLED_MS: milliseconds(30_000, 'A client that takes nothing of a stream for so long is cut off'),
-  AGENT_DRAIN_MS: milliseconds(24_000, 'How long answers that have begun may take once the server is told to stop'),
-  AGENT_HISTORY_DAYS: Type.Integer({ minimum: 1, default: 30, description: 'How long invocations are remembered' }),
+  ...agentSettings,
   AUDIT_DAYS: Type.Integer({
     minimum: 1,
     maximum: 36_500,

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path/posix'
 import { test } from 'node:test'
 
 /** Root files that every folder may import. They import only each other. All other root files put the server together. */
-const base = ['config.ts', 'errors.ts', 'events.ts', 'limits.ts', 'nearest-name.ts', 'steps.ts']
+const base = [
+  ...['agent-settings.ts', 'config.ts', 'data-settings.ts', 'errors.ts', 'events.ts', 'limits.ts', 'nearest-name.ts'],
+  ...['setting-types.ts', 'steps.ts'],
+]
 
 /** The folder that every other may import. */
 const shared = 'concurrency'

@@ -3,25 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
-import { createTokens } from './access/access-tokens.ts'
-import type { Caller } from './access/acl.ts'
 import type { Authority } from './access/authenticate.ts'
-import { createBearerCache } from './access/bearer-cache.ts'
-import { createKeyCache } from './access/key-cache.ts'
-import { createPasswords } from './access/passwords.ts'
-import { createRateLimit } from './access/rate-limit.ts'
-import { createRevocation } from './access/revocation.ts'
 import type { Secrets } from './access/secrets.ts'
-import { createSigningKeys } from './access/signing-keys.ts'
 import { createAgentTools } from './agent-tools.ts'
 import type { Agents } from './agents/agents.ts'
 import { createConnectRateLimit } from './agents/connect-rate-limit.ts'
 import { fetchToolsInProcess } from './agents/in-process-tools.ts'
 import { createKnownAgents } from './agents/invoke-operations.ts'
 import { openAgents } from './agents/open-agents.ts'
-import { sweepAudit } from './audit/retention.ts'
-import { countAddress, windowSeconds } from './auth/login-attempts.ts'
-import { sweepSessions } from './auth/sessions.ts'
+import { countAddress } from './auth/login-attempts.ts'
 import type { Bus } from './bus/bus.ts'
 import { openBus } from './bus/open-bus.ts'
 import type { Member } from './cluster/member.ts'
@@ -30,7 +20,6 @@ import type { Config } from './config.ts'
 import { createConsoleFiles } from './console/console-files.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
 import type { Connections } from './databases/connection.ts'
-import { tenantSchema } from './databases/tenant-schema.ts'
 import { createDatasetCache } from './datasets/dataset-cache.ts'
 import { createMemoryThreads } from './datasets/memory-source-threads.ts'
 import { maxTimeoutMs } from './datasets/query-parameters.ts'
@@ -39,7 +28,6 @@ import type { Db } from './db/db.ts'
 import { defaultLimits } from './db/embedded-limits.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { addFirstKeys } from './first-start.ts'
-import { type AuditLog, createAuditLog } from './http/audit-log.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import { createOpenApiText, internalCalls } from './internal-calls.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -51,6 +39,7 @@ import { createSprites } from './maps/sprites.ts'
 import { createMetrics, type Gauges, type Metrics } from './metrics/metrics.ts'
 import { createReadCrs } from './ogc/crs.ts'
 import { createUnplacedCheck } from './ogc/unplaced-rows.ts'
+import { openAuthority, startUpkeep } from './open-authority.ts'
 import { createData } from './open-data.ts'
 import { type OpenUsage, openUsage } from './open-usage.ts'
 import { resources } from './operations.ts'
@@ -110,8 +99,6 @@ export type OpenServices = {
   close(): Promise<void>
 }
 
-const upkeepMs = 60_000
-
 /** The base map, fonts and sprites that come with the service. */
 const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 
@@ -123,7 +110,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const fetchTools = fetchToolsInProcess(listener)
   const { usage, tileUse, ...counting } = openUsage(options)
   const agents = await openAgents({ ...options, ...counting, share, stream: egress.stream, bus, fetchTools })
-  const { authority, ...credentials } = createAuthority(options, share)
+  const { authority, ...credentials } = openAuthority(options, share)
   const styleCheck = createStyleCheck()
   const memoryThreads = createMemoryThreads(share)
   const data = createData({ ...options, ...counting, share, egress, memoryThreads })
@@ -180,20 +167,6 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
       await Promise.all([upkeep.flush(), usage.close()])
     },
   }
-}
-
-/** Writes behind what may be, such as the last use of keys, and sweeps what has ended. */
-function startUpkeep({ db, config, logger }: OpenOptions, { keys }: Authority, audit: AuditLog) {
-  const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
-  const flush = () => Promise.all([keys.flush(), audit.flush()]).catch(warning('key usage and audit were not written'))
-  const sweep = () => sweepEnded(db, config).catch(warning('ended sessions and old audit entries were not swept'))
-  const timer = setInterval(() => void Promise.all([flush(), sweep()]), upkeepMs).unref()
-  return { flush, pause: () => clearInterval(timer) }
-}
-
-async function sweepEnded(db: Db, { AUDIT_DAYS }: AppConfig): Promise<void> {
-  await sweepSessions(db, windowSeconds)
-  await sweepAudit(db, AUDIT_DAYS)
 }
 
 const storeOf = createStores(resources)
@@ -268,24 +241,6 @@ const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlot
   tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
 })
 
-/** Access: keys, tokens of users, and revocation. */
-function createAuthority({ db, secrets, config, logger }: Omit<ServiceOptions, 'about'>, share: MachineShare) {
-  const revocation = createRevocation({
-    db,
-    onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
-  })
-  const lifetimes = lifetimesOf(config)
-  const tokenKeys = createSigningKeys(db, secrets, lifetimes.accessToken)
-  const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
-  const keys = createKeyCache(db, revocation.recheck)
-  const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
-  const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
-  const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
-  const authority = { keys, bearers, revocation, noteRequest, limitRate }
-  const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
-  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, audit }
-}
-
 type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
   Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'share' | 'onError'>
 
@@ -318,8 +273,3 @@ function createMessages({ db, secrets, logger, config, egress, onDelivered }: Me
   sending.start()
   return { mailer, deliveries, close: sending.close }
 }
-
-const lifetimesOf = (config: AppConfig) => ({
-  ...{ accessToken: config.ACCESS_TOKEN_TTL, refreshToken: config.REFRESH_TOKEN_TTL },
-  ...{ resetToken: config.RESET_TOKEN_TTL, verifyToken: config.VERIFY_TOKEN_TTL },
-})

@@ -47,16 +47,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
       DELETE FROM svc.arriving_uploads WHERE id IN (
         SELECT id FROM svc.arriving_uploads
         WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second' FOR UPDATE SKIP LOCKED)`)
-    const [row] = await tx.query<{ count: number; most: number | null }>(sql`
-      SELECT (SELECT (limits->>'unfinishedUploads')::float8 FROM svc.applications
-              WHERE id = ${applicationId}::uuid) AS most, ((SELECT count(*) FROM svc.uploads
-               WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
-            + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
-    const most = row?.most ?? maxWaiting
-    if ((row?.count ?? 0) >= most) {
-      const detail = `The application has ${most} unfinished uploads, its limit. Send this one when some have ended.`
-      throw overLimit('unfinishedUploads', most, detail, { headers: later })
-    }
+    await demandTurn(tx, applicationId, maxWaiting)
     const room = await quota.left(tx, id)
     if (declared > room || room <= 0) throw quotaExceeded(quota.bytes)
     await tx.query(sql`
@@ -116,6 +107,20 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
 }
 
 export type Arrive = ReturnType<typeof createArrivals>
+
+/** Refuses one more than the unfinished uploads that the application may have. */
+async function demandTurn(tx: Queryable, applicationId: string, maxWaiting: number): Promise<void> {
+  const [row] = await tx.query<{ count: number; most: number | null }>(sql`
+    SELECT (SELECT (limits->>'unfinishedUploads')::float8 FROM svc.applications
+            WHERE id = ${applicationId}::uuid) AS most, ((SELECT count(*) FROM svc.uploads
+             WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
+          + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
+  const most = row?.most ?? maxWaiting
+  if ((row?.count ?? 0) >= most) {
+    const detail = `The application has ${most} unfinished uploads, its limit. Send this one when some have ended.`
+    throw overLimit('unfinishedUploads', most, detail, { headers: later })
+  }
+}
 
 const later = { 'Retry-After': '10' }
 

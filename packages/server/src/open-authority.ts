@@ -1,0 +1,74 @@
+/** Creates what authentication needs, and what is written behind for it. */
+import type { FastifyBaseLogger } from 'fastify'
+import { createTokens } from './access/access-tokens.ts'
+import type { Caller } from './access/acl.ts'
+import type { Authority } from './access/authenticate.ts'
+import { createBearerCache } from './access/bearer-cache.ts'
+import { createKeyCache } from './access/key-cache.ts'
+import { createPasswords } from './access/passwords.ts'
+import { createRateLimit } from './access/rate-limit.ts'
+import { createRevocation } from './access/revocation.ts'
+import type { Secrets } from './access/secrets.ts'
+import { createSigningKeys } from './access/signing-keys.ts'
+import { sweepAudit } from './audit/retention.ts'
+import { windowSeconds } from './auth/login-attempts.ts'
+import { sweepSessions } from './auth/sessions.ts'
+import type { MachineShare } from './concurrency/machine-share.ts'
+import type { Config } from './config.ts'
+import { tenantSchema } from './databases/tenant-schema.ts'
+import type { Db } from './db/db.ts'
+import { type AuditLog, createAuditLog } from './http/audit-log.ts'
+
+type AuthorityOptions = {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly logger: FastifyBaseLogger
+  readonly config: Pick<
+    Config,
+    | 'ACCESS_TOKEN_TTL'
+    | 'AUDIT_DAYS'
+    | 'REFRESH_TOKEN_TTL'
+    | 'REQUESTS_PER_SECOND'
+    | 'RESET_TOKEN_TTL'
+    | 'VERIFY_TOKEN_TTL'
+  >
+}
+
+/** Access: keys, tokens of users, and revocation. */
+export function openAuthority({ db, secrets, config, logger }: AuthorityOptions, share: MachineShare) {
+  const revocation = createRevocation({
+    db,
+    onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
+  })
+  const lifetimes = lifetimesOf(config)
+  const tokenKeys = createSigningKeys(db, secrets, lifetimes.accessToken)
+  const tokens = createTokens(tokenKeys, secrets, lifetimes.accessToken)
+  const keys = createKeyCache(db, revocation.recheck)
+  const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
+  const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
+  const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
+  const authority = { keys, bearers, revocation, noteRequest, limitRate }
+  const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
+  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, audit }
+}
+
+const lifetimesOf = (config: AuthorityOptions['config']) => ({
+  ...{ accessToken: config.ACCESS_TOKEN_TTL, refreshToken: config.REFRESH_TOKEN_TTL },
+  ...{ resetToken: config.RESET_TOKEN_TTL, verifyToken: config.VERIFY_TOKEN_TTL },
+})
+
+const upkeepMs = 60_000
+
+/** Writes behind what may be, such as the last use of keys, and sweeps what has ended. */
+export function startUpkeep({ db, config, logger }: AuthorityOptions, { keys }: Authority, audit: AuditLog) {
+  const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
+  const flush = () => Promise.all([keys.flush(), audit.flush()]).catch(warning('key usage and audit were not written'))
+  const sweep = () => sweepEnded(db, config).catch(warning('ended sessions and old audit entries were not swept'))
+  const timer = setInterval(() => void Promise.all([flush(), sweep()]), upkeepMs).unref()
+  return { flush, pause: () => clearInterval(timer) }
+}
+
+async function sweepEnded(db: Db, { AUDIT_DAYS }: AuthorityOptions['config']): Promise<void> {
+  await sweepSessions(db, windowSeconds)
+  await sweepAudit(db, AUDIT_DAYS)
+}
