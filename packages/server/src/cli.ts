@@ -4,6 +4,7 @@ import { type Config, describeConfig, loadConfig } from './config.ts'
 import { serverAddress } from './console-link.ts'
 import { askControlSocket } from './control-socket.ts'
 import { StartError } from './errors.ts'
+import { masked } from './log.ts'
 import { openDatabase, openPlatform } from './platform.ts'
 import { type RunOptions, serve } from './serve.ts'
 
@@ -12,6 +13,9 @@ const usage = `Usage: npm start -- [command] [options]
 Commands
   serve                Run the server (the default)
                          --empty  without the sample that the first start makes
+  doctor               Check all that the server depends on, and say how to mend what is wrong; it changes nothing, may run
+                       beside the server, and ends with 1 if it found a fault
+                         --json  for programs
   migrate              Bring the database up to date and stop; keys are made by the first start
   keys [APPLICATION]   Show the keys of an application, by name or id; of all applications when none is named
   create-key           Make a key and show it:
@@ -41,6 +45,7 @@ const options = {
   description: { type: 'string' },
   'passphrase-file': { type: 'string' },
   check: { type: 'boolean' },
+  json: { type: 'boolean' },
 } as const
 
 /** Does what the command line asks for. Ends when that is done or `stop` says so. */
@@ -52,6 +57,7 @@ export async function run(
   const { values, positionals } = read(args)
   const [command = 'serve', ...rest] = positionals
   if (values.help) return console.log(usage)
+  if (command === 'doctor') return showDiagnosis(env, values.json ?? false)
   const config = loadConfig(env)
   if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false, ...options })
   if (command === 'migrate') return migrateOnly(config)
@@ -70,6 +76,14 @@ function read(args: readonly string[]) {
   } catch (error) {
     throw new StartError(`${(error as Error).message}\n\n${usage}`)
   }
+}
+
+/** Lazy, since nothing else needs the checks. */
+async function showDiagnosis(env: Readonly<Record<string, string | undefined>>, isJson: boolean): Promise<void> {
+  const { describeDiagnosis, diagnose } = await import('./doctor/doctor.ts')
+  const diagnosis = await diagnose(env)
+  console.log(masked(isJson ? JSON.stringify(diagnosis, undefined, 2) : describeDiagnosis(diagnosis)))
+  if (!diagnosis.isSound) process.exitCode = 1
 }
 
 async function migrateOnly(config: Config): Promise<void> {

@@ -25,7 +25,7 @@ try {
   if (workers > 1) process.exit(await supervise(workers))
   const { run } = await import('./cli.ts')
   await run(args, process.env, { stop: stop.signal, isTerminal, member })
-  process.exit(0)
+  process.exit()
 } catch (error) {
   const { masked } = await import('./log.ts')
   const isExpected = error instanceof Error && error.name === 'StartError'

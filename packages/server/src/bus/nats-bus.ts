@@ -77,7 +77,7 @@ function watchConnection(nats: NatsConnection): () => boolean {
   return () => isConnected && !nats.isClosed()
 }
 
-async function connectTo(url: string): Promise<NatsConnection> {
+export async function connectTo(url: string): Promise<NatsConnection> {
   const { username, password, protocol, host } = new URL(url)
   const credentials = password
     ? { user: decodeURIComponent(username), pass: decodeURIComponent(password) }

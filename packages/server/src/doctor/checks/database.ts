@@ -1,0 +1,164 @@
+import { statfs } from 'node:fs/promises'
+import pg from 'pg'
+import { missingMigrations } from '../../db/migrate.ts'
+import { compileSql, type Sql } from '../../db/sql.ts'
+import {
+  type Check,
+  codeOf,
+  type Database,
+  type Finding,
+  fault,
+  isPostgres,
+  megabytes,
+  messageOf,
+  ok,
+  warning,
+} from '../check.ts'
+
+const oldestServer = 150_000
+const fewestFreeBytes = 1024 ** 3
+
+/** PostgreSQL as a server: reachable, new enough, with PostGIS, room and a right clock. */
+export const databaseChecks: readonly Check[] = [
+  {
+    name: 'database',
+    applies: isPostgres,
+    async run({ config: { DATABASE_URL: url = '' } }) {
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+      client.on('error', () => {})
+      const place = `${client.host}:${client.port}`
+      try {
+        await client.connect()
+        const { rows } = await client.query(
+          'SELECT current_setting($1)::int AS number, current_setting($2) AS version',
+          ['server_version_num', 'server_version'],
+        )
+        const { number, version } = rows[0]
+        const text = `PostgreSQL ${version} at ${place}, database ${client.database}, as ${client.user}`
+        return number < oldestServer ? fault(`${text}: too old.`, 'Upgrade PostgreSQL to 15 or later.') : ok(text)
+      } catch (error) {
+        return unreachable(error, client, place)
+      } finally {
+        void client.end().catch(() => {})
+      }
+    },
+  },
+  {
+    name: 'postgis',
+    applies: isPostgres,
+    async run({ database }) {
+      const client = await database()
+      if (!client) return []
+      const { rows } = await client.query(`
+        SELECT default_version AS offered, installed_version AS installed,
+          (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS may
+        FROM pg_available_extensions WHERE name = 'postgis'`)
+      return judgePostgis(rows[0])
+    },
+  },
+  {
+    name: 'migrations',
+    applies: isPostgres,
+    async run({ database }) {
+      const client = await database()
+      if (!client) return []
+      const missing = await missingMigrations({ query: (statement) => queryOf(client, statement) })
+      if (missing.length === 0) return ok('All migrations are applied.')
+      return warning(`${missing.length} migrations are missing, the first is ${missing[0]}.`, 'npm start -- migrate')
+    },
+  },
+  {
+    name: 'connections',
+    applies: isPostgres,
+    async run({ database, config, workers }) {
+      const client = await database()
+      if (!client) return []
+      const { rows } = await client.query(
+        `SELECT current_setting('max_connections')::int AS most,
+           current_setting('superuser_reserved_connections')::int AS reserved`,
+      )
+      const pool = Math.max(config.DATABASE_POOL_SIZE, 2 * workers)
+      const needed = pool + config.TENANT_CONNECTIONS + config.TILE_CONNECTIONS + 10
+      const { most, reserved } = rows[0] as { most: number; reserved: number }
+      const text = `max_connections is ${most}; one replica with these settings needs ${needed}.`
+      if (most - reserved >= needed - 10 && most >= needed) return ok(text)
+      return warning(
+        text,
+        `ALTER SYSTEM SET max_connections = ${needed}; and restart PostgreSQL; or lower TENANT_CONNECTIONS. Multiply by the number of replicas.`,
+      )
+    },
+  },
+  {
+    name: 'database clock',
+    applies: isPostgres,
+    async run({ database }) {
+      const client = await database()
+      if (!client) return []
+      const before = Date.now()
+      const { rows } = await client.query('SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms')
+      const seconds = Math.abs(rows[0].ms - (before + Date.now()) / 2) / 1000
+      const text = `The clocks of PostgreSQL and of this machine differ by ${seconds.toFixed(1)} s.`
+      const mend = 'Synchronize both by NTP: timedatectl set-ntp true'
+      if (seconds > 30) return fault(`${text} Tokens and leases end at wrong times.`, mend)
+      return seconds > 2 ? warning(text, mend) : ok(text)
+    },
+  },
+  {
+    name: 'database disk',
+    applies: isPostgres,
+    async run({ database }) {
+      const client = await database()
+      if (!client) return []
+      const { rows } = await client
+        .query(`SELECT current_setting('data_directory', true) AS directory`)
+        .catch(() => ({ rows: [] }))
+      // Only where it is on this machine and may be looked at.
+      const room = rows[0]?.directory && (await statfs(rows[0].directory).catch(() => undefined))
+      if (!room) return []
+      const free = room.bavail * room.bsize
+      const text = `${megabytes(free)} are free for PostgreSQL in ${rows[0].directory}.`
+      return free < fewestFreeBytes ? warning(text, 'Make room, or enlarge the disk.') : ok(text)
+    },
+  },
+]
+
+async function queryOf<R>(database: Database, statement: Sql): Promise<R[]> {
+  const { text, values } = compileSql(statement)
+  return (await database.query(text, values)).rows as R[]
+}
+
+type Postgis = { offered: string; installed: string | null; may: boolean }
+
+function judgePostgis(found: Postgis | undefined): Finding {
+  if (!found) {
+    return fault(
+      'PostGIS is not installed on the database server.',
+      'Debian: apt-get install postgresql-16-postgis-3 (with the version of your server); then CREATE EXTENSION postgis;',
+    )
+  }
+  const { offered, installed, may } = found
+  if (installed !== null) {
+    return Number.parseInt(installed, 10) >= 3
+      ? ok(`PostGIS ${installed}`)
+      : fault(`PostGIS ${installed} is too old.`, 'ALTER EXTENSION postgis UPDATE; to version 3 or later')
+  }
+  if (may) return ok(`PostGIS ${offered} is there; the first start creates the extension.`)
+  return fault(
+    'The extension postgis is missing, and this role cannot create it.',
+    'As a superuser, in this database: CREATE EXTENSION postgis;',
+  )
+}
+
+function unreachable(error: unknown, { user, database }: pg.Client, place: string): Finding {
+  const role = user ?? ''
+  const mends: Record<string, string> = {
+    ECONNREFUSED: 'Start PostgreSQL, let it listen there (listen_addresses), or correct DATABASE_URL.',
+    ENOTFOUND: 'Correct the host in DATABASE_URL.',
+    '28P01': `Correct the password in DATABASE_URL, or: ALTER ROLE "${role}" PASSWORD '…';`,
+    '28000': `Let the role in: a line in pg_hba.conf such as "host ${database} ${role} ADDRESS/32 scram-sha-256", and SELECT pg_reload_conf();`,
+    '3D000': `CREATE DATABASE "${database}" OWNER "${role}";`,
+    '53300': 'ALTER SYSTEM SET max_connections to more, and restart PostgreSQL.',
+  }
+  const mend = mends[codeOf(error)] ?? 'Correct DATABASE_URL, or the network in between.'
+  return fault(`PostgreSQL at ${place} cannot be used: ${messageOf(error)}`, mend)
+}

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { createSecrets } from '../../access/secrets.ts'
+import type { Config } from '../../config.ts'
+import { tenantSchema } from '../../databases/tenant-schema.ts'
+import { type Check, codeOf, fault, isPostgres, messageOf, ok, warning } from '../check.ts'
+
+const closedCatalogs = 'packages/server/src/db/migrations/0010-closed-catalogs.sql'
+
+/** What the roles of PostgreSQL may do: that of the server enough, those of tenants little. */
+export const roleChecks: readonly Check[] = [
+  {
+    name: 'role',
+    applies: isPostgres,
+    async run({ database }) {
+      const client = await database()
+      if (!client) return []
+      const { rows } = await client.query(`
+        SELECT current_user AS name, current_database() AS database, rolsuper AS "isSuper", rolcreaterole AS "createsRoles",
+          to_regnamespace('svc') IS NOT NULL OR has_database_privilege(current_database(), 'CREATE') AS "mayCreate"
+        FROM pg_roles WHERE rolname = current_user`)
+      const { name, database: place, isSuper, createsRoles, mayCreate } = rows[0]
+      if (!isSuper && !createsRoles) {
+        return fault(
+          `The role ${name} may not create roles, and each application needs one.`,
+          `As a superuser: ALTER ROLE "${name}" CREATEROLE;`,
+        )
+      }
+      if (!mayCreate) {
+        return fault(
+          `The role ${name} may not create the schema svc.`,
+          `As a superuser: GRANT CREATE ON DATABASE "${place}" TO "${name}";`,
+        )
+      }
+      return ok(`The role ${name} may create roles and schemas.`)
+    },
+  },
+  {
+    name: 'catalogs',
+    applies: isPostgres,
+    async run({ database }) {
+      const client = await database()
+      if (!client) return []
+      const { rows } = await client.query(`
+        SELECT current_database() AS place, to_regnamespace('svc') IS NULL AS "isNew",
+          has_table_privilege('public', 'pg_catalog.pg_class', 'SELECT') AS "isOpen"`)
+      const { place, isNew, isOpen } = rows[0]
+      if (!isOpen) return ok('Tenants cannot read the catalogs.')
+      if (isNew)
+        return warning('The catalogs are open to tenants until a superuser has run the migrations.', migrateFirst)
+      return warning(
+        'The catalogs are open to tenants, because no superuser ran the migrations: only the check of their SQL hides them.',
+        `As a superuser: psql -d ${place} -f ${closedCatalogs}`,
+      )
+    },
+  },
+  {
+    name: 'tenant login',
+    applies: isPostgres,
+    async run({ database, config }) {
+      const client = await database()
+      if (!client) return []
+      const { rows } = await client
+        .query(`
+          SELECT a.id FROM svc.applications a JOIN pg_roles r ON r.rolname = 'app_' || replace(a.id::text, '-', '')
+          WHERE r.rolcanlogin ORDER BY a.created_at LIMIT 1`)
+        .catch(() => ({ rows: [] }))
+      const [found] = rows as { id: string }[]
+      if (!found) return []
+      return tryLogin(config, found.id)
+    },
+  },
+]
+
+const migrateFirst = 'Once, with the address of a superuser in DATABASE_URL: npm start -- migrate'
+
+/** As the server itself does it for the queries of an application. */
+async function tryLogin(config: Config, applicationId: string) {
+  const secret =
+    config.SECRET_KEY ?? (await readFile(join(config.DATA_DIR, 'secret.key'), 'utf8').catch(() => undefined))
+  if (secret === undefined) return []
+  const url = new URL(config.DATABASE_URL ?? '')
+  const role = tenantSchema(applicationId)
+  url.username = role
+  url.password = createSecrets(secret.trim()).derive(`tenant ${applicationId}`)
+  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return ok('Roles of applications can log in.')
+  } catch (error) {
+    // The first query of the application sets the password.
+    if (codeOf(error) === '28P01') return []
+    return fault(
+      `The role of an application cannot log in: ${messageOf(error)}`,
+      `In pg_hba.conf: "host ${url.pathname.slice(1)} all ADDRESS/32 scram-sha-256" for this machine, and SELECT pg_reload_conf();`,
+    )
+  } finally {
+    void client.end().catch(() => {})
+  }
+}
