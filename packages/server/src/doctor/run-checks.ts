@@ -3,7 +3,7 @@ import { type Check, type CheckContext, type Finding, fault, messageOf } from '.
 export type Line = Finding & { readonly name: string }
 
 /** A check that takes longer has found out enough. */
-export const limitMs = 10_000
+const limitMs = 10_000
 
 /** All checks at once, each within its time: one that hangs or fails stops no other. In the order of the list. */
 export async function runChecks(checks: readonly Check[], context: CheckContext, timeMs = limitMs): Promise<Line[]> {
