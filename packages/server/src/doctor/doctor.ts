@@ -83,10 +83,13 @@ function connectOnce(connectionString: string | undefined) {
 
 export function describeDiagnosis({ lines }: Diagnosis): string {
   const width = Math.max(...lines.map(({ name }) => name.length))
-  const count = (level: Line['level']): number => lines.filter((line) => line.level === level).length
+  const count = (level: Line['level'], plural = `${level}s`): string => {
+    const { length } = lines.filter((line) => line.level === level)
+    return `${length} ${length === 1 ? level : plural}`
+  }
   const texts = lines.map(({ level, name, text, mend }) => {
     const mending = mend ? `\n${' '.repeat(width + 11)}→ ${mend}` : ''
     return `${level.padEnd(7)}  ${name.padEnd(width)}  ${text}${mending}`
   })
-  return [...texts, '', `${count('ok')} ok, ${count('warning')} warnings, ${count('fault')} faults`].join('\n')
+  return [...texts, '', [count('ok', 'ok'), count('warning'), count('fault')].join(', ')].join('\n')
 }

@@ -190,12 +190,15 @@ type TraceOf = ReturnType<typeof traceOf>
 test('a collector that fails, hangs or is away fails no request, is logged once, and delays no stop', async () => {
   let answer: () => number | Promise<number> = () => 500
   const collector = await otlpCollector(() => answer())
-  const server = await tracedServer(collector.url, { OTEL_BSP_SCHEDULE_DELAY: '20', OTEL_METRIC_EXPORT_INTERVAL: '50' })
+  const server = await tracedServer(collector.url, {
+    ...{ OTEL_BSP_SCHEDULE_DELAY: '20', OTEL_METRIC_EXPORT_INTERVAL: '50', OTEL_EXPORTER_OTLP_PROTOCOL: '' },
+  })
   try {
     const complaints = () => server.output().split('traces or metrics were not exported').length - 1
     const ask = async () => assert.equal((await server.call('/api/v1/styles')).status, 200)
     await ask()
     await until(() => complaints() === 1)
+    assert.equal(collector.requests[0]?.headers['content-type'], 'application/x-protobuf', 'the default')
     answer = () => new Promise(() => {})
     const asked = collector.requests.length
     await until(async () => ask().then(() => collector.requests.length > asked))
