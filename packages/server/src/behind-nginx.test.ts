@@ -52,8 +52,8 @@ async function listen(http: Http): Promise<string> {
 
 function adapt(config: string, [first = '', other = '']: string[], address: string, directory: string): string {
   return config
-    .replace('10.0.0.11:8080', first)
-    .replace('10.0.0.12:8080', other)
+    .replace('graticule-1:8080', first)
+    .replace('graticule-2:8080', other)
     .replace('listen 80;', `listen ${address};`)
     .replace(/^ *(listen 443|ssl_certificate).*\n/gm, '')
     .replaceAll(/\/var\/(cache|log)\/nginx/g, directory)

@@ -13,9 +13,9 @@ import { raw } from './db/sql.ts'
 
 // One database is enough: PgBouncer stands before PostgreSQL.
 
-// With packaging/pgbouncer.ini: only addresses, files and the superuser's look-up of logins are other ones.
+// With packaging/pgbouncer.ini and .sql: only addresses, files and the name of the role are other ones.
 
-const example = new URL('../../../packaging/pgbouncer.ini', import.meta.url)
+const example = (file: string) => readFile(new URL(`../../../packaging/${file}`, import.meta.url), 'utf8')
 const skip = !process.env.TEST_DATABASE_URL && 'PgBouncer needs a server of PostgreSQL'
 
 let directory: string
@@ -27,9 +27,10 @@ const master = randomUUID()
 before(async () => {
   if (skip) return
   directory = await mkdtemp(join(tmpdir(), 'graticule-pooled-'))
-  config = await readFile(example, 'utf8')
+  config = await example('pgbouncer.ini')
   database = await testDatabase()
   await database.db.script(`CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD 'a password'`)
+  await database.db.script((await example('pgbouncer.sql')).replaceAll('TO pgbouncer;', `TO ${role};`))
 })
 after(async () => {
   if (skip) return

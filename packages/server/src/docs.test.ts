@@ -18,7 +18,7 @@ import { type HttpSink, httpSink } from '../testing/http-sink.ts'
 // Every command of the documentation, run as a reader would copy it: one shell for each page, from top to bottom.
 
 const root = resolve(import.meta.dirname, '../../..')
-const pages = ['README.md', ...globSync('docs/*.md', { cwd: root }).sort()]
+const pages = ['README.md', 'SECURITY.md', ...globSync('docs/*.md', { cwd: root }).sort()]
 /** Its commands need an agent that is served: agents/docs.test.ts runs them. */
 const agentsPage = 'docs/agents.md'
 const master = '0d3f1c52-6f0e-4c0f-9a3e-6f2b7a1c9d10'
@@ -115,6 +115,7 @@ const presence: Record<string, string> = {
   geopandas: "python3 -c 'import geopandas'",
   duckdb: 'command -v duckdb',
   docker: '[ -n "$DOCS_DOCKER" ] && docker info',
+  kubernetes: '[ -n "$DOCS_KUBERNETES" ] && kubectl version',
   // Starts a service of the machine, which no test does by itself.
   systemd: '[ -n "$DOCS_SYSTEMD" ]',
 }

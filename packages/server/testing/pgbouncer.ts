@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 /**
  * A PgBouncer before a database, and the address of that database through it. `config` is a whole configuration, of which
- * addresses, files and the question for logins are replaced.
+ * addresses and files are replaced.
  */
 export async function startPgBouncer(databaseUrl: string, config: string) {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-pgbouncer-'))
@@ -15,7 +15,6 @@ export async function startPgBouncer(databaseUrl: string, config: string) {
   const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
   const text = config
     .replace(/^graticule = .*$/m, `${url.pathname.slice(1)} = host=${url.hostname} port=${url.port} auth_user=${user}`)
-    .replace(/^auth_query = .*$/m, 'auth_query = SELECT rolname, rolpassword FROM pg_authid WHERE rolname = $1')
     .replace(/^auth_file = .*$/m, `auth_file = ${directory}/userlist.txt`)
     .replace(/^listen_(addr|port) = .*\n/gm, '')
   await writeFile(join(directory, 'pgbouncer.ini'), `${text}\nunix_socket_dir =\n`)
