@@ -139,6 +139,30 @@ describe('tiles through nginx', () => {
   })
 })
 
+test('a cache that obeys our headers keeps tiles of sources that say so, and no others, nor any of another version', async () => {
+  const port = (maps.app.http.server.address() as AddressInfo).port
+  const cdn = await startNginx(
+    (address, directory) => `
+      proxy_cache_path ${directory}/cdn keys_zone=cdn:1m;
+      server { listen ${address}; location / { proxy_pass http://127.0.0.1:${port}; proxy_cache cdn; add_header X-Cache $upstream_cache_status; } }`,
+  )
+  const headers = { 'cache-control': 'public, max-age=31536000, immutable' }
+  const open = await maps.tileSource({ source: dataset, minZoom: 0, maxZoom: 6, headers })
+  const { search } = new URL((await maps.get(`/tiles/${open}/index.json`)).json().tiles[0])
+  const twice = async (path: string): Promise<string | null> => {
+    const send = () => fetch(`${cdn.url}${path}`, { headers: { 'x-api-key': maps.tenant.developer } })
+    await (await send()).arrayBuffer()
+    const second = await send()
+    assert.equal(second.status, 200, path)
+    return cacheOf(second)
+  }
+  assert.equal(await twice(`/tiles/${open}/0/0/0.mvt${search}`), 'HIT')
+  assert.equal(await twice(`/tiles/${open}/0/0/0.mvt?tile-version=other`), 'MISS')
+  assert.equal(await twice(`/tiles/${id}/0/0/0.mvt`), 'MISS')
+  assert.equal(await twice('/api/v1/datasets'), 'MISS')
+  await cdn.stop()
+})
+
 test('through nginx a file arrives while it is sent', async () => {
   const before = askedFor('/uploads').length
   const boundary = 'graticule-boundary'
