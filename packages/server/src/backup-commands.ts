@@ -1,11 +1,12 @@
 // The commands `backup` and `restore`.
 import { existsSync } from 'node:fs'
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { startProgress } from '../bin/progress-line.js'
 import { createSecrets } from './access/secrets.ts'
 import { createArchive } from './backup/archive.ts'
 import { openDataFiles } from './backup/data-files.ts'
+import { copyDirectory } from './backup/database-copy.ts'
 import { readPassphrase } from './backup/passphrase.ts'
 import type { LeftOut } from './backup/records.ts'
 import { checkBackup, restoreBackup, type Summary } from './backup/restore.ts'
@@ -28,9 +29,6 @@ export type BackupOptions = {
   /** Only look at the archive. */
   readonly isCheck: boolean
 }
-
-/** The copy of the embedded database that a running server makes for a backup. */
-const copyDirectory = (directory: string): string => join(directory, 'database-copy')
 
 /** The text to show. */
 export async function runBackup(config: Config, options: BackupOptions, signal: AbortSignal): Promise<string> {
@@ -183,30 +181,6 @@ async function openEmbeddedSource(directory: string): Promise<Source> {
     await remove()
     throw error
   }
-}
-
-/** What a running server does for a backup. */
-export async function copyDatabase(db: Db, directory: string): Promise<string> {
-  const copy = copyDirectory(resolve(directory))
-  // What a backup that was killed has left. One that is under way has it open.
-  await rm(copy, { recursive: true, force: true })
-  const bytes = await bytesBelow(join(directory, 'database'))
-  await demandRoom(directory, bytes, 'a copy of the database, from which the backup is made,')
-  await db.copyFiles?.(copy)
-  return copy
-}
-
-async function bytesBelow(directory: string): Promise<number> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  let bytes = 0
-  for (const entry of entries) {
-    if (entry.isFile())
-      bytes += await stat(join(entry.parentPath, entry.name)).then(
-        ({ size }) => size,
-        () => 0,
-      )
-  }
-  return bytes
 }
 
 /** A table takes at least a twentieth of its size in an archive; less room cannot be enough. */

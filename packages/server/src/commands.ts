@@ -4,6 +4,7 @@ import { commandTrail, keyFingerprint, transactWithEntry, writeEntry } from './a
 import type { Secrets } from './access/secrets.ts'
 import { rotateSigningKey } from './access/signing-keys.ts'
 import { readPermissions } from './apikeys/permissions.ts'
+import { copyDatabase } from './backup/database-copy.ts'
 import { createConsoleLink } from './console-link.ts'
 import type { Db } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
@@ -37,10 +38,7 @@ export type CommandParts = {
 
 /** The text to show. */
 export async function runCommand({ db, secrets, address, directory }: CommandParts, command: Command): Promise<string> {
-  if (command.command === 'copy-database') {
-    const { copyDatabase } = await import('./backup-commands.ts')
-    return copyDatabase(db, directory)
-  }
+  if (command.command === 'copy-database') return copyDatabase(db, directory)
   if (command.command === 'create-key') return createKey(db, secrets, command)
   if (command.command === 'console') return showConsoleLink(db, address, command.application)
   if (command.command === 'rotate-token-key') {

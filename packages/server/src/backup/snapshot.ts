@@ -1,12 +1,15 @@
 // One consistent view of the database for a backup, while the server goes on.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db, Transaction } from '../db/db.ts'
-import { ident, joinSql, raw, sql } from '../db/sql.ts'
+import { ident, joinSql, quoted, raw, sql } from '../db/sql.ts'
 import { StartError } from '../errors.ts'
 import { tablesIn } from './tenant-catalog.ts'
 
-/** The schemas of applications, each with the names of its tables. */
-type Tenants = ReadonlyMap<string, readonly string[]>
+/** A table by its name, and by what changes when it is replaced or rewritten. */
+type Table = { readonly name: string; readonly oid: number; readonly file: number }
+
+/** The schemas of applications, each with its tables. */
+type Tenants = ReadonlyMap<string, readonly Table[]>
 
 export type Snapshot = {
   readonly tx: Transaction
@@ -20,8 +23,7 @@ const tries = 30
 /**
  * Runs `work` in one repeatable-read transaction. The tables are locked against removal (ACCESS SHARE) before the snapshot is
  * taken: a table that is replaced between the two would have no rows in it. Which tables there are is known only by looking, so
- * when one comes or goes in that moment all begins anew. Each tenant has a savepoint of its own: rolling back to it gives its
- * locks back as soon as its tables are copied, the last ones locked first.
+ * those that come in that moment are locked afterwards, and all begins anew if one of them was replaced meanwhile.
  */
 export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -42,31 +44,83 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
   }
 }
 
-class TablesMoved extends Error {}
+class TableReplaced extends Error {}
 
-/** A table that is gone, a lock timeout, or tables that have come. */
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
+
+/** A table or its schema is gone. */
+const isGone = (error: unknown): boolean => /^(42P01|3F000)$/.test(codeOf(error))
+
+/** A lock timeout, a deadlock, or a table that was replaced. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof TablesMoved || /^(42P01|3F000|55P03|40P01)$/.test(String((error as { code?: unknown }).code))
+  error instanceof TableReplaced || isGone(error) || /^(55P03|40P01)$/.test(codeOf(error))
 
+/**
+ * Each tenant has a savepoint of its own: rolling back to it gives its locks back as soon as its tables are copied, the last
+ * ones locked first. Tenants with tables that came late are copied before all others.
+ */
 async function lockAll(tx: Transaction, expected: Tenants, path: string): Promise<Snapshot> {
   await tx.script(`
     SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
     SET LOCAL lock_timeout = '10s'; SET LOCAL idle_in_transaction_session_timeout = 0;
     SET LOCAL statement_timeout = 0; SET LOCAL row_security = off; ${path}`)
-  const schemas = [...expected.keys()]
-  for (const [index, schema] of [...schemas.entries()].reverse()) {
+  const known = [...expected.keys()]
+  const locked = new Set<string>()
+  for (const [index, schema] of [...known.entries()].reverse()) {
     await tx.script(`SAVEPOINT tenant_${index}`)
-    const tables = (expected.get(schema) ?? []).map((name) => ident(schema, name))
-    if (tables.length > 0) await tx.query(sql`LOCK TABLE ${joinSql(tables, ', ')} IN ACCESS SHARE MODE`)
+    await lockKnown(tx, schema, expected.get(schema) ?? [], locked)
   }
   // The first query, which takes the snapshot.
   const found = await listTenants(tx)
-  if (JSON.stringify([...found]) !== JSON.stringify([...expected])) throw new TablesMoved()
+  const late = new Set<string>()
+  for (const [schema, tables] of found) {
+    const missed = tables.filter(({ name }) => !locked.has(`${schema}.${name}`))
+    if (missed.length > 0 || !expected.has(schema)) late.add(schema)
+    for (const table of missed) await lockLate(tx, schema, table)
+  }
   return {
     tx,
-    schemas,
-    release: (schema) => tx.script(`ROLLBACK TO SAVEPOINT tenant_${schemas.indexOf(schema)}`),
+    schemas: [...late, ...known.filter((schema) => found.has(schema) && !late.has(schema))],
+    async release(schema) {
+      if (!late.has(schema)) await tx.script(`ROLLBACK TO SAVEPOINT tenant_${known.indexOf(schema)}`)
+    },
   }
+}
+
+const lock = (tx: Transaction, schema: string, tables: readonly Table[]) =>
+  tx.query(
+    sql`LOCK TABLE ${joinSql(
+      tables.map(({ name }) => ident(schema, name)),
+      ', ',
+    )} IN ACCESS SHARE MODE`,
+  )
+
+/** All tables of a tenant at once, or those that are still there. */
+async function lockKnown(
+  tx: Transaction,
+  schema: string,
+  tables: readonly Table[],
+  locked: Set<string>,
+): Promise<void> {
+  if (tables.length === 0) return
+  await tx.script('SAVEPOINT attempt')
+  try {
+    await lock(tx, schema, tables)
+    for (const { name } of tables) locked.add(`${schema}.${name}`)
+  } catch (error) {
+    if (!isGone(error)) throw error
+    await tx.script('ROLLBACK TO SAVEPOINT attempt')
+    if (tables.length > 1) for (const table of tables) await lockKnown(tx, schema, [table], locked)
+  }
+}
+
+/** A table that the snapshot has: it must still be the same one. */
+async function lockLate(tx: Transaction, schema: string, table: Table): Promise<void> {
+  await lock(tx, schema, [table])
+  const [row] = await tx.query<{ isSame: boolean }>(sql`
+    SELECT to_regclass(${`${quoted(schema)}.${quoted(table.name)}`})::oid::int8 = ${table.oid}::int8
+      AND coalesce(pg_catalog.pg_relation_filenode(${table.oid}::int8::oid), 0)::int8 = ${table.file}::int8 AS "isSame"`)
+  if (!row?.isSame) throw new TableReplaced()
 }
 
 /** So that names which PostGIS has are written without their schema: it may be another one elsewhere. */
@@ -82,9 +136,10 @@ export async function searchPath(tx: Transaction): Promise<string> {
 async function listTenants(tx: Transaction): Promise<Tenants> {
   const [platform] = await tx.query(raw(`SELECT to_regclass('svc.applications') IS NOT NULL AS "isThere"`))
   if (!platform?.isThere) throw new StartError('There is nothing to back up: the database has not been set up yet.')
-  const rows = await tx.query<{ schema: string; tables: string[] }>(sql`
-    SELECT n.nspname AS schema, ARRAY(
-      SELECT c.relname::text FROM pg_catalog.pg_class c WHERE ${tablesIn(raw('n.oid'))} ORDER BY c.relname) AS tables
+  const rows = await tx.query<{ schema: string; tables: Table[] }>(sql`
+    SELECT n.nspname AS schema, coalesce((
+      SELECT json_agg(json_build_object('name', c.relname, 'oid', c.oid::int8, 'file', c.relfilenode::int8) ORDER BY c.relname)
+      FROM pg_catalog.pg_class c WHERE ${tablesIn(raw('n.oid'))}), '[]') AS tables
     FROM pg_catalog.pg_namespace n JOIN svc.applications a ON n.nspname = svc.tenant_name(a.id) ORDER BY n.nspname`)
   return new Map(rows.map(({ schema, tables }) => [schema, tables]))
 }
