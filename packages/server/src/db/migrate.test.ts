@@ -96,6 +96,32 @@ test('a database that is newer than the program is refused', async () => {
   await assert.rejects(migrate(db, directory), /newer than this server.*0010-third\.sql/)
 })
 
+test('a migration does not hold up others behind a long query: it gives up and tries again', {
+  skip: !process.env.TEST_DATABASE_URL,
+}, async () => {
+  await migrate(db, directory)
+  await file('0011-fourth.sql', 'ALTER TABLE svc.steps ADD COLUMN note text')
+  const ended = Promise.withResolvers<void>()
+  const reading = Promise.withResolvers<void>()
+  const longQuery = db.transaction(async (tx) => {
+    await tx.query(sql`SELECT FROM svc.steps`)
+    reading.resolve()
+    await ended.promise
+  })
+  await reading.promise
+  const patience = { lockMs: 50, tries: 3, pauseMs: 1 }
+  await assert.rejects(
+    migrate(db, directory, patience),
+    /0011-fourth\.sql cannot get the lock of a table.*Nothing was changed/,
+  )
+  const migrating = migrate(db, directory, { lockMs: 50, tries: 10_000, pauseMs: 20 })
+  // Reads pass between two tries, and the migration ends when the long query does.
+  for (let reads = 0; reads < 5; reads++) assert.deepEqual(await steps(), ['1', '2', '3'])
+  ended.resolve()
+  await longQuery
+  assert.deepEqual(await migrating, [11])
+})
+
 test('two migrations of one number are refused', async () => {
   await file('0002-other.sql', 'SELECT 1')
   await assert.rejects(migrate(db, directory), /0002-other\.sql and 0002-second\.sql have the same number/)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../errors.ts'
 import type { Db, Queryable } from './db.ts'
@@ -18,7 +19,11 @@ const lockNumber = 4_728_105
  * Brings the database to the state that this program knows, and returns the numbers of the migrations that it applied.
  * Each migration is one transaction that first takes the lock, so that replicas that start together apply each one once.
  */
-export async function migrate(db: Db, directory: string = migrationsDirectory): Promise<number[]> {
+export async function migrate(
+  db: Db,
+  directory: string = migrationsDirectory,
+  patience: Patience = usualPatience,
+): Promise<number[]> {
   const migrations = await readMigrations(directory)
   const present = await locked(db, async (tx) => {
     await tx.script(foundation)
@@ -26,11 +31,41 @@ export async function migrate(db: Db, directory: string = migrationsDirectory): 
   })
   const done: number[] = []
   for (const migration of migrations.filter(({ number }) => !present.has(number))) {
-    const applied = await locked(db, (tx) => apply(tx, migration, migrations))
+    const applied = await unlessLocked(migration, patience, () =>
+      locked(db, (tx) => apply(tx, migration, migrations, patience)),
+    )
     if (applied) done.push(migration.number)
   }
   return done
 }
+
+/** How long a migration waits for the lock of a table, and how often it tries again. */
+type Patience = { readonly lockMs: number; readonly tries: number; readonly pauseMs: number }
+
+/**
+ * Whoever waits for an exclusive lock holds up all that come later, behind a single long query. So a migration gives up soon,
+ * lets the others pass, and tries again: five minutes in all.
+ */
+const usualPatience: Patience = { lockMs: 2_000, tries: 50, pauseMs: 4_000 }
+
+async function unlessLocked<T>({ name }: Migration, patience: Patience, work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== '55P03') throw error
+      if (attempt === patience.tries) throw lockedFor(name, error)
+      await sleep(patience.pauseMs)
+    }
+  }
+}
+
+const lockedFor = (name: string, cause: unknown): StartError =>
+  new StartError(
+    `The migration ${name} cannot get the lock of a table that somebody uses all the time: a long query, a backup, or a ` +
+      'transaction that was left open (see pg_stat_activity). Nothing was changed. End it, and start again.',
+    { cause },
+  )
 
 /**
  * Brings an empty database to the state that another one was in, which had these migrations. An error if this program does not
@@ -81,9 +116,15 @@ export async function missingMigrations(
 }
 
 /** Whether it had to be applied. */
-async function apply(tx: Queryable, migration: Migration, known: readonly Migration[]): Promise<boolean> {
+async function apply(
+  tx: Queryable,
+  migration: Migration,
+  known: readonly Migration[],
+  { lockMs } = usualPatience,
+): Promise<boolean> {
   const applied = await check(tx, known)
   if (applied.has(migration.number)) return false
+  await tx.script(`SET LOCAL lock_timeout = ${lockMs}`)
   await tx.script(migration.text)
   const { number, name, checksum } = migration
   await tx.query(sql`INSERT INTO svc.migrations (number, name, checksum) VALUES (${number}, ${name}, ${checksum})`)
