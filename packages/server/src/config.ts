@@ -4,6 +4,7 @@ import { agentSettings } from './agent-settings.ts'
 import { dataSettings } from './data-settings.ts'
 import { StartError } from './errors.ts'
 import { seconds } from './setting-types.ts'
+import { storageSettings } from './storage-settings.ts'
 
 /** Every setting, as an environment variable. This table is the documentation too: `--help` prints it. */
 const settings = Type.Object({
@@ -68,6 +69,7 @@ const settings = Type.Object({
     default: 64,
     description: 'With less room than so many MiB left for DATA_DIR the health check is 503 storage_full; 0 never',
   }),
+  ...storageSettings,
   MASTER_API_KEY: Type.Optional(
     Type.String({
       format: 'uuid',

@@ -54,7 +54,7 @@ import type { ServerConfig } from './server-info/server-info.ts'
 import { type Storage, watchStorage } from './server-info/storage.ts'
 import type { Services } from './services.ts'
 import { createDirectoryStore } from './storage/directory-store.ts'
-import type { FileStore } from './storage/file-store.ts'
+import { openFileStore } from './storage/open-file-store.ts'
 import { style } from './styles/style.ts'
 import { createStyleCheck } from './styles/style-check.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -246,7 +246,7 @@ type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
 
 /** Files, tiles, and what maps need besides. */
 async function createMaps({ config, ...parts }: MapParts) {
-  const files: FileStore = createDirectoryStore(config.DATA_DIR)
+  const files = await openFileStore(config, parts.onError)
   const { TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
   const maxConnections = config.TILE_CONNECTIONS
   const overviewRebuildMs = config.OVERVIEW_REBUILD_SECONDS * 1000

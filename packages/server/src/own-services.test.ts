@@ -30,12 +30,14 @@ test('the database’s hosts are those that the driver connects to', () => {
   }
 })
 
-test('the broker, the mail server, functions, the collector, figures and the server itself are the platform’s own', () => {
+test('the broker, the mail server, functions, the collector, the file storage, figures and the server itself are the platform’s own', () => {
   const config = loadConfig({
     NATS_URL: 'nats://token@nats.internal',
     SMTP_URL: 'smtps://u:p@mail.internal',
     LAMBDA_ENDPOINT: 'http://[::1]:4566',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.internal:4318',
+    S3_BUCKET: 'maps',
+    S3_ENDPOINT: 'http://s3.internal:9000',
     METRICS_PORT: '9100',
     HOST: '0.0.0.0',
   })
@@ -47,6 +49,8 @@ test('the broker, the mail server, functions, the collector, figures and the ser
     { host: 'mail.internal', port: 465 },
     { host: '[::1]', port: 4566 },
     { host: 'collector.internal', port: 4318 },
+    { host: 's3.internal', port: 9000 },
+    { host: 'maps.s3.internal', port: 9000 },
     { host: '0.0.0.0', port: 9100 },
   ]
   assert.deepEqual(services(), named)

@@ -9,7 +9,16 @@ import type { OwnServices, ServiceAddress } from './egress/own-addresses.ts'
 
 type Settings = Pick<
   Config,
-  'DATABASE_URL' | 'NATS_URL' | 'SMTP_URL' | 'LAMBDA_ENDPOINT' | 'METRICS_PORT' | 'HOST' | 'BASE_URL' | 'TRUST_PROXY'
+  | 'DATABASE_URL'
+  | 'NATS_URL'
+  | 'SMTP_URL'
+  | 'LAMBDA_ENDPOINT'
+  | 'S3_ENDPOINT'
+  | 'S3_BUCKET'
+  | 'METRICS_PORT'
+  | 'HOST'
+  | 'BASE_URL'
+  | 'TRUST_PROXY'
 > &
   Partial<Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT'>>
 
@@ -29,6 +38,7 @@ export function ownServicesOf(config: Settings, listening: () => AddressInfo | s
   const named = [NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, config.OTEL_EXPORTER_OTLP_ENDPOINT]
     .filter((url) => url !== undefined)
     .map(serviceAt)
+  named.push(...storageHosts(config))
   if (METRICS_PORT !== undefined) named.push({ host: HOST, port: METRICS_PORT })
   return {
     database: DATABASE_URL === undefined ? [] : databaseHosts(DATABASE_URL),
@@ -37,6 +47,14 @@ export function ownServicesOf(config: Settings, listening: () => AddressInfo | s
       return own && typeof own === 'object' ? [...named, { host: own.address, port: own.port }] : named
     },
   }
+}
+
+/** The storage may answer at the bucket's own name too. Names that do not exist open and close nothing. */
+function storageHosts({ S3_ENDPOINT, S3_BUCKET }: Settings): ServiceAddress[] {
+  if (S3_ENDPOINT === undefined) return []
+  const { host, port } = serviceAt(S3_ENDPOINT)
+  const isAddress = parseAddress(host.replace(/^\[(.*)\]$/, '$1')) !== undefined
+  return isAddress ? [{ host, port }] : [host, `${S3_BUCKET}.${host}`].map((one) => ({ host: one, port }))
 }
 
 function serviceAt(text: string): ServiceAddress {

@@ -14,9 +14,9 @@ export type Answer = { status: number; body: any; headers: Headers }
 type File = { readonly name: string; readonly bytes: string | Uint8Array }
 
 /** A service on a database of its own. */
-export async function uploadApp(settings: Record<string, string> = {}) {
+export async function uploadApp(settings: Record<string, string> = {}, log?: (line: string) => void) {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-uploads-'))
-  const app: TestApp = await testApp({ DATA_DIR: directory, ...settings })
+  const app: TestApp = await testApp({ DATA_DIR: directory, ...settings }, log)
   return {
     ...(await openUploads(app, app.http, directory)),
     /**

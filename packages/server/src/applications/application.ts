@@ -74,13 +74,12 @@ export const applicationRemoval: Removal<ApplicationServices> = {
   prepare:
     async ({ entity: { id } }, { dataDirectory, files }) =>
     async (tx) => {
-      const uploads = await tx.query<{ id: string }>(
-        sql`SELECT id FROM svc.uploads
-            WHERE application_id = ${String(id)}::uuid AND status IN ('pending', 'processing')`,
-      )
+      const uploads = await tx.query<{ id: string; isWaiting: boolean }>(sql`
+        SELECT id, status IN ('pending', 'processing') AS "isWaiting" FROM svc.uploads
+        WHERE application_id = ${String(id)}::uuid`)
       return async () => {
         await removeNowOrLater(files, filesPrefix(String(id)))
-        for (const upload of uploads) await removeNowOrLater(files, uploadKey(upload.id))
+        for (const upload of uploads) if (upload.isWaiting) await removeNowOrLater(files, uploadKey(upload.id))
         // What is on this machine alone: files for DuckDB, and uploads that arrived here.
         const folders = [join('files', String(id)), ...uploads.map((upload) => join('uploads', upload.id))]
         for (const folder of folders) await rm(join(dataDirectory, folder), { recursive: true, force: true })
