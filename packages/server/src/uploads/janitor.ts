@@ -38,11 +38,16 @@ export async function tidyDirectories({ directory, db }: Pick<Parts, 'directory'
   }
 }
 
-/** By id, of those that have a record: whether the file is still needed. */
+/**
+ * By id, of those that have a record: whether the file is still needed. A file that arrives is, however long ago its last
+ * byte was written: S3 dates a multipart upload by its beginning.
+ */
 async function wantedOf(db: Db, ids: readonly string[]): Promise<Map<string, boolean>> {
   if (ids.length === 0) return new Map()
   const records = await db.query<{ id: string; isWanted: boolean }>(sql`
-    SELECT id, status IN ('pending', 'processing') AS "isWanted" FROM svc.uploads WHERE id = ANY(${ids}::uuid[])`)
+    SELECT id, status IN ('pending', 'processing') AS "isWanted" FROM svc.uploads WHERE id = ANY(${ids}::uuid[])
+    UNION ALL SELECT id, true FROM svc.arriving_uploads WHERE id = ANY(${ids}::uuid[])
+      AND heard_at > clock_timestamp() - ${incomingMs} * interval '1 millisecond'`)
   return new Map(records.map(({ id, isWanted }) => [id, isWanted]))
 }
 

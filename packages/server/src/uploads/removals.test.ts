@@ -9,6 +9,10 @@ import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { tidy } from './janitor.ts'
+import type { LoadingParts } from './loading-parts.ts'
+import { runArchive } from './run-archive.ts'
+import { UploadLost } from './upload-fault.ts'
+import type { Claimed } from './upload-state.ts'
 
 let uploads: UploadApp
 before(async () => {
@@ -33,9 +37,16 @@ async function folder(id: string, touchedAt: Date): Promise<void> {
 test('files without a record go when nobody has written to them for long, those of ended uploads at once', async () => {
   const ended = await uploadRecord(uploads.app.db, uploads.tenant.id, 'ended')
   const coming = randomUUID()
+  const slow = randomUUID()
+  await uploads.app.db.query(sql`
+    INSERT INTO svc.arriving_uploads (id, application_id, bytes) VALUES (${slow}::uuid, ${uploads.tenant.id}::uuid, 1)`)
+  await folder(slow, long)
   await folder(ended, new Date())
   await folder(randomUUID(), long)
   await folder(coming, new Date())
+  await tidyUp()
+  assert.deepEqual((await readdir(join(uploads.directory, 'uploads'))).sort(), [coming, slow].sort())
+  await uploads.app.db.query(sql`DELETE FROM svc.arriving_uploads WHERE id = ${slow}::uuid`)
   await tidyUp()
   assert.deepEqual(await readdir(join(uploads.directory, 'uploads')), [coming])
 })
@@ -163,6 +174,20 @@ test('with the last tile source of an uploaded archive goes its file', async () 
   assert.equal((await filesOf(uploads.tenant.id)).length, 1)
   assert.equal(await remove(`/api/v1/tilesources/${second.body.id}`), 200)
   assert.deepEqual(await filesOf(uploads.tenant.id), [])
+})
+
+test('a worker that has lost its upload leaves the archive that another one has published', async () => {
+  const { id, tileSourceId } = await uploads.upload(await archive())
+  const { db, services } = uploads.app
+  const { files, storage } = services.uploading
+  const source = join(uploads.directory, 'late')
+  await writeFile(source, (await archive()).bytes)
+  const parts = { db, files, storage, archiveMap: async () => ({ minZoom: 0, maxZoom: 0, extentLngLat: [0, 0, 1, 1] }) }
+  const late = { id, applicationId: uploads.tenant.id, claim: randomUUID(), fileName: 'a.pmtiles', options: {} }
+  const run = runArchive(parts as unknown as LoadingParts, late as unknown as Claimed, source, 'pmtiles')
+  await assert.rejects(run, UploadLost)
+  assert.deepEqual(await filesOf(uploads.tenant.id), [`${id}.pmtiles`])
+  assert.equal(await remove(`/api/v1/tilesources/${tileSourceId}`), 200)
 })
 
 test('with an application go its files', async () => {

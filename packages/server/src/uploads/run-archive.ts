@@ -6,7 +6,7 @@ import type { LoadingParts } from './loading-parts.ts'
 import { publishArchive } from './publish.ts'
 import { layerNameOf, ReadFault } from './readers/reader.ts'
 import { UploadFault } from './upload-fault.ts'
-import type { Claimed } from './upload-state.ts'
+import { type Claimed, holdsLease } from './upload-state.ts'
 
 /** Stores an uploaded tile archive unchanged among the application's files, and publishes a tile source for it. */
 export async function runArchive(
@@ -33,7 +33,8 @@ export async function runArchive(
     const facts = { ...found, attribution, name: called }
     await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
   } catch (error) {
-    await removeNowOrLater(parts.files, key)
+    // Whoever has taken the upload over may have published the file. What stays needlessly, the janitor removes.
+    if (await holdsLease(parts.db, upload).catch(() => false)) await removeNowOrLater(parts.files, key)
     throw error
   }
 }

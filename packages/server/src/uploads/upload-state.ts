@@ -153,6 +153,12 @@ export async function complete(
   if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
 }
 
+export async function holdsLease(db: Db, { id, claim }: Claimed): Promise<boolean> {
+  const rows = await db.query(sql`
+    SELECT id FROM svc.uploads WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
+  return rows.length > 0
+}
+
 /** Whether the upload is still unfinished. */
 export async function isWanted(db: Db, id: string): Promise<boolean> {
   const rows = await db.query(
