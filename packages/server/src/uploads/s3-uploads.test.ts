@@ -1,3 +1,4 @@
+// One database is enough: what is tested is where files are.
 import assert from 'node:assert/strict'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

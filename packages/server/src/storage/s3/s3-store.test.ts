@@ -1,7 +1,7 @@
 // One database is enough: there is none.
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
@@ -156,6 +156,11 @@ test('a local copy is made once, shared, and the least recently used go when the
   assert.equal(one.path, same.path)
   assert.equal(storage.proxy.requests - before, 3, 'two questions and one download')
   const second = await store.localFile('files/copies/b')
+  for (const [path, hours] of [
+    [one.path, 2],
+    [second.path, 1],
+  ] as const)
+    await utimes(path, new Date(Date.now() - hours * 3_600_000), new Date(Date.now() - hours * 3_600_000))
   assert.equal(await one.isReplaced(), false, 'marks it as used')
   await store.localFile('files/copies/c')
   assert.equal(await readFile(one.path, 'utf8'), 'a'.repeat(400))
