@@ -1,6 +1,7 @@
 // biome-ignore-all lint/performance/noBarrelFile: the entry of the package
 import { agentsGroup } from './groups/agents.ts'
 import { appconfigGroup } from './groups/appconfig.ts'
+import { auditGroup } from './groups/audit.ts'
 import { authGroup } from './groups/auth.ts'
 import { datasetsGroup } from './groups/datasets.ts'
 import { mapsGroup, tilesGroup } from './groups/maps.ts'
@@ -24,6 +25,7 @@ export { ApiError, type Fault } from './api-error.ts'
 export type { Params } from './crud.ts'
 export type { Feature, FeatureCollection, Geometry } from './geojson.ts'
 export type { AgentEvent, AgentQuestion } from './groups/agents.ts'
+export type { AuditPage } from './groups/audit.ts'
 export type { RowPage } from './groups/datasets.ts'
 export type { TileCoordinates } from './groups/maps.ts'
 export { UploadError, type UploadOptions } from './groups/uploads.ts'
@@ -51,6 +53,7 @@ export interface ClientOptions {
 
 /** The API, in groups. `apiKey`, `accessToken` and `refreshToken` may be set at any time. */
 export interface Client extends Session {
+  readonly audit: ReturnType<typeof auditGroup>
   readonly auth: ReturnType<typeof authGroup>
   readonly apiKeys: ReturnType<typeof apiKeysGroup>
   readonly applications: ReturnType<typeof applicationsGroup>
@@ -89,6 +92,7 @@ export function createClient(url: string, apiKey: string | null = null, options:
   })
   const send = sender.json
   return Object.assign(session, {
+    audit: auditGroup(sender),
     auth: authGroup(send, session, onTokens),
     apiKeys: apiKeysGroup(send),
     applications: applicationsGroup(send),

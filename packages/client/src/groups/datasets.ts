@@ -1,6 +1,7 @@
 import { changeable, creatable, type Params, readable } from '../crud.ts'
 import type { FeatureCollection } from '../geojson.ts'
 import { readRows } from '../json-rows.ts'
+import { nextCursor } from '../next-cursor.ts'
 import { path } from '../request.ts'
 import type { Sender } from '../send.ts'
 import type {
@@ -50,12 +51,6 @@ export interface RowPage<Row> {
 }
 
 const root = '/api/v1/datasets'
-
-/** The cursor in the URL of a `Link` header. */
-function nextCursor(link: string | null): string | null {
-  const [, address = ''] = /<([^>]*)>\s*;\s*rel="?next\b/.exec(link ?? '') ?? []
-  return new URLSearchParams(address.slice(address.indexOf('?') + 1)).get('cursor')
-}
 
 export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
   const query = (id: string, json: DatasetQuery = {}, params: QueryParams<string> = {}) =>

@@ -9,7 +9,7 @@ import { declined, type Ending, failure, readEnding, workerFailure } from './out
 import type { CancelReason, Invoke, Message } from './protocol.ts'
 import { entryOf, invokeFrame, isRemembered, type Question } from './question.ts'
 import { createSurrogateJoiner, type SurrogateJoiner } from './surrogate-pairs.ts'
-import { uuidV7 } from './uuid-v7.ts'
+import { uuidV7 } from '../access/uuid-v7.ts'
 
 /** The receiver of an answer. `fail` or `done` is called exactly once, even after the client has disconnected. */
 export type Client = {

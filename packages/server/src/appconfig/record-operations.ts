@@ -44,7 +44,7 @@ const createRecord = operationUsing<BaseServices>()({
         ON CONFLICT (application_id) DO UPDATE SET config = EXCLUDED.config,
           revision = appconfig.revision + 1, updated_at = date_trunc('milliseconds', clock_timestamp())`
     if (trail) trail.changed = ['config']
-    const stored = await changeWithEntry(services.db, trail, put, raw('revision'), record).catch(rethrowRefusal)
+    const stored = await changeWithEntry(services.db, trail, put, raw('application_id'), record).catch(rethrowRefusal)
     if (trail && stored.length > 0) trail.isWritten = true
     const { entity } = await getEntity({ resource: appConfig, services }, scope, id)
     return { headers: { location: `${appConfig.path}/${id}` }, body: entity }

@@ -174,7 +174,7 @@ export async function changeUser(
   changed: readonly string[],
 ): Promise<boolean> {
   if (trail) trail.changed = changed
-  const rows = await changeWithEntry(db, trail, update, raw('id'), userRow)
+  const rows = await changeWithEntry(db, trail, update, raw('id, application_id'), userRow)
   if (trail && rows.length > 0) trail.isWritten = true
   return rows.length > 0
 }

@@ -124,7 +124,7 @@ async function writeNoted(db: Db, batch: readonly Noted[]): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.audit (at, action, actor_type, actor_id, user_id, status, request_id, address, user_agent, changed,
       target_type, target_id, application_id)
-    SELECT date_trunc('milliseconds', clock_timestamp() - make_interval(secs => age / 1000.0)), action, actor_type, actor_id,
+    SELECT clock_timestamp() - make_interval(secs => age / 1000.0), action, actor_type, actor_id,
       user_id, status, request_id, address, user_agent, '{}', target_type, ${knownTarget}, application_id
     FROM jsonb_to_recordset(${json(rows)}) AS e(age integer, action text, actor_type text, actor_id text, user_id bigint,
       status smallint, request_id text, address text, user_agent text, target_type text, target_id text,

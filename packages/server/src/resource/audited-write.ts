@@ -2,7 +2,7 @@
 import type { Scope } from '../access/acl.ts'
 import { type AboutRow, changeWithEntry, fingerprintSql, type Trail } from '../access/audit-trail.ts'
 import type { Db, Queryable, Row } from '../db/db.ts'
-import { ident, type Sql, sql } from '../db/sql.ts'
+import { ident, joinSql, type Sql, sql } from '../db/sql.ts'
 import type { Entity, Resource, Store } from './resource.ts'
 
 /** Runs a statement that changes one row of the resource. `change` ends before its RETURNING. */
@@ -36,6 +36,15 @@ const aboutRow = ({ identity, tenantColumn, fields }: Resource): AboutRow => ({
   id: identity.sqlType === 'bytea' ? fingerprintSql(ident(identity.column)) : sql`${ident(identity.column)}::text`,
   name: fields.name && ident(fields.name.column),
 })
+
+/** The columns that the entry needs, for a statement that returns not the whole record. */
+export const aboutColumns = ({ identity, tenantColumn, fields }: Resource): Sql => {
+  const columns = new Set([identity.column, tenantColumn, ...(fields.name ? [fields.name.column] : [])])
+  return joinSql(
+    [...columns].map((column) => ident(column)),
+    ', ',
+  )
+}
 
 /** A master key may name a record of any application: the entry is that application’s. */
 export function noteRecord(trail: Trail, { id, applicationId, name }: Entity): void {

@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Queryable, Row } from '../db/db.ts'
 import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { markWritten, noteRecord, writeIn, writeNow } from './audited-write.ts'
+import { aboutColumns, markWritten, noteRecord, writeIn, writeNow } from './audited-write.ts'
 import { rethrowRefusal, rethrowWriteRefusal } from './constraint-errors.ts'
 import type { ListQuery } from './list-query.ts'
 import { type Removal, removeWith } from './removal.ts'
@@ -167,7 +167,7 @@ export async function removeEntity<S extends BaseServices>(
   const removing = await removal?.prepare({ entity, query, scope }, store.services)
   const where = and([one(resource, scope, id, view), atRevision(expected)])
   const remove = async (on: Queryable): Promise<number> =>
-    (await writeIn(on, store, scope, sql`DELETE FROM ${table(resource)} WHERE ${where}`, raw('1 AS gone'))).length
+    (await writeIn(on, store, scope, sql`DELETE FROM ${table(resource)} WHERE ${where}`, aboutColumns(resource))).length
   const removed = removing
     ? await removeWith(db, sql`SELECT FROM ${table(resource)} WHERE ${where} FOR UPDATE`, remove, removing)
     : { count: await remove(db).catch(rethrowRefusal) }
@@ -198,7 +198,7 @@ export async function updateJson(
   const view = await viewFor(store, scope)
   const update = sql`UPDATE ${table(resource)} SET ${ident(column)} = ${next}, ${touched}
     WHERE ${and([one(resource, scope, id, view), atRevision(expected)])}`
-  const returning = sql`${shownAs(column, view?.columns)} AS value, revision`
+  const returning = sql`${shownAs(column, view?.columns)} AS value, revision, ${aboutColumns(resource)}`
   const [row] = await writeNow<JsonStored>(db, store, scope, update, returning).catch(rethrowRefusal)
   if (!row) return explainMiss(store, scope, id)
   changed(store)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
 import { changeWithEntry, transactWithEntry } from '../access/audit-trail.ts'
-import { json, raw, sql } from '../db/sql.ts'
+import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { report } from '../events.ts'
 import { lastSegment } from '../http/file-name.ts'
@@ -25,7 +25,7 @@ import type { StatusWatch } from './status-watch.ts'
 import type { StorageQuota } from './storage-quota.ts'
 import { type UploadFormFields, upload } from './upload.ts'
 import { type FaultDto, faultOf, UploadFault } from './upload-fault.ts'
-import { now, uploadRow } from './upload-state.ts'
+import { now, uploadColumns, uploadRow } from './upload-state.ts'
 
 export type UploadOperationsOptions = {
   /** DATA_DIR */
@@ -223,7 +223,7 @@ const remove = operation({
     const cancel = sql`
         UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, ${touched}
         WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing')`
-    const [cancelled] = await changeWithEntry(services.db, scope.trail, cancel, raw('id'), uploadRow)
+    const [cancelled] = await changeWithEntry(services.db, scope.trail, cancel, uploadColumns, uploadRow)
     if (cancelled && scope.trail) scope.trail.isWritten = true
     if (!cancelled) {
       await removeEntity(store, scope, id, 'any')

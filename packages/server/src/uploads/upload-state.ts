@@ -25,7 +25,8 @@ export type Claimed = Lease & {
 
 export type LayerWarning = Warning & { layer?: string }
 
-/** What the audit log says of an upload. */
+/** What the audit log says of an upload, and the columns that tell it. */
+export const uploadColumns = raw('id, application_id, file_name')
 export const uploadRow = {
   applicationId: raw('application_id'),
   id: raw('id::text'),
@@ -90,7 +91,7 @@ export async function giveUp(db: Db): Promise<{ id: string; applicationId: strin
   const update = sql`
     UPDATE svc.uploads SET status = 'failed', error = ${json(error)}, worker = NULL, finished_at = ${now}, ${touched}
     WHERE (status = 'pending' OR ${isLeft}) AND attempts >= ${maxAttempts}`
-  const returning = raw('id, application_id AS "applicationId", options')
+  const returning = sql`${uploadColumns}, application_id AS "applicationId", options`
   return changeWithEntry(db, systemTrail('uploads.fail', failed), update, returning, uploadRow)
 }
 
@@ -131,7 +132,7 @@ export async function fail(db: Db, { id, claim }: Claimed, error: FaultDto, warn
     UPDATE svc.uploads SET status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)},
       finished_at = ${now}, ${touched}
     WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`
-  await changeWithEntry(db, systemTrail('uploads.fail', failed), update, raw('id'), uploadRow)
+  await changeWithEntry(db, systemTrail('uploads.fail', failed), update, uploadColumns, uploadRow)
 }
 
 /** Runs in the publishing transaction: afterwards no other worker can end the upload differently. */
@@ -149,7 +150,7 @@ export async function complete(
       results = ${json(results)}, warnings = ${json(warnings)}, dataset_id = ${first?.datasetId ?? null}::uuid,
       tile_source_id = ${first?.tileSourceId ?? null}::uuid, feature_count = ${total}::bigint, finished_at = ${now}, ${touched}
     WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`
-  const rows = await changeWithEntry(tx, systemTrail('uploads.complete'), update, raw('id'), uploadRow)
+  const rows = await changeWithEntry(tx, systemTrail('uploads.complete'), update, uploadColumns, uploadRow)
   if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
 }
 

@@ -8,10 +8,11 @@ $$;
 -- application, user or key stay, for master keys, until the retention ends.
 CREATE TABLE svc.audit (
   id uuid NOT NULL DEFAULT svc.time_ordered_id(),
-  at timestamptz NOT NULL DEFAULT date_trunc('milliseconds', clock_timestamp()),
+  -- Milliseconds, as programs can say them.
+  at timestamptz(3) NOT NULL DEFAULT clock_timestamp(),
   -- Null for what concerns no application.
   application_id uuid,
-  actor_type text NOT NULL CHECK (actor_type IN ('key', 'user', 'master', 'anonymous', 'command', 'system')),
+  actor_type text NOT NULL,
   -- The fingerprint of the key, which is a credential itself.
   actor_id text,
   user_id bigint,
