@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type TSchema } from 'typebox'
 import { denied, includesPower, keyTypes, type Permissions, type Power, type Scope } from '../access/acl.ts'
+import { fingerprintOf } from '../access/audit-trail.ts'
 import { lesserPowers } from '../access/auth-metadata.ts'
 import { isUuid } from '../access/credentials.ts'
 import type { KeyCache } from '../access/key-cache.ts'
@@ -58,6 +59,12 @@ export const apiKey = defineResource({
     allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
       mode: 'createOnly',
       queryable: false,
+    }),
+    fingerprint: field('string', Type.String({ description: 'The first digits of its SHA-256, as in the audit log' }), {
+      mode: 'readOnly',
+      queryable: false,
+      column: 'hash',
+      read: ({ hash }) => fingerprintOf(hash as Uint8Array),
     }),
     lastUsedAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'readOnly' }),
   },
