@@ -85,6 +85,20 @@ test('server.usage is what the application of the key uses', async () => {
   assert.deepEqual([usage?.applicationId, others], [server.tenant.id, []])
 })
 
+test('client.audit lists, pages and exports the audit log', async () => {
+  const { id } = await client.styles.create({ name: 'Chart', style: { version: 8, sources: {}, layers: [] } })
+  await client.styles.delete(id)
+  const filter = { targetId: id }
+  const actions = (await client.audit.list({ filter })).map(({ action }) => action)
+  assert.deepEqual(actions, ['styles.delete', 'styles.create'])
+  const { entries, next } = await client.audit.page({ filter, limit: 1 })
+  assert.equal(entries[0]?.action, 'styles.delete')
+  const last = await client.audit.page({ filter, limit: 1, cursor: next ?? '' })
+  assert.deepEqual([last.entries[0]?.action, last.next], ['styles.create', null])
+  const file = await client.audit.export('csv', { filter, fields: ['action'] })
+  assert.equal(await file.text(), 'action\r\nstyles.delete\r\nstyles.create\r\n')
+})
+
 test('client.tileSources, tiles, styles and maps send the requests of their operations', async () => {
   const source = "SELECT 1 AS id, 'Null' AS name, ST_SetSRID(ST_Point(1, 1), 4326) AS geom"
   const dataset = await client.datasets.create({ type: 'sql', name: 'Point', source })
