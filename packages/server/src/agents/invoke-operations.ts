@@ -39,7 +39,7 @@ export const createKnownAgents = (services: BaseServices): RecordCache<Agent> =>
   createRecordCache({ resource: agentResource, services }, ({ entity }) => entity as unknown as Agent)
 
 const common = {
-  audit: 'Invocations have a history of their own.',
+  audit: { none: 'Invocations have a history of their own.' },
   access: { class: 'agents', level: 'execute' },
   method: 'POST',
   body: callSchema,

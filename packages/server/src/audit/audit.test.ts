@@ -322,3 +322,26 @@ test('no secret is ever in the log', async () => {
     assert.ok(dump.includes(`"${action}"`), action)
   for (const secret of [...secrets, canary.slice(7)]) assert.ok(!dump.includes(secret), secret)
 })
+
+test('reading mail, or a user whose one-time token is shown, leaves an entry; other reads leave none', async () => {
+  const user = await app.user(own.id)
+  const address = `/api/v1/auth/users/${user.id}`
+  const list = `/api/v1/auth/users?filter[email]=${user.email}`
+  assert.deepEqual(await entriesOf(await app.call('GET', address, { key: own.developer })), [])
+  await app.call('POST', '/api/v1/auth/requestpasswordreset', {
+    key: null,
+    body: { email: user.email, applicationId: own.id, redirectUrl: 'http://localhost:3000/' },
+  })
+  for (const url of [address, list]) {
+    const shown = await app.call('GET', url, { key: own.developer })
+    assert.match(JSON.stringify(shown.body), /"passwordResetToken":"[^"]/)
+    const [entry] = await entriesOf(shown, own.developer)
+    assert.equal(entry.action, url === list ? 'users.list' : 'users.get')
+    assert.deepEqual(await entriesOf(await app.call('GET', url, { key: own.public })), [], 'it saw no token')
+  }
+  const key = await app.key(own.id, { '*': { '*': '*' } }, { type: 'user', userId: user.id })
+  const joined = await app.call('GET', `/api/v1/apikeys/${key}?join=user`, { key: own.developer })
+  assert.equal(joined.body.user.id, user.id)
+  assert.equal(joined.body.user.passwordResetToken, '', 'a join shows no token')
+  assert.equal((await entriesOf(await app.call('GET', '/api/v1/outbox')))[0].action, 'outbox.list')
+})

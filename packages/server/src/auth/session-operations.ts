@@ -70,7 +70,7 @@ export function checkPassword(
 
 const refresh = operation({
   id: 'auth.refresh',
-  audit: 'It continues a session, whose login has an entry.',
+  audit: { none: 'It continues a session, whose login has an entry.' },
   method: 'POST',
   path: '/api/v1/auth/refresh',
   summary: 'Get a new access token',

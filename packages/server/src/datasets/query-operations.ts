@@ -134,7 +134,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
   operation({
     ...common,
     id: 'datasets.queryAdvanced',
-    audit: 'It only reads.',
+    audit: { none: 'It only reads.' },
     weight: queryWeight,
     method: 'POST',
     summary: 'Query a dataset, with groups, samples and distinct rows',

@@ -39,7 +39,7 @@ const maxUserAgent = 255
 
 /** Whether the log has an entry for it. */
 export const isAudited = ({ method, audit }: Pick<DeclaredOperation, 'method' | 'audit'>): boolean =>
-  audit === undefined ? method !== 'GET' : typeof audit === 'boolean'
+  audit === undefined ? method !== 'GET' : typeof audit !== 'object'
 
 export function createAuditLog(db: Db, onError: (error: unknown) => void): AuditLog {
   const bounds = createBounds(maxPerMinute)
@@ -65,6 +65,7 @@ export function createAuditLog(db: Db, onError: (error: unknown) => void): Audit
 
   function note(trail: Trail, status: number): void {
     const { actor, applicationId } = trail
+    if (trail.isMoot) return
     if (actor.type === 'anonymous' && applicationId === null) return
     if (waiting.length >= maxWaiting || !bounds.take(actor.id ?? `application ${applicationId}`)) {
       dropped++
@@ -76,7 +77,7 @@ export function createAuditLog(db: Db, onError: (error: unknown) => void): Audit
 
   return {
     async finish(trail) {
-      if (trail.isWritten) return
+      if (trail.isWritten || trail.isMoot) return
       if (trail.actor.type === 'anonymous') note(trail, trail.status)
       else await writeEntry(db, trail)
       trail.isWritten = true
@@ -141,6 +142,7 @@ export function trailOf(operation: DeclaredOperation, request: FastifyRequest): 
   const userAgent = headers['user-agent']?.slice(0, maxUserAgent).toWellFormed().replaceAll('\0', '') ?? null
   const { id } = request.params as { id?: string }
   const trail = openTrail(operation.id, { origin: { requestId, address, userAgent }, status: operation.success.status })
+  trail.isMoot = operation.audit === 'ifSecret'
   if (id !== undefined) trail.target = { ...trail.target, id: targetId(trail.target.type, id) }
   return trail
 }

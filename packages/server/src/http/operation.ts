@@ -90,10 +90,10 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   /** Admits the tool token of an invocation in place of a key. */
   readToolToken?: (token: string, services: S) => ReturnType<ReadToolToken>
   /**
-   * The audit log has an entry for every operation that is no GET, and for a GET where this is true. A text says why an
-   * operation has none.
+   * The audit log has an entry for every operation that is no GET, and for a GET where this is true, or `ifSecret` and its
+   * answer shows a secret. `none` says why an operation has no entry.
    */
-  audit?: true | string
+  audit?: true | 'ifSecret' | { readonly none: string }
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
   /** What a request counts for the rate limit of its key: 1 by default, of a tile a fifth, of a query four. */

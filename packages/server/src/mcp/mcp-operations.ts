@@ -28,7 +28,7 @@ const rpcFailure = Type.Object({
 export const mcpOperations: readonly Operation<McpServices>[] = [
   operationUsing<McpServices>()({
     id: 'mcp.call',
-    audit: 'Its tools only read.',
+    audit: { none: 'Its tools only read.' },
     method: 'POST',
     path: '/api/v1/mcp',
     summary: 'Use datasets as tools (Model Context Protocol)',

@@ -2,8 +2,9 @@
 import type { Scope } from '../access/acl.ts'
 import { type AboutRow, changeWithEntry, fingerprintSql, type Trail } from '../access/audit-trail.ts'
 import type { Db, Queryable, Row } from '../db/db.ts'
-import { ident, joinSql, type Sql, sql } from '../db/sql.ts'
+import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import type { Entity, Resource, Store } from './resource.ts'
+import type { Columns } from './rows.ts'
 
 /** Runs a statement that changes one row of the resource. `change` ends before its RETURNING. */
 export async function writeNow<R extends Row>(
@@ -45,6 +46,23 @@ export const aboutColumns = ({ identity, tenantColumn, fields }: Resource): Sql 
     ', ',
   )
 }
+
+const secretColumns = ({ fields }: Resource): string[] =>
+  Object.values(fields).flatMap(({ isSecret, column }) => (isSecret ? [column] : []))
+
+/** What the log says of reading the records of a resource. */
+export const auditOfReads = (resource: Resource): 'ifSecret' | undefined =>
+  secretColumns(resource).length > 0 ? 'ifSecret' : undefined
+
+/** Rows that are shown to the caller: where one holds a secret, the read has an entry. */
+export function noteShown({ trail }: Scope, resource: Resource, rows: readonly Row[]): void {
+  if (trail?.isMoot && secretColumns(resource).some((column) => rows.some((row) => row[column] != null)))
+    trail.isMoot = false
+}
+
+/** Records that come by a join show no secrets: only reading them by themselves leaves an entry. */
+export const withoutSecrets = (resource: Resource): Columns =>
+  Object.fromEntries(secretColumns(resource).map((column) => [column, raw('NULL::text')]))
 
 /** A master key may name a record of any application: the entry is that application’s. */
 export function noteRecord(trail: Trail, { id, applicationId, name }: Entity): void {

@@ -5,6 +5,7 @@ import { and, type Sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { validator } from '../http/validate.ts'
+import { auditOfReads } from './audited-write.ts'
 import { changedFields, givenFields } from './changed-fields.ts'
 import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
@@ -61,6 +62,7 @@ function list<S extends BaseServices>(resource: Resource<S>, extras?: ListExtras
     method: 'GET',
     path: resource.path,
     summary: `List ${resource.name}`,
+    audit: auditOfReads(resource),
     query: extras ? Type.Object({ ...listSchema.properties, ...extras.parameters }) : listSchema,
     success: {
       status: 200,
@@ -97,6 +99,7 @@ function get<S extends BaseServices>(resource: Resource<S>): Operation<S> {
     method: 'GET',
     path: `${resource.path}/{id}`,
     summary: `Get one of the ${resource.name}`,
+    audit: auditOfReads(resource),
     query: selectionSchema,
     success: { status: 200, description: 'The record', schema: outputSchema(resource), headers: ['ETag'] },
     async handle({ request, caller, scope, services }, { params, query }) {

@@ -50,6 +50,8 @@ export type Field = {
   readonly isKeptOnReplace?: boolean
   /** The schema in request bodies, if it differs from the response; `prepare` converts. */
   readonly input?: TSchema
+  /** A secret, such as a one-time token: the audit log has an entry when an answer shows it. */
+  readonly isSecret?: boolean
   /** The SQL of a JSON value that no column of the table holds. */
   readonly select?: Sql
   /** Computes the value from the row, if the column does not hold it directly. */

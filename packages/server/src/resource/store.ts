@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Queryable, Row } from '../db/db.ts'
 import { and, ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import { aboutColumns, markWritten, noteRecord, writeIn, writeNow } from './audited-write.ts'
+import { aboutColumns, markWritten, noteRecord, noteShown, withoutSecrets, writeIn, writeNow } from './audited-write.ts'
 import { rethrowRefusal, rethrowWriteRefusal } from './constraint-errors.ts'
 import type { ListQuery } from './list-query.ts'
 import { type Removal, removeWith } from './removal.ts'
@@ -39,6 +39,7 @@ async function listBy<T>(
   const rows = await db.query(sql`
     SELECT ${selection(resource, query.fields, view?.columns)[form]} FROM ${table(resource)} WHERE ${where}
     ORDER BY ${query.order} LIMIT ${query.limit} OFFSET ${query.offset}`)
+  noteShown(scope, resource, rows)
   const page = rows.map((row) => read(resource, row, secrets, query.fields))
   // A page that is not full tells the total; only otherwise is counting worth a query.
   if (rows.length < query.limit && (rows.length > 0 || query.offset === 0)) {
@@ -82,10 +83,11 @@ async function getBy<T>(
   const { [form]: wanted } = selection(resource, fields, view?.columns)
   const [row] = await db.query(sql`SELECT ${wanted} FROM ${table(resource)} WHERE ${where}`)
   if (!row) throw absent(resource)
+  noteShown(scope, resource, [row])
   return read(resource, row, secrets, fields)
 }
 
-/** The records within reach whose `column` holds one of `keys`, each with that key. */
+/** The records within reach whose `column` holds one of `keys`, each with that key, for a join. */
 export async function findEntities(
   store: Store,
   scope: Scope,
@@ -95,8 +97,9 @@ export async function findEntities(
   const { db, resource, secrets } = partsOf(store)
   const view = await viewFor(store, scope)
   const where = and([sql`${ident(column)} = ANY(${keys})`, reach(resource, scope, view)])
+  const shown = { ...view, columns: { ...view?.columns, ...withoutSecrets(resource) } }
   const rows = await db.query(sql`
-    SELECT ${columns(resource, view)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
+    SELECT ${columns(resource, shown)}, ${ident(column)}::text AS join_key FROM ${table(resource)} WHERE ${where}
     ORDER BY created_at, ${ident(resource.identity.column)}`)
   return rows.map((row) => ({ key: String(row.join_key), entity: readRow(resource, row, secrets).entity }))
 }

@@ -22,6 +22,7 @@ const me = operationUsing<UserServices>()({
   method: 'GET',
   path: `${user.path}/me`,
   summary: 'Get the user that the access token speaks for',
+  audit: 'ifSecret',
   access: { class: 'auth', level: 'execute' },
   bearer: true,
   success: { status: 200, description: 'The user', schema: outputSchema(user) },

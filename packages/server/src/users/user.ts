@@ -20,6 +20,7 @@ const tokenField = (column: 'verification_token' | 'password_reset_token') =>
   field('string', Type.String({ description: tokenNote }), {
     mode: 'readOnly',
     queryable: false,
+    isSecret: true,
     column,
     read: (row, secrets) => openOneTimeToken(secrets, column, row.id, row[column]),
   })
