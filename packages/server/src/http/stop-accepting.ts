@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** In this time a client that is busy sends its next request, and learns from the answer that the connection ends. */
 const partingMs = 1_500
+/** The longest, for clients with many connections: they learn it of one after the other. */
+const longestMs = 10_000
 const lookMs = 50
 
 /**
@@ -12,8 +14,15 @@ const lookMs = 50
  */
 export async function stopAccepting(server: Server): Promise<void> {
   ListeningServer.prototype.close.call(server)
-  const end = performance.now() + partingMs
-  while (performance.now() < end && (await countConnections(server)) > 0) await sleep(lookMs)
+  const begun = performance.now()
+  let lastRequest = begun
+  const note = (): void => {
+    lastRequest = performance.now()
+  }
+  server.on('request', note)
+  const isParting = (): boolean => performance.now() < Math.min(lastRequest + partingMs, begun + longestMs)
+  while (isParting() && (await countConnections(server)) > 0) await sleep(lookMs)
+  server.off('request', note)
 }
 
 const countConnections = (server: Server): Promise<number> =>
