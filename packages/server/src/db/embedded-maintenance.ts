@@ -23,8 +23,8 @@ const mostChangedTable = `
   ORDER BY n_dead_tup + n_mod_since_analyze DESC LIMIT 1`
 
 export function createMaintenance(engine: Engine): Maintenance {
-  let lastStatement = Date.now()
-  let lastCheck = Date.now()
+  let lastStatement = performance.now()
+  let lastCheck = performance.now()
   let idle = true
   let checkpointAt: number | undefined
 
@@ -34,8 +34,8 @@ export function createMaintenance(engine: Engine): Maintenance {
   }
 
   async function checkpointIfDue(): Promise<void> {
-    if (Date.now() - lastCheck < checkEveryMs) return
-    lastCheck = Date.now()
+    if (performance.now() - lastCheck < checkEveryMs) return
+    lastCheck = performance.now()
     const position = Number(await value(`SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')`))
     checkpointAt ??= position + checkpointBytes
     if (position < checkpointAt) return
@@ -45,20 +45,20 @@ export function createMaintenance(engine: Engine): Maintenance {
 
   return {
     async afterStatement(result) {
-      lastStatement = Date.now()
+      lastStatement = performance.now()
       idle = result.status === 'I'
       // Inside somebody's transaction a query of ours could be its first one, which fixes its snapshot.
       if (idle) await checkpointIfDue()
     },
     async afterPieceOfCopy() {
-      lastStatement = Date.now()
+      lastStatement = performance.now()
       await checkpointIfDue()
     },
     afterReading() {
-      lastStatement = Date.now()
+      lastStatement = performance.now()
     },
     async whenIdle() {
-      if (!idle || Date.now() - lastStatement < idleAfterMs) return
+      if (!idle || performance.now() - lastStatement < idleAfterMs) return
       const table = await value(mostChangedTable)
       if (table !== undefined) await engine.query(`VACUUM (ANALYZE) ${table}`, [])
     },

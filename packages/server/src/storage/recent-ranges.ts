@@ -16,7 +16,7 @@ const generationMs = 30_000
 /** In each of two generations; an entry takes about 100 bytes. */
 const maxRanges = 5_000
 
-export function createRecentRanges(now: () => number = Date.now): RecentRanges {
+export function createRecentRanges(now: () => number = () => performance.now()): RecentRanges {
   let current = new Map<number, string>()
   let previous = new Map<number, string>()
   let begunAt = now()

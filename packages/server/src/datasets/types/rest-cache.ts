@@ -12,7 +12,7 @@ const defaultMaxBytes = 64 * 1024 * 1024
 const longestSeconds = 300
 
 /** The oldest entries are evicted first. */
-export function createRestCache({ maxBytes = defaultMaxBytes, now = Date.now } = {}): RestCache {
+export function createRestCache({ maxBytes = defaultMaxBytes, now = () => performance.now() } = {}): RestCache {
   const entries = new Map<string, CachedAnswer & { readonly size: number; readonly until: number }>()
   let bytes = 0
   const remove = (key: string) => {

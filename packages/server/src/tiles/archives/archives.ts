@@ -75,7 +75,7 @@ export function createArchives({ filesOf, fetch, max = 64 }: ArchivesOptions): A
   async function use<Result>(applicationId: string, uri: string, work: (archive: Archive) => Promise<Result>) {
     const key = `${applicationId} ${uri}`
     const known = kept.get(key)
-    if (known && Date.now() - known.checkedAt >= checkEveryMs && (await isReplaced(known))) drop(key, known)
+    if (known && performance.now() - known.checkedAt >= checkEveryMs && (await isReplaced(known))) drop(key, known)
     const entry = take(key, applicationId, uri)
     try {
       return await work(await entry.opening)
@@ -101,7 +101,7 @@ export function createArchives({ filesOf, fetch, max = 64 }: ArchivesOptions): A
 }
 
 function newEntry(opening: Promise<OpenArchive>): Kept {
-  const now = Date.now()
+  const now = performance.now()
   const entry: Kept = { opening, uses: 0, checkedAt: now, foundUnchangedAt: now, isDropped: false }
   const noteOpen = (archive: OpenArchive): void => {
     entry.archive = archive
@@ -111,15 +111,15 @@ function newEntry(opening: Promise<OpenArchive>): Kept {
 }
 
 async function isReplaced(entry: Kept): Promise<boolean> {
-  entry.checkedAt = Date.now()
+  entry.checkedAt = performance.now()
   const isStale = await (await entry.opening).isStale()
-  if (!isStale) entry.foundUnchangedAt = Date.now()
+  if (!isStale) entry.foundUnchangedAt = performance.now()
   return isStale
 }
 
 /** An archive that is open and was checked a moment ago. */
 function readableNow(entry: Kept | undefined): OpenArchive | undefined {
-  const now = Date.now()
+  const now = performance.now()
   const isTrusted = entry && now - entry.checkedAt < checkEveryMs && now - entry.foundUnchangedAt < trustMs
   return isTrusted ? entry.archive : undefined
 }

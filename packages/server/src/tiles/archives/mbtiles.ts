@@ -30,12 +30,12 @@ export async function openMbtiles(
   let distrustedUntil = 0
 
   async function ask(command: MbtilesCommand, signal?: AbortSignal) {
-    if (Date.now() < distrustedUntil)
+    if (performance.now() < distrustedUntil)
       throw new ApiError('query_timeout', 'The tile archive was too slow a moment ago. Try again shortly.')
     try {
       return await process.call(command, signal)
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'query_timeout') distrustedUntil = Date.now() + distrustMs
+      if (error instanceof ApiError && error.code === 'query_timeout') distrustedUntil = performance.now() + distrustMs
       throw error
     }
   }

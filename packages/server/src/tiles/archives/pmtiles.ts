@@ -46,7 +46,7 @@ export async function openPmtiles(source: ByteSource): Promise<OpenArchive> {
   }
 
   async function withEdition<Result>(work: (edition: Edition) => Promise<Result>): Promise<Result> {
-    if (Date.now() - edition.loadedAt > source.trustMs) await refresh()
+    if (performance.now() - edition.loadedAt > source.trustMs) await refresh()
     try {
       return await work(edition)
     } catch (error) {
@@ -75,7 +75,7 @@ async function load(source: ByteSource): Promise<Edition> {
     offset + length <= bytes.length ? bytes.subarray(offset, offset + length) : await read(offset, length),
   )
   const info = once(() => describe(source, { version, header }))
-  return { version, header, directories, loadedAt: Date.now(), info }
+  return { version, header, directories, loadedAt: performance.now(), info }
 }
 
 function parseHeader(bytes: Buffer): Header {

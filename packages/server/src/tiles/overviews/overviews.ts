@@ -173,7 +173,7 @@ async function factsOf(
 
 /** Waits until the table has not been written to for a while. */
 async function quiet(db: Db, { schema, name }: OwnTable, signal: AbortSignal): Promise<void> {
-  for (const end = Date.now() + maxQuietWaitMs; Date.now() < end; ) {
+  for (const end = performance.now() + maxQuietWaitMs; performance.now() < end; ) {
     const [row] = await db.query<{ ms: number | null }>(sql`
       SELECT (extract(epoch FROM clock_timestamp() - max(at)) * 1000)::float8 AS ms FROM svc.data_changes
       WHERE schema_name = ${schema} AND table_name = ${name}`)
