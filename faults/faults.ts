@@ -1,9 +1,14 @@
+import { busOutage } from './cases/bus-outage.ts'
+import { databaseClock, serverClock } from './cases/clock-jump.ts'
 import { connections } from './cases/connections.ts'
 import { databaseOutage } from './cases/database-outage.ts'
 import { databaseFull, dataDirectoryFull } from './cases/disk-full.ts'
+import { hostileTenant } from './cases/hostile-tenant.ts'
 import { killOnEmbedded, killOnPostgres } from './cases/kill.ts'
+import { manyTenants } from './cases/many-tenants.ts'
 import { rollingReplicas, rollingWorkers } from './cases/rolling-restart.ts'
 import { idempotency, rateLimit, revocation } from './cases/shared-state.ts'
+import { soak } from './cases/soak.ts'
 import { uploadsOnReplicas } from './cases/uploads-on-replicas.ts'
 import { vanishingClients } from './cases/vanishing-clients.ts'
 import type { Fault } from './fault.ts'
@@ -21,5 +26,11 @@ export const faults: readonly Fault[] = [
   rateLimit,
   idempotency,
   connections,
+  busOutage,
+  serverClock,
+  databaseClock,
+  hostileTenant,
+  manyTenants,
+  soak,
   vanishingClients,
 ]

@@ -36,7 +36,10 @@ export function call(url: string, method: string, path: string, options: Call = 
   return new Promise((resolve, reject) => {
     const asked = request(url + path, { method, headers, agent, timeout: timeoutMs, ...(signal && { signal }) })
     asked.on('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs} ms: ${method} ${path}`)))
-    asked.on('error', reject)
+    asked.on('error', (error) => {
+      if (asked.reusedSocket) error.message += ' (by an open connection)'
+      reject(error)
+    })
     asked.on('response', (response) => {
       readWhole(response).then((bytes) => {
         const text = bytes.toString()

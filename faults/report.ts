@@ -8,6 +8,8 @@ export type Outcome = {
   readonly promise: string
   readonly verdict: 'passed' | 'failed' | 'skipped'
   readonly figures: Figures
+  /** The load average before it began: others may be busy on the machine. */
+  readonly load: number
   readonly reason?: string
 }
 
@@ -32,9 +34,9 @@ export async function writeFigures(outcomes: readonly Outcome[], { isQuick }: { 
   await writeFile(file, `${before}${begin}\n\n${head}\n${lines.join('\n')}\n\n${end}${after}`)
 }
 
-function rowOf({ name, promise, verdict, figures }: Outcome, isQuick: boolean): string {
+function rowOf({ name, promise, verdict, figures, load }: Outcome, isQuick: boolean): string {
   const measured = Object.entries(figures).map(([what, figure]) => `${what}: ${figure}`)
   if (verdict === 'failed') measured.unshift('**not kept**')
-  const size = `${isQuick ? 'quick, ' : ''}${availableParallelism()} cores`
-  return `| ${promise} | ${[...measured, size].join('; ')} | \`${name}\` |`
+  const size = `(${isQuick ? 'quick run, ' : ''}${availableParallelism()} cores, load ${Math.round(load)} before)`
+  return `| ${promise} | ${measured.join('; ')} ${size} | \`${name}\` |`
 }

@@ -33,9 +33,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
 process.on('unhandledRejection', (error) => console.error('  unhandled:', error))
 
 const chosen = choose(positionals)
-const load = (loadavg()[0] ?? 0).toFixed(1)
+const busy = (loadavg()[0] ?? 0).toFixed(1)
 console.log(
-  `${chosen.length} faults, --seed ${seed}${isQuick ? ' --quick' : ''}, load ${load} on ${availableParallelism()} cores`,
+  `${chosen.length} faults, --seed ${seed}${isQuick ? ' --quick' : ''}, load ${busy} on ${availableParallelism()} cores`,
 )
 for (const fault of chosen) outcomes.push(await runFault(fault))
 if (values.write) await writeFigures(outcomes, { isQuick })
@@ -58,10 +58,11 @@ async function runFault(fault: Fault): Promise<Outcome> {
   const context = openContext({ isQuick, minutes })
   closeCurrent = context.close
   const start = performance.now()
+  const load = loadavg()[0] ?? 0
   const outcome = await fault.run(context, createRandom(seedOf(name))).then(
-    (figures): Outcome => ({ name, promise, verdict: 'passed', figures }),
+    (figures): Outcome => ({ name, promise, load, verdict: 'passed', figures }),
     (error: Error): Outcome => ({
-      ...{ name, promise, figures: {} as Figures },
+      ...{ name, promise, load, figures: {} as Figures },
       verdict: error instanceof NotHere ? 'skipped' : 'failed',
       reason: error instanceof NotHere ? error.message : (error.stack ?? error.message),
     }),

@@ -58,7 +58,10 @@ async function runReplicas(context: FaultContext, random: Random): Promise<Figur
   const replicas = await startReplicas(context, 3, env)
   const [first] = replicas
   if (!first) throw new Error('no replica')
-  const load = loadOf(context, replicas, await pathsOf(first), random)
+  const paths = await pathsOf(first)
+  const warmUp = (server: FaultServer) => Promise.all(paths.map((path) => server.call('GET', path)))
+  await Promise.all(replicas.map(warmUp))
+  const load = loadOf(context, replicas, paths, random)
   const stops: number[] = []
   for (let turn = 0; turn < context.size(3, 9); turn++) {
     await sleep(500 + random() * 500)
@@ -67,7 +70,9 @@ async function runReplicas(context: FaultContext, random: Random): Promise<Figur
     await old?.kill('SIGTERM')
     stops.push(performance.now() - begun)
     expect(old?.process.exitCode === 0, () => `SIGTERM ended with ${old?.process.exitCode}`)
-    replicas[turn % 3] = await context.server(env)
+    const next = await context.server(env)
+    await warmUp(next)
+    replicas[turn % 3] = next
   }
   await load.stop()
   expect(load.broken.size === 0, () => `failed: ${described(load.broken)}`)
