@@ -37,8 +37,11 @@ const busy = (loadavg()[0] ?? 0).toFixed(1)
 console.log(
   `${chosen.length} faults, --seed ${seed}${isQuick ? ' --quick' : ''}, load ${busy} on ${availableParallelism()} cores`,
 )
-for (const fault of chosen) outcomes.push(await runFault(fault))
-if (values.write) await writeFigures(outcomes, { isQuick })
+for (const fault of chosen) {
+  const outcome = await runFault(fault)
+  outcomes.push(outcome)
+  if (values.write) await writeFigures([outcome], { isQuick })
+}
 finish()
 
 function choose(wanted: readonly string[]): readonly Fault[] {
