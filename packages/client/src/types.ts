@@ -104,6 +104,8 @@ export interface ApiKey {
   userId: number | null
   expiresAt: string | null
   allowedOrigins: string[] | null
+  /** The first digits of its SHA-256, as in the audit log */
+  fingerprint: string
   lastUsedAt: string | null
   /** Loaded by `join=application` */
   application?: Application | null

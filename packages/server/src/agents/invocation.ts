@@ -1,4 +1,5 @@
 import { isRevoked } from '../access/revocation.ts'
+import { uuidV7 } from '../access/uuid-v7.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
 import type { Agent } from './agent.ts'
 import { isBridgeType } from './bridge-settings.ts'
@@ -9,7 +10,6 @@ import { declined, type Ending, failure, readEnding, workerFailure } from './out
 import type { CancelReason, Invoke, Message } from './protocol.ts'
 import { entryOf, invokeFrame, isRemembered, type Question } from './question.ts'
 import { createSurrogateJoiner, type SurrogateJoiner } from './surrogate-pairs.ts'
-import { uuidV7 } from '../access/uuid-v7.ts'
 
 /** The receiver of an answer. `fail` or `done` is called exactly once, even after the client has disconnected. */
 export type Client = {

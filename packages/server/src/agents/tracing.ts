@@ -1,8 +1,8 @@
 import type { Attributes, Span, SpanContext } from '@opentelemetry/api'
+import { randomHex } from '../access/random-hex.ts'
 import type { Agent } from './agent.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './history.ts'
-import { randomHex } from '../access/random-hex.ts'
 
 /** The trace context of an invocation (W3C Trace Context, OpenTelemetry). */
 export type Trace = {
