@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { test } from 'node:test'
+import { describeConfig } from './config.ts'
 
 // The examples of packaging/ name settings, addresses and users: they must be those of this version.
 
@@ -9,9 +10,7 @@ const root = resolve(import.meta.dirname, '../../..')
 const read = (path: string): string => readFileSync(resolve(root, path), 'utf8')
 const found = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name)
 
-const settings = new Set(found(read('packages/server/src/config.ts'), /^ {2}([A-Z][A-Z0-9_]+): /gm))
-/** Names of operations and settings that are being built beside these examples. */
-const isPlanned = (name: string): boolean => /^S3_|^\/api\/v1\/(liveness|readiness)$/.test(name)
+const settings = new Set(found(describeConfig(), /^ {2}([A-Z][A-Z0-9_]+) /gm))
 /** Variables of other programs. */
 const foreign = new Set(['MALLOC_ARENA_MAX', 'PATH', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'])
 
@@ -26,7 +25,7 @@ test('every setting that the examples give exists', () => {
   }
   for (const [file, names] of Object.entries(named)) {
     assert.ok(names.length >= 2, file)
-    const unknown = names.filter((name) => !settings.has(name) && !foreign.has(name) && !isPlanned(name))
+    const unknown = names.filter((name) => !settings.has(name) && !foreign.has(name))
     assert.deepEqual(unknown, [], file)
   }
 })
@@ -40,7 +39,7 @@ test('every path that probes ask for is an operation', () => {
   ]
   assert.ok(probed.length >= 4)
   assert.deepEqual(
-    probed.filter((path) => !(path in paths) && !isPlanned(path)),
+    probed.filter((path) => !(path in paths)),
     [],
   )
 })
