@@ -3,10 +3,10 @@ const trustMs = 60_000
 
 /** Throttles the question whether a stored file has changed: asking costs a request to the storage. */
 export function createStaleCheck(isChanged: () => Promise<boolean>): () => Promise<boolean> {
-  let checkedAt = Date.now()
+  let checkedAt = performance.now()
   return async () => {
-    if (Date.now() - checkedAt < trustMs) return false
-    checkedAt = Date.now()
+    if (performance.now() - checkedAt < trustMs) return false
+    checkedAt = performance.now()
     return isChanged()
   }
 }
