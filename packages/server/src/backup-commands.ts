@@ -5,7 +5,8 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { startProgress } from '../bin/progress-line.js'
 import { createSecrets } from './access/secrets.ts'
 import { createArchive } from './backup/archive.ts'
-import { openDataFiles } from './backup/data-files.ts'
+import { openBucketFiles } from './backup/bucket-files.ts'
+import { type DataFiles, openDataFiles } from './backup/data-files.ts'
 import { copyDirectory } from './backup/database-copy.ts'
 import { readPassphrase } from './backup/passphrase.ts'
 import type { LeftOut } from './backup/records.ts'
@@ -20,6 +21,7 @@ import { checkMigrations } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { raw } from './db/sql.ts'
 import { StartError } from './errors.ts'
+import { openBucket } from './storage/open-file-store.ts'
 import { readVersion } from './version.ts'
 
 export type BackupOptions = {
@@ -44,7 +46,7 @@ export async function runBackup(config: Config, options: BackupOptions, signal: 
     const secret = await readSecret(config, db)
     await demandBackupRoom(db, dirname(file))
     const leftOut = await writeWhole(file, passphrase, async (archive) => {
-      const files = openDataFiles(config.DATA_DIR)
+      const files = await openFiles(config)
       const { tag: version } = await readVersion()
       return writeBackup({ db, files, archive, secret, version, progress, signal })
     })
@@ -67,9 +69,9 @@ export async function runRestore(config: Config, options: BackupOptions, signal:
   const title = options.isCheck ? 'Checking' : 'Restoring'
   const endProgress = startProgress(title, { detail: () => describe(progress) })
   const { DATA_DIR: directory, DATABASE_URL: url, SECRET_KEY: secretKey } = config
-  const files = openDataFiles(directory)
   try {
     if (options.isCheck) return summaryText('Whole', await checkBackup({ path, passphrase, progress, signal }))
+    const files = await openFiles(config)
     const openDatabase = () => openTarget(config)
     const parts = {
       path,
@@ -91,6 +93,13 @@ export async function runRestore(config: Config, options: BackupOptions, signal:
   } finally {
     endProgress()
   }
+}
+
+/** Where the settings say that files are. */
+async function openFiles(config: Config): Promise<DataFiles> {
+  const bucket = await openBucket(config)
+  if (!bucket) return openDataFiles(config.DATA_DIR)
+  return openBucketFiles(bucket, join(config.DATA_DIR, 'cache'))
 }
 
 function demandFile({ file }: BackupOptions): string {

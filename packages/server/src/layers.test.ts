@@ -31,7 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['access', 'query', 'db'],
   resource: ['http', 'access', 'query', 'db'],
   // It looks at all that the server depends on.
-  doctor: ['bus', 'cluster', 'egress', 'databases', 'access', 'db'],
+  doctor: ['bus', 'cluster', 'egress', 'databases', 'access', 'db', 'storage'],
   // It wraps what it records.
   telemetry: ['http', 'query', 'db', 'egress', 'databases'],
   // The data plane, each layer on those below it.

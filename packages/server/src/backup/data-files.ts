@@ -11,10 +11,12 @@ export type DataFiles = {
   /** Undefined when it is not there. */
   read(path: string): Promise<AsyncIterable<Uint8Array> | undefined>
   write(path: string, content: AsyncIterable<Uint8Array>): Promise<void>
+  /** Demands that there are no files; `isRepeated` removes those of a restore that was interrupted. */
+  prepare(isRepeated: boolean): Promise<void>
 }
 
 /** Tile archives and fonts. */
-const listedRoots = ['files', 'fonts']
+export const listedRoots = ['files', 'fonts']
 /** Besides, uploads that wait or are being read. What else is in DATA_DIR can be made again. */
 export const fileRoots = [...listedRoots, 'uploads']
 
@@ -31,7 +33,7 @@ export function openDataFiles(directory: string): DataFiles {
       return file?.createReadStream()
     },
     async write(path, content) {
-      if (!isFilePath(path)) throw new StartError(`The backup has a file that would be outside of DATA_DIR: ${path}`)
+      demandFilePath(path)
       await mkdir(dirname(join(directory, path)), { recursive: true, mode: 0o700 })
       const file = await open(join(directory, path), 'wx', 0o600)
       try {
@@ -41,7 +43,13 @@ export function openDataFiles(directory: string): DataFiles {
         await file.close()
       }
     },
+    // It goes with the rest of DATA_DIR (restore-target.ts).
+    async prepare() {},
   }
+}
+
+export function demandFilePath(path: string): void {
+  if (!isFilePath(path)) throw new StartError(`The backup has a file that would be outside of DATA_DIR: ${path}`)
 }
 
 /** Below one of the roots, without a part that leads elsewhere or that a file system could read as something else. */

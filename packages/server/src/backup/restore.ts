@@ -105,6 +105,7 @@ export async function restoreBackup(parts: RestoreParts): Promise<Summary> {
   const isRepeated =
     !isEmbedded && (await markedId(directory)) === id && (await inDatabase(parts, (db) => isRestored(db, secret)))
   if (!isRepeated) {
+    await parts.files.prepare((await markedId(directory)) !== undefined)
     await prepareDirectory(directory, secret, secretKey)
     const indexed = isEmbedded ? 2 : 0
     await demandRoom(directory, summary.fileBytes + indexed * (summary.bytes - summary.fileBytes), 'the restore')

@@ -11,6 +11,7 @@ import pg from 'pg'
 import { mainFile, startServer } from '../../testing/command-line.ts'
 import { migratedDatabase, type TestDatabase } from '../../testing/database.ts'
 import { startNats } from '../../testing/nats.ts'
+import { s3Storage } from '../../testing/s3-storage.ts'
 import { smtpSink } from '../../testing/smtp-sink.ts'
 import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
@@ -200,6 +201,29 @@ describe('doctor on the machine', () => {
     const { levels, text: said } = await findings('storage', { DATA_DIR: disk })
     assert.deepEqual(levels, ['fault', 'fault'])
     assert.match(said, /DATA_MIN_FREE_MB.*cannot be written/)
+  })
+
+  test('says that a bucket is away, refuses the key or is not there, and shows no secret', async () => {
+    const storage = await s3Storage()
+    try {
+      assert.deepEqual((await findings('bucket', storage.settings)).levels, ['ok'])
+      const wrong = [
+        { S3_ENDPOINT: `http://127.0.0.1:${await closedPort()}` },
+        { S3_SECRET_ACCESS_KEY: 'another secret' },
+        { S3_BUCKET: 'absent' },
+      ]
+      for (const settings of wrong) {
+        const { levels, text: said } = await findings('bucket', {
+          ...storage.settings,
+          S3_TIMEOUT_MS: '2000',
+          ...settings,
+        })
+        assert.deepEqual(levels, ['fault'])
+        assert.doesNotMatch(said, /another secret|test-secret/)
+      }
+    } finally {
+      await storage.close()
+    }
   })
 
   test('says that NATS is down, and measures one that is not', async () => {

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { StartError } from '../errors.ts'
 import { createDirectoryStore } from './directory-store.ts'
 import type { FileStore } from './file-store.ts'
-import type { S3StoreSettings } from './s3/s3-store.ts'
+import type { S3Store, S3StoreSettings } from './s3/s3-store.ts'
 
 type StorageConfig = Pick<
   Config,
@@ -27,14 +27,20 @@ type StorageConfig = Pick<
 
 /** Without `S3_BUCKET`: DATA_DIR. A bucket that does not answer is reported, but the server starts. */
 export async function openFileStore(config: StorageConfig, onError: (error: unknown) => void): Promise<FileStore> {
-  const settings = s3SettingsOf(config)
-  if (!settings) return createDirectoryStore(config.DATA_DIR)
-  const { createS3Store } = await import('./s3/s3-store.ts')
-  const store = createS3Store(settings)
-  await store.probe().catch((cause) => {
-    onError(new Error(`The bucket ${settings.bucket} cannot be used just now`, { cause }))
+  const bucket = await openBucket(config)
+  if (!bucket) return createDirectoryStore(config.DATA_DIR)
+  await bucket.probe().catch((cause) => {
+    onError(new Error(`The bucket ${config.S3_BUCKET} cannot be used just now`, { cause }))
   })
-  return store
+  return bucket
+}
+
+/** Undefined without `S3_BUCKET`. Whether it answers is not tried. */
+export async function openBucket(config: StorageConfig): Promise<S3Store | undefined> {
+  const settings = s3SettingsOf(config)
+  if (!settings) return undefined
+  const { createS3Store } = await import('./s3/s3-store.ts')
+  return createS3Store(settings)
 }
 
 function s3SettingsOf(config: StorageConfig): S3StoreSettings | undefined {

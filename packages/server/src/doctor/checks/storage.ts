@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { open, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../../config.ts'
+import { openBucket } from '../../storage/open-file-store.ts'
 import { type Check, codeOf, type Finding, fault, megabytes, messageOf, ok, warning } from '../check.ts'
 
 const slowSyncMs = 250
 
-/** Where files are kept. Another kind of storage gets its check here. */
+/** Where files are kept. */
 export const storageChecks: readonly Check[] = [
   {
     name: 'storage',
@@ -14,7 +16,24 @@ export const storageChecks: readonly Check[] = [
       return [await checkRoom(directory, DATA_MIN_FREE_MB), await checkWriting(directory, DATA_DIR)]
     },
   },
+  { name: 'bucket', applies: ({ S3_BUCKET }) => S3_BUCKET !== undefined, run: ({ config }) => checkBucket(config) },
 ]
+
+/** Lists a file of it. What is not allowed besides, such as writing, it cannot tell without changing something. */
+async function checkBucket(config: Config): Promise<Finding> {
+  const { S3_BUCKET: name, S3_ENDPOINT: endpoint = 'AWS' } = config
+  const bucket = await openBucket(config)
+  try {
+    await bucket?.probe()
+    return ok(`The bucket ${name} at ${endpoint} can be listed.`)
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
+    const mend = 'Check S3_ENDPOINT, S3_BUCKET and S3_REGION, and that the key may list, read, write and delete there.'
+    return fault(`The bucket ${name} at ${endpoint} cannot be listed: ${messageOf(cause)}`, mend)
+  } finally {
+    await bucket?.close()
+  }
+}
 
 /** The first start makes what is missing. */
 async function nearest(path: string): Promise<string> {

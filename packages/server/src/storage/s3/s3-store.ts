@@ -32,6 +32,8 @@ export type S3StoreSettings = S3Settings & {
 export type S3Store = FileStore & {
   /** Throws unless the bucket can be listed. */
   probe(): Promise<void>
+  /** As `list`, however many parts the keys have. */
+  listAll(prefix: string): AsyncIterable<ListedFile>
 }
 
 /** Each holds two parts of 8 MiB in memory. */
@@ -78,7 +80,7 @@ export function createS3Store(settings: S3StoreSettings): S3Store {
 
   return {
     stat,
-    list: (prefix) => listFiles(requests, settings.prefix, prefix),
+    ...listings(requests, settings.prefix),
     probe: () => probeBucket(requests, settings.prefix),
     async put(key, path) {
       const release = await uploads.admit('')
@@ -120,10 +122,20 @@ export function createS3Store(settings: S3StoreSettings): S3Store {
   }
 }
 
-async function* listFiles(requests: S3Requests, base: string, prefix: string): AsyncGenerator<ListedFile> {
+const listings = (requests: S3Requests, base: string): Pick<S3Store, 'list' | 'listAll'> => ({
+  list: (prefix) => listFiles(requests, base, prefix, (key) => key.split('/').length === keyParts),
+  listAll: (prefix) => listFiles(requests, base, prefix, () => true),
+})
+
+async function* listFiles(
+  requests: S3Requests,
+  base: string,
+  prefix: string,
+  isMeant: (key: string) => boolean,
+): AsyncGenerator<ListedFile> {
   for await (const file of listObjects(requests, base + prefix)) {
     const key = file.key.slice(base.length)
-    if (key.split('/').length === keyParts) yield { ...file, key }
+    if (isMeant(key)) yield { ...file, key }
   }
 }
 
