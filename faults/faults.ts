@@ -9,6 +9,7 @@ import { manyTenants } from './cases/many-tenants.ts'
 import { rollingReplicas, rollingWorkers } from './cases/rolling-restart.ts'
 import { idempotency, rateLimit, revocation } from './cases/shared-state.ts'
 import { soak } from './cases/soak.ts'
+import { storageOutage } from './cases/storage-outage.ts'
 import { uploadsOnReplicas } from './cases/uploads-on-replicas.ts'
 import { vanishingClients } from './cases/vanishing-clients.ts'
 import type { Fault } from './fault.ts'
@@ -20,6 +21,7 @@ export const faults: readonly Fault[] = [
   databaseOutage,
   dataDirectoryFull,
   databaseFull,
+  storageOutage,
   rollingReplicas,
   rollingWorkers,
   revocation,
