@@ -159,7 +159,8 @@ async function judge(attempt: Attempt): Promise<number> {
     else if (status >= 400) checkProblem(response)
     else checkSuccess(operation?.responses[status], response, attempt)
   }
-  if (!seesAll(attempt)) checkForLeaks(text + JSON.stringify(response.headers), url + JSON.stringify(headers))
+  const shown = operation?.operationId === 'audit.list' ? withoutRefusals(text) : text
+  if (!seesAll(attempt)) checkForLeaks(shown + JSON.stringify(response.headers), url + JSON.stringify(headers))
   if (status === 200 && operation?.operationId.endsWith('.delete')) await restore(attempt)
   return status
 }
@@ -253,6 +254,14 @@ function checkSchema(schema: object, value: unknown): void {
 const seesAll = ({ url, headers }: Attempt): boolean =>
   `${url} ${Object.values(headers)}`.includes('~key.master~') && headers['x-application-id'] === undefined
 
+/** The audit log of an application names what its keys asked for and did not get. */
+function withoutRefusals(text: string): string {
+  const lines = text.startsWith('[')
+    ? JSON.parse(text)
+    : text.split('\n').map((line) => /^\{/.test(line) && JSON.parse(line))
+  return JSON.stringify(lines.filter((entry: { status?: number }) => Number(entry.status) < 400))
+}
+
 function checkForLeaks(answer: string, request: string): void {
   for (const [name, value] of pool.names) {
     // The application's own id is no secret: requests say it, and a configuration may hold it.
@@ -304,6 +313,8 @@ async function foreignRows(): Promise<Row[][]> {
   const tables = await app.db.query<{ name: string; column: string }>(sql`
     SELECT table_name AS name, column_name AS column FROM information_schema.columns
     WHERE table_schema = 'svc' AND (column_name = 'application_id' OR (table_name, column_name) = ('applications', 'id'))
+      -- They tell of attempts that failed.
+      AND table_name NOT IN ('audit', 'usage')
     ORDER BY 1`)
   assert.ok(tables.length >= 4)
   return Promise.all(
