@@ -94,7 +94,7 @@ describe('a user whose token stands for a greater key', () => {
     })
   }
 
-  test('shows its one-time tokens only to those who can do all that the key can, joined and listed too', async () => {
+  test('shows its one-time tokens only to those who can do all that the key can, listed too, and to nobody where it is joined', async () => {
     const user = await app.user(tenant.id, withDefault(tenant.developer))
     const reset = { email: user.email, applicationId: tenant.id, redirectUrl: 'http://localhost/reset' }
     assert.equal((await app.call('POST', '/api/v1/auth/requestpasswordreset', { key: null, body: reset })).status, 204)
@@ -104,10 +104,11 @@ describe('a user whose token stands for a greater key', () => {
       [clerk, false],
       [tenant.developer, true],
     ] as const) {
-      for (const url of [`${path}/${user.id}`, path, `/api/v1/apikeys/${minted.body.id}?join=user`]) {
+      const joined = `/api/v1/apikeys/${minted.body.id}?join=user`
+      for (const url of [`${path}/${user.id}`, path, joined]) {
         const { text } = await app.call('GET', url, { key })
         const [, token] = /"passwordResetToken":"([^"]*)"/.exec(text) ?? []
-        assert.equal(token?.length, isShown ? 43 : 0, url)
+        assert.equal(token?.length, isShown && url !== joined ? 43 : 0, url)
       }
       const changed = await app.call('PATCH', `${path}/${user.id}`, { key, body: { firstName: 'A' } })
       assert.equal(changed.body.passwordResetToken === '', !isShown, 'nor in the answer of a change')
