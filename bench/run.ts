@@ -20,7 +20,7 @@ const quickMinutes = 3
 /** With less left no further part is begun. */
 const leastPartMs = 10_000
 /** Of each case. */
-const rounds = { full: { count: 4, warmUps: 8 }, quick: { count: 3, warmUps: 1 } }
+const rounds = { full: { count: 4, warmUps: 6 }, quick: { count: 3, warmUps: 1 } }
 
 process.chdir(resolve(import.meta.dirname, '..'))
 const { values, positionals } = parseArgs({

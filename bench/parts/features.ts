@@ -12,7 +12,7 @@ export const features: Part = {
   name: 'features',
   about:
     'GeoJSON: a row by its key, and 100 features of a box with more of them (small: 1.5° by 1.1°; large: 18° by 10°). pg_featureserv and TiPg promise no order; Graticule keeps the pages of a box stable. `node:http` is one prepared SELECT by key and nothing else.',
-  seconds: 240,
+  seconds: 320,
   async *cases(bench) {
     const world = await bench.world()
     const ours = await bench.startGraticule()

@@ -21,7 +21,7 @@ export const tilesMade: Part = {
   name: 'tilesMade',
   about:
     'Tiles made from the tables, none from a cache, uncompressed: a window of 12 by 6 tiles at each zoom over 1 M points or 100 k areas. The memory is that of the whole process tree after all of this.',
-  seconds: 280,
+  seconds: 340,
   async *cases(bench) {
     const world = await bench.world()
     const ours = await bench.startGraticule({ TILE_CACHE_MB: '0' })

@@ -150,7 +150,8 @@ describe('with a collector', () => {
     )
     const children = inTrace(job.traceId).filter(({ parentSpanId }) => parentSpanId === job.spanId)
     for (const stage of ['unpacking', 'transforming', 'indexing', 'publishing']) one(children, `upload ${stage}`)
-    one(children, 'UPDATE svc.uploads')
+    // With its entry in the audit log, in one statement.
+    one(children, 'WITH svc.uploads')
   })
 
   test('a tile that is made has its stages, and one from memory is a request without any', () => {
