@@ -86,7 +86,7 @@ async function run(context: FaultContext, random: Random): Promise<Figures> {
   const measure = async (ms: number): Promise<Load> => {
     const ask = (_: number, turn: number) =>
       call(server.url, 'GET', paths[turn % paths.length] ?? '', { key: good.key, agent })
-    const load = startLoad({ clients: 3, pauseMs: 20, ask, isKept: ({ status }) => status === 200 })
+    const load = startLoad({ clients: 3, pauseMs: 20, ask, isKept: ({ status }) => status === 200 || status === 204 })
     await sleep(ms)
     await load.stop()
     return load
