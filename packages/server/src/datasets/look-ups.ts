@@ -48,8 +48,9 @@ type Asked = {
 /** Keeps what answering this request took, if it is for a row by its key. */
 export async function rememberRow({ tree, accept, known, source, plan, shown, shape, format }: Asked): Promise<void> {
   const form = known.parameters.size === 0 && (format === 'json' || format === 'geojson') && formOf(tree, accept)
+  if (!form) return
   const kept = forms.get(known) ?? new Map<string, Form>()
-  if (!form || kept.has(form) || kept.size >= maxForms) return
+  if (kept.has(form) || kept.size >= maxForms) return
   const read = await source.rowByKey?.(shown, shape, { timeoutMs: timeoutOf(undefined) })
   if (!read) return
   const { dataset } = known

@@ -10,11 +10,11 @@ import type { Caller, Scope } from '../access/acl.ts'
 import { type Authority, authenticate } from '../access/authenticate.ts'
 import { limits } from '../limits.ts'
 import type { CommonHeaders } from './common-headers.ts'
-import { admit, weightOf } from './mount.ts'
+import { admit, openCallerSignal, weightOf } from './mount.ts'
 import type { Answer, Operation } from './operation.ts'
 import { parseQueryString, pathOf, type QueryTree, queryOf } from './query-string.ts'
 import { requestIdOf } from './request-id.ts'
-import { openRequestSignal, type RequestSignal } from './request-signal.ts'
+import type { RequestSignal } from './request-signal.ts'
 import { answerFinisher, isWhole, type Ready, writeWhole } from './send-answer.ts'
 
 export type Surroundings<S> = {
@@ -60,8 +60,8 @@ export function answerImmediately<S>(
     if (!(route && protocol && answer)) return goUsualWay(request, response)
     const taken = { operation: route.operation, request, response, caller, begun, protocol }
     if (!(answer instanceof Promise)) return write(taken, answer)
-    const usual = (): void => (request.socket.destroyed ? noteLeft(taken) : goUsualWay(request, response))
-    answer.then((ready) => (ready ? write(taken, ready) : usual()), usual)
+    const giveUp = (): void => (request.socket.destroyed ? noteLeft(taken) : goUsualWay(request, response))
+    answer.then((ready) => (ready ? write(taken, ready) : giveUp()), giveUp)
   })
 
   function write(taken: Taken<S>, { status, headers, body }: Ready): void {
@@ -200,7 +200,7 @@ class NowContext<S> {
 
   get signal(): AbortSignal {
     const { caller, authority, request } = this.given
-    this.#opened ??= openRequestSignal(request.socket, caller && ((end) => authority.revocation.watch(caller, end)))
+    this.#opened ??= openCallerSignal(request.socket, caller, authority)
     return this.#opened.signal
   }
 

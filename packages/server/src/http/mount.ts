@@ -1,4 +1,5 @@
 /** The life of a request: authenticate → authorize → read the input → handle → audit → answer. */
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest, onResponseHookHandler } from 'fastify'
 import { authorize, bearerOf, type Caller, type Scope, withTrail } from '../access/acl.ts'
 import type { Trail } from '../access/audit-trail.ts'
@@ -158,11 +159,7 @@ class Context<S> {
   }
 
   get signal(): AbortSignal {
-    const { caller } = this
-    this.#admitted.opened ??= openRequestSignal(
-      this.request.raw.socket,
-      caller && ((end) => this.#authority.revocation.watch(caller, end)),
-    )
+    this.#admitted.opened ??= openCallerSignal(this.request.raw.socket, this.caller, this.#authority)
     return this.#admitted.opened.signal
   }
 }
@@ -175,6 +172,13 @@ export const weightOf = ({ weight, isTile }: Pick<DeclaredOperation, 'weight' | 
 /** Nothing for requests that were refused before a caller was known, and for public operations. */
 export const callerOf = (request: FastifyRequest): Caller | undefined =>
   request.getDecorator<Admitted | null>(admission)?.caller
+
+/** Aborted when the client disconnects or the caller's credential is revoked. */
+export const openCallerSignal = (
+  socket: Socket,
+  caller: Caller | undefined,
+  { revocation }: Pick<Authority, 'revocation'>,
+): RequestSignal => openRequestSignal(socket, caller && ((end) => revocation.watch(caller, end)))
 
 /** The request is answered: removes its listeners from the connection. */
 export const releaseSignal = (request: FastifyRequest): void =>
