@@ -26,7 +26,7 @@ export type SendAnswer = (reply: FastifyReply, answer: Answer) => Sent | Promise
 export function answerSender(operation: DeclaredOperation, commonHeaders: CommonHeaders): SendAnswer {
   const { access, success, isTile } = operation
   const isCompressed = mayCompress(operation)
-  const defaults = access === 'public' ? {} : keyedHeaders
+  const defaults = defaultHeaders(access)
 
   return (reply, answer) => {
     const { request } = reply
@@ -58,14 +58,15 @@ type Whole = Answer & Pick<Ready, 'headers' | 'body'>
 
 /** A tile has its headers and its coding already; other answers of bytes get theirs. */
 export function answerFinisher(operation: DeclaredOperation) {
-  const { success, isTile } = operation
+  const { access, success, isTile } = operation
   const isCompressed = mayCompress(operation)
+  const defaults = defaultHeaders(access)
   return (
     { status = success.status, headers: own, body }: Whole,
     accepted: string | undefined,
   ): Ready | Promise<Ready> => {
     if (isTile || body === undefined) return { status, headers: own, body }
-    const headers: OwnHeaders = { ...keyedHeaders, ...own }
+    const headers: OwnHeaders = { ...defaults, ...own }
     const coding = isCompressed ? codingOf(headers, body, accepted) : 'identity'
     if (coding === 'identity') return { status, headers, body }
     markCompressed(headers, coding)
@@ -85,6 +86,9 @@ const keyedHeaders = {
   'cache-control': 'private, no-cache',
   vary: 'x-api-key, x-svc-api-key, authorization, authentication',
 }
+
+const defaultHeaders = (access: DeclaredOperation['access']): Readonly<OwnHeaders> =>
+  access === 'public' ? {} : keyedHeaders
 
 /** The body as it is sent; what is JSON says so. */
 function bodyOf(headers: OwnHeaders, { body, json }: Answer): Body | undefined {
