@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { FastifyRequest } from 'fastify'
 import Type, { type Static } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
@@ -8,6 +7,7 @@ import type { AuditLog } from '../http/audit-log.ts'
 import { downloadOf } from '../http/download-headers.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { listSchema, readListQuery } from '../resource/list-query.ts'
+import { cursorUrl } from '../resource/page-links.ts'
 import { type Entity, isShown } from '../resource/resource.ts'
 import { outputSchema } from '../resource/schemas.ts'
 import { auditEntry } from './audit-entry.ts'
@@ -59,7 +59,10 @@ const list = operationUsing<AuditServices>()({
     await audit.flush()
     if (format !== 'json') return exported(db, scope, wanted, { format, signal })
     const { entries, next } = await readAudit(db, scope, wanted)
-    return { headers: next ? nextLink(request, writeCursor(next)) : {}, body: entries }
+    return {
+      headers: next ? { link: `<${cursorUrl(request.url, writeCursor(next))}>; rel="next"` } : {},
+      body: entries,
+    }
   },
 })
 
@@ -75,13 +78,6 @@ function readQuery(query: Static<typeof querySchema>, scope: Scope): AuditQuery 
     limit: isWhole ? Number.POSITIVE_INFINITY : read.limit,
     after: readCursor(query.cursor),
   }
-}
-
-/** Only the path and the query are used: the address that a client sees may differ from ours. */
-function nextLink({ url }: FastifyRequest, cursor: string): Record<string, string> {
-  const target = new URL(url, 'http://localhost')
-  target.searchParams.set('cursor', cursor)
-  return { link: `<${target.pathname}${target.search}>; rel="next"` }
 }
 
 type Export = { readonly format: 'ndjson' | 'csv'; readonly signal: AbortSignal }

@@ -7,7 +7,7 @@ import type { Attribute } from '../query/attribute.ts'
 import { completeOrder, whyNotByKey } from '../query/keyset.ts'
 import { decodeCursor, encodeCursor, type Walk } from '../query/page-cursor.ts'
 import type { Column, Plan } from '../query/plan.ts'
-import { pageLinks } from '../resource/page-links.ts'
+import { cursorUrl, pageLinks } from '../resource/page-links.ts'
 import type { Answered } from './dataset-type.ts'
 
 /** A page is buffered until its last row is known, because the cursor goes into a header. */
@@ -152,15 +152,8 @@ export function keysetHeaders(
   next: string | undefined,
   total: number | undefined,
 ): Record<string, string> {
-  const nextUrl = next && addressOf(url, next)
+  const nextUrl = next && cursorUrl(url, next)
   const others = method !== 'POST' && total !== undefined ? total : undefined
   if (others !== undefined) return pageLinks(url, { limit, offset: passed }, others, nextUrl ?? null)
   return nextUrl === undefined ? {} : { link: `<${nextUrl}>; rel="next"` }
-}
-
-function addressOf(url: string, cursor: string): string {
-  const target = new URL(url, 'http://localhost')
-  target.searchParams.delete('offset')
-  target.searchParams.set('cursor', cursor)
-  return `${target.pathname}${target.search}`
 }

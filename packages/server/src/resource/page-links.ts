@@ -21,10 +21,24 @@ export function pageLinks(
 }
 
 function pageUrl(url: string, limit: number, offset: number): string {
-  // Only the path and the query are used: the address a client sees may differ from ours.
+  return changedUrl(url, (query) => {
+    query.delete('cursor')
+    query.set('limit', String(limit))
+    query.set('offset', String(offset))
+  })
+}
+
+/** The address of the page that this cursor leads to. */
+export function cursorUrl(url: string, cursor: string): string {
+  return changedUrl(url, (query) => {
+    query.delete('offset')
+    query.set('cursor', cursor)
+  })
+}
+
+/** Only the path and the query: the address a client sees may differ from ours. */
+function changedUrl(url: string, change: (query: URLSearchParams) => void): string {
   const target = new URL(url, 'http://localhost')
-  target.searchParams.delete('cursor')
-  target.searchParams.set('limit', String(limit))
-  target.searchParams.set('offset', String(offset))
+  change(target.searchParams)
   return `${target.pathname}${target.search}`
 }
