@@ -36,18 +36,6 @@ function withFirstKeys(create: Operation<ApplicationServices>): Operation<Applic
       description: 'The record made, and its first keys',
       schema: Type.Object({ ...properties, keys: keysSchema }, { title: 'NewApplication' }),
     },
-    async handle(context, input) {
-      const { db, addFirstKeys } = context.services
-      const answer = await create.handle(context, input)
-      const made = answer.body as { id: string }
-      const keys = await db
-        .transaction((tx) => addFirstKeys(tx, made.id))
-        .catch(async (error) => {
-          await db.query(sql`DELETE FROM svc.applications WHERE id = ${made.id}::uuid`)
-          throw error
-        })
-      return { ...answer, body: { ...made, keys } }
-    },
   }
 }
 
@@ -92,7 +80,8 @@ const revoke = ({ db }: ApplicationServices, id: string) =>
     await tx.query(sql`DELETE FROM svc.apikeys WHERE application_id = ${id}::uuid AND type <> 'master'`)
   })
 
-const standard = standardOperations(application, {
+const standard = standardOperations<ApplicationServices>(application, {
+  addition: async (tx, { id }, { addFirstKeys }) => ({ keys: await addFirstKeys(tx, String(id)) }),
   removal: applicationRemoval,
   metadata: guardedWriter(guardMetadata, ['auth']),
 })

@@ -11,12 +11,14 @@ import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
 import { pageLinks } from './page-links.ts'
+import { viewFor } from './reach.ts'
 import type { Removal } from './removal.ts'
 import { type BaseServices, type Entity, type Field, isGiven, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import type { Stored } from './rows.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
 import {
+  type Addition,
   changeEntity,
   getEntity,
   getText,
@@ -24,7 +26,6 @@ import {
   listEntities,
   listTexts,
   removeEntity,
-  viewFor,
 } from './store.ts'
 
 /** Further parameters of the list of a resource. */
@@ -33,7 +34,11 @@ export type ListExtras = {
   readonly where: (query: Readonly<Record<string, unknown>>) => Sql[]
 }
 
-export type CrudOptions<S extends BaseServices> = { readonly list?: ListExtras; readonly removal?: Removal<S> }
+export type CrudOptions<S extends BaseServices> = {
+  readonly list?: ListExtras
+  readonly addition?: Addition<S>
+  readonly removal?: Removal<S>
+}
 
 /** CRUD operations of a resource, for the verbs in its declaration. */
 export function crudOperations<S extends BaseServices>(
@@ -42,7 +47,7 @@ export function crudOperations<S extends BaseServices>(
 ): Operation<S>[] {
   const makers: Record<Verb, () => Operation<S>> = {
     list: () => list(resource, options.list),
-    create: () => create(resource),
+    create: () => create(resource, options.addition),
     get: () => get(resource),
     replace: () => replace(resource),
     patch: () => patch(resource),
@@ -121,7 +126,7 @@ function get<S extends BaseServices>(resource: Resource<S>): Operation<S> {
   })
 }
 
-function create<S extends BaseServices>(resource: Resource<S>): Operation<S> {
+function create<S extends BaseServices>(resource: Resource<S>, addition?: Addition<S>): Operation<S> {
   return operationUsing<S>()({
     ...common(resource, 'create', 'write'),
     method: 'POST',
@@ -146,7 +151,7 @@ function create<S extends BaseServices>(resource: Resource<S>): Operation<S> {
         if (isGiven(field)) values[name] = given[name] ?? field.default
       }
       const whole = await prepared(resource, { values, applicationId, given }, context)
-      const stored = await insertEntity({ resource, services }, scope, applicationId, whole)
+      const stored = await insertEntity({ resource, services }, scope, applicationId, whole, addition)
       const { headers, body: entity } = answer(stored)
       return { headers: { ...headers, location: `${resource.path}/${stored.entity.id}` }, body: entity }
     },

@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts'
 import { aboutColumns, markWritten, noteRecord, noteShown, withoutSecrets, writeIn, writeNow } from './audited-write.ts'
 import { rethrowRefusal, rethrowWriteRefusal } from './constraint-errors.ts'
 import type { ListQuery } from './list-query.ts'
+import { absent, one, reach, table, viewFor } from './reach.ts'
 import { type Removal, removeWith } from './removal.ts'
 import type { BaseServices, Entity, Resource, Store, View } from './resource.ts'
 import { readRow, readText, type Stored, selection, shownAs, toColumns, type Written } from './rows.ts'
@@ -104,7 +105,16 @@ export async function findEntities(
   return rows.map((row) => ({ key: String(row.join_key), entity: readRow(resource, row, secrets).entity }))
 }
 
-export async function insertEntity(store: Store, scope: Scope, applicationId: string, values: Entity): Promise<Stored> {
+/** Makes what belongs to a new record, in its transaction, and answers what the caller is shown of it. */
+export type Addition<S extends BaseServices> = (tx: Queryable, entity: Entity, services: S) => Promise<Entity>
+
+export async function insertEntity<S extends BaseServices>(
+  store: Store<S>,
+  scope: Scope,
+  applicationId: string,
+  values: Entity,
+  add?: Addition<S>,
+): Promise<Stored> {
   const { db, resource, secrets } = partsOf(store)
   const { ownerColumn, tenantColumn, identity } = resource
   const row = new Map(Object.entries(toColumns(resource, values)))
@@ -118,8 +128,23 @@ export async function insertEntity(store: Store, scope: Scope, applicationId: st
   const view = await viewFor(store, scope)
   const insertion = sql`INSERT INTO ${table(resource)} (${joinSql(names, ', ')})
     VALUES (${joinSql([...row.values()], ', ')})`
-  const [inserted] = await writeNow(db, store, scope, insertion, columns(resource, view)).catch(rethrowWriteRefusal)
-  return readRow(resource, inserted as Row, secrets)
+  const insert = async (on: Queryable): Promise<Stored> => {
+    const [inserted] = await writeIn(on, store, scope, insertion, columns(resource, view)).catch(rethrowWriteRefusal)
+    return readRow(resource, inserted as Row, secrets)
+  }
+  const stored = add ? await db.transaction((tx) => insertWith(tx, insert, add, store.services)) : await insert(db)
+  markWritten(scope, 1)
+  return stored
+}
+
+async function insertWith<S extends BaseServices>(
+  tx: Queryable,
+  insert: (on: Queryable) => Promise<Stored>,
+  add: Addition<S>,
+  services: S,
+): Promise<Stored> {
+  const stored = await insert(tx)
+  return { ...stored, entity: { ...stored.entity, ...(await add(tx, stored.entity, services)) } }
 }
 
 /**
@@ -179,10 +204,6 @@ export async function removeEntity<S extends BaseServices>(
   changed(store)
   await removed.finish?.()
 }
-
-/** The view of this caller, if the resource has one. */
-export const viewFor = async ({ resource, services }: Store, scope: Scope): Promise<View | undefined> =>
-  resource.view?.(scope, services)
 
 const columns = (resource: Resource, view: View | undefined): Sql =>
   selection(resource, undefined, view?.columns).columns
@@ -251,31 +272,6 @@ async function explainMiss(store: Store, scope: Scope, id: string): Promise<neve
   throw changedMeanwhile()
 }
 
-/** The one place where tenant, ACL and ownership become SQL. */
-function reach(resource: Resource, scope: Scope, view: View | undefined): Sql {
-  const { identity, tenantColumn, ownerColumn } = resource
-  const conditions: Sql[] = []
-  if (scope.applicationId !== 'any') conditions.push(sql`${ident(tenantColumn)} = ${scope.applicationId}::uuid`)
-  if (scope.ids !== 'any') {
-    const keys = scope.ids.map(identity.key).filter((key) => key !== undefined)
-    conditions.push(sql`${ident(identity.column)} = ANY(${keys}::${raw(identity.sqlType)}[])`)
-  }
-  if (scope.ownerId !== null) {
-    conditions.push(ownerColumn ? sql`${ident(ownerColumn)} = ${scope.ownerId}` : raw('FALSE'))
-  }
-  if (view?.where) conditions.push(view.where)
-  return and(conditions)
-}
-
-/** SQL condition for one record in scope; a text that cannot be an id matches nothing. */
-function one(resource: Resource, scope: Scope, id: string, view: View | undefined): Sql {
-  const key = resource.identity.key(id)
-  if (key === undefined) throw absent(resource)
-  return and([sql`${ident(resource.identity.column)} = ${key}`, reach(resource, scope, view)])
-}
-
-const table = (resource: Resource): Sql => ident('svc', resource.name)
-
 const atRevision = (expected: Expected): Sql =>
   expected === 'any' ? raw('TRUE') : sql`revision = ANY(${expected}::bigint[])`
 
@@ -284,7 +280,3 @@ export const touched = raw("revision = revision + 1, updated_at = date_trunc('mi
 
 const changedMeanwhile = (): ApiError =>
   new ApiError('precondition_failed', 'The record has changed since the revision in If-Match. Read it again.')
-
-/** The same message for a record that does not exist, one of another tenant and one outside the ACL. */
-const absent = (resource: Resource): ApiError =>
-  new ApiError('not_found', `There is no ${resource.title} with this id.`)
