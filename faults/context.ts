@@ -4,6 +4,7 @@ import { Agent } from 'node:http'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PostgresCluster, type PostgresOptions, startPostgres } from '../scripts/postgres.ts'
+import { openCpuGroup } from './cpu-group.ts'
 import { NotHere } from './fault.ts'
 import { type FaultServer, type ServerOptions, startServer } from './server.ts'
 
@@ -49,15 +50,23 @@ export function openContext({ isQuick, minutes }: { isQuick: boolean; minutes: n
       await chmod(path, 0o777)
       return path
     },
+    /** Puts a process, and those it starts, into a group of its own. */
+    ownGroup(): (pid: number) => void {
+      const group = openCpuGroup()
+      if (group) closers.push(group.remove)
+      return (pid) => group?.add(pid)
+    },
     async postgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
-      const cluster = await startPostgres({ ...options, settings: `${durable}\n${options.settings ?? ''}` })
+      const settings = `${durable}\n${options.settings ?? ''}`
+      const cluster = await startPostgres({ ...options, settings, onSpawn: context.ownGroup() })
       closers.push(() => cluster.stop())
       return cluster
     },
     /** A server on this database, or on an embedded one. All of a context have one master key and one secret. */
     async server(env: Record<string, string>, options: Partial<ServerOptions> = {}): Promise<FaultServer> {
       const directory = env.DATA_DIR ?? (await context.directory())
-      const server = await startServer({ SECRET_KEY: secret, DATA_DIR: directory, ...env }, options)
+      const settings = { SECRET_KEY: secret, DATA_DIR: directory, ...env }
+      const server = await startServer(settings, { ...options, onSpawn: context.ownGroup() })
       closers.push(() => server.kill())
       return server
     },

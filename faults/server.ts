@@ -8,6 +8,7 @@ export type ServerOptions = {
   /** Of Node. */
   readonly flags: readonly string[]
   readonly startMs: number
+  onSpawn(pid: number): void
 }
 
 export type FaultServer = {
@@ -38,7 +39,7 @@ process.on('exit', () => {
 /** The whole server in one process unless WORKERS says otherwise, listening. */
 export async function startServer(
   env: Record<string, string>,
-  { args = ['serve', '--empty'], flags = [], startMs = 120_000 }: Partial<ServerOptions> = {},
+  { args = ['serve', '--empty'], flags = [], startMs = 120_000, onSpawn }: Partial<ServerOptions> = {},
 ): Promise<FaultServer> {
   const begun = performance.now()
   const child = spawn(process.execPath, ['--max-semi-space-size=16', ...flags, main, ...args], {
@@ -49,6 +50,7 @@ export async function startServer(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  if (child.pid) onSpawn?.(child.pid)
   running.add(child)
   child.once('exit', () => running.delete(child))
   let written = ''
