@@ -44,17 +44,17 @@ async function killUnderLoad(server: FaultServer, ledger: ReturnType<typeof crea
   return sent
 }
 
-/** All uploads that were acknowledged have ended. */
+/** Waits until all uploads have ended, also those that nobody knows to have been taken; answers those that were acknowledged. */
 async function allEnded(server: FaultServer, sent: readonly string[]): Promise<Ended[]> {
-  const records = async (): Promise<Ended[]> =>
-    Promise.all(sent.map(async (id) => (await server.call('GET', `/api/v1/uploads/${id}`)).body))
+  const records = async (): Promise<Ended[]> => (await server.call('GET', '/api/v1/uploads?limit=1000')).body
+  const running = async () => (await records()).filter(({ status }) => status === 'pending' || status === 'processing')
   await untilSo(
-    async () => (await records()).every(({ status }) => ['completed', 'failed'].includes(status)),
+    async () => (await running()).length === 0,
     120_000,
-    async () => JSON.stringify((await records()).filter(({ status }) => !['completed', 'failed'].includes(status))),
+    async () => JSON.stringify(await running()),
     500,
   )
-  return records()
+  return Promise.all(sent.map(async (id) => (await server.call('GET', `/api/v1/uploads/${id}`)).body))
 }
 
 async function checkUploads(server: FaultServer, ended: readonly Ended[]): Promise<number> {
@@ -111,7 +111,7 @@ const killing =
     const endedMs = performance.now() - begun
     await server.kill()
     await age(join(directory, 'uploads'))
-    await context.server(env)
+    const last = await context.server(env)
     const left = async () => [
       ...(await readdir(join(directory, 'uploads')).catch(() => [])),
       orphanTables(cluster?.url),
@@ -119,7 +119,8 @@ const killing =
     await untilSo(
       async () => (await left()).every((name) => name === ''),
       60_000,
-      async () => `left behind: ${(await left()).join(' ')}`,
+      async () =>
+        `left behind: ${(await left()).join(' ')}; ${await last.call('GET', '/api/v1/uploads?limit=1000').then(({ text }) => text)}`,
       200,
     )
     const { acknowledged, records } = ledger.counts()
