@@ -12,18 +12,18 @@ const alone = { WORKERS: '1' }
 /** The embedded database is WebAssembly: no test runs long enough to earn back what optimizing and validating all of it costs. */
 export const unoptimized = ['--liftoff-only', '--wasm-lazy-validation']
 
-/** Runs a command to its end. */
-export async function runCommandLine(args: readonly string[], env: Environment) {
-  const child = spawn(process.execPath, [...unoptimized, mainFile, ...args], { env: { ...alone, ...env } })
+/** Runs a command to its end; `main` is the program of another release. */
+export async function runCommandLine(args: readonly string[], env: Environment, main = mainFile) {
+  const child = spawn(process.execPath, [...unoptimized, main, ...args], { env: { ...alone, ...env } })
   const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   return { output, errors, code }
 }
 
 export type Server = Awaited<ReturnType<typeof startServer>>
 
-/** Starts a server and waits for its greeting. */
-export const startServer = (env: Environment) =>
-  greeted(spawn(process.execPath, [...unoptimized, mainFile, 'serve'], { env: { ...alone, ...env } }))
+/** Starts a server and waits for its greeting; `main` is the program of another release. */
+export const startServer = (env: Environment, main = mainFile) =>
+  greeted(spawn(process.execPath, [...unoptimized, main, 'serve'], { env: { ...alone, ...env } }))
 
 /** The same on a terminal, whose Ctrl-C is a byte. */
 export const startOnTerminal = (env: Environment) =>
