@@ -106,13 +106,22 @@ export async function missingMigrations(
   db: Pick<Queryable, 'query'>,
   directory: string = migrationsDirectory,
 ): Promise<string[]> {
+  const present = new Set((await appliedMigrations(db)).map(({ number }) => number))
+  const migrations = await readMigrations(directory)
+  return migrations.filter(({ number }) => !present.has(number)).map(({ name }) => name)
+}
+
+/** The names of the migrations that this program lacks, since the database is newer. Takes no lock. */
+export async function unknownMigrations(db: Pick<Queryable, 'query'>): Promise<string[]> {
+  const known = new Set((await readMigrations(migrationsDirectory)).map(({ number }) => number))
+  return (await appliedMigrations(db)).filter(({ number }) => !known.has(number)).map(({ name }) => name)
+}
+
+async function appliedMigrations(db: Pick<Queryable, 'query'>): Promise<Pick<Applied, 'number' | 'name'>[]> {
   const [{ exists } = { exists: false }] = await db.query<{ exists: boolean }>(
     raw(`SELECT to_regclass('svc.migrations') IS NOT NULL AS exists`),
   )
-  const rows = exists ? await db.query<Pick<Applied, 'number'>>(raw('SELECT number FROM svc.migrations')) : []
-  const present = new Set(rows.map(({ number }) => number))
-  const migrations = await readMigrations(directory)
-  return migrations.filter(({ number }) => !present.has(number)).map(({ name }) => name)
+  return exists ? await db.query<Applied>(raw('SELECT number, name FROM svc.migrations ORDER BY number')) : []
 }
 
 /** Whether it had to be applied. */

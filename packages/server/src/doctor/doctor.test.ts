@@ -130,6 +130,14 @@ describe('doctor on PostgreSQL', () => {
     assert.match(told, /npm start -- migrate/)
   })
 
+  test('says that the database is newer than the server', async () => {
+    await database.db.script(`INSERT INTO svc.migrations (number, name, checksum) VALUES (9999, '9999-later.sql', '')`)
+    const { levels, text: said } = await findings('migrations', { DATABASE_URL: url })
+    await database.db.script('DELETE FROM svc.migrations WHERE number = 9999')
+    assert.deepEqual(levels, ['fault'])
+    assert.match(said, /newer than this server.*9999-later\.sql.*newer version/s)
+  })
+
   test('says that SECRET_KEY is another, or missing', async () => {
     const other = await findings('fingerprint', { DATABASE_URL: url, SECRET_KEY: secretKey.toUpperCase() })
     assert.deepEqual(other.levels, ['fault'])

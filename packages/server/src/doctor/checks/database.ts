@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import pg from 'pg'
-import { missingMigrations } from '../../db/migrate.ts'
+import { missingMigrations, unknownMigrations } from '../../db/migrate.ts'
 import { compileSql, type Sql } from '../../db/sql.ts'
 import {
   type Check,
@@ -62,7 +62,15 @@ export const databaseChecks: readonly Check[] = [
     async run({ database }) {
       const client = await database()
       if (!client) return []
-      const missing = await missingMigrations({ query: (statement) => queryOf(client, statement) })
+      const reader = { query: <R>(statement: Sql) => queryOf<R>(client, statement) }
+      const [unknown] = await unknownMigrations(reader)
+      if (unknown !== undefined) {
+        return fault(
+          `The database is newer than this server: it has the migration ${unknown}.`,
+          'Start a newer version of the server; to go back, restore the backup that was made before the upgrade.',
+        )
+      }
+      const missing = await missingMigrations(reader)
       if (missing.length === 0) return ok('All migrations are applied.')
       return warning(`${missing.length} migrations are missing, the first is ${missing[0]}.`, 'npm start -- migrate')
     },
