@@ -1,6 +1,7 @@
-// npm run pack-data-directory CHECKOUT: lets the server of an earlier version, checked out and installed elsewhere, fill a data
+// npm run pack-data-directory CHECKOUT NAME: lets the server of an earlier version, checked out and installed elsewhere, fill a data
 // directory with one of everything, and keeps it together with what it answered. Made once: every later server must open it.
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -12,15 +13,20 @@ import type { Recorded } from '../packages/server/testing/upgrades/first-version
 import { filesBelow, packFiles } from '../packages/server/testing/upgrades/packed-files.ts'
 import { runIn } from './packages/run-in.ts'
 
-const [checkout] = process.argv.slice(2)
-if (checkout === undefined) {
+const [checkout, name] = process.argv.slice(2)
+if (checkout === undefined || name === undefined) {
   console.error(
-    'Which version? npm run pack-data-directory CHECKOUT, where CHECKOUT is a directory with its sources and packages.',
+    'Which version? npm run pack-data-directory CHECKOUT NAME, where CHECKOUT is a directory with its sources and packages.',
   )
   process.exit(2)
 }
+const target = resolve(import.meta.dirname, '../packages/server/testing/upgrades', name)
+if (existsSync(`${target}.br`)) {
+  console.error(`${target}.br is kept as it is. Give another NAME.`)
+  process.exit(2)
+}
 
-const directory = await mkdtemp(join(tmpdir(), 'graticule-first-version-'))
+const directory = await mkdtemp(join(tmpdir(), 'graticule-data-directory-'))
 const master = randomUUID()
 const env = {
   ...{ PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
@@ -33,7 +39,6 @@ const contents = await fill(clientOf(server.url, master)).finally(() => server.s
 const commit = (await runIn(checkout, 'git', ['rev-parse', 'HEAD'])).trim()
 const recorded: Recorded = { commit, ...contents }
 const archive = await packFiles(await filesBelow(directory))
-const target = resolve(import.meta.dirname, '../packages/server/testing/upgrades/first-version')
 await writeFile(`${target}.br`, archive)
 await writeFile(`${target}.json`, `${JSON.stringify(recorded, undefined, 2)}\n`)
 await rm(directory, { recursive: true })
