@@ -81,6 +81,7 @@ const cases: Readonly<Record<LimitName, Case>> = {
   },
   queryParameters: { limit: 1_000, ask: () => call('GET', `${styles}?${'a&'.repeat(1_000)}a`) },
   queryDepth: { limit: 32, ask: () => call('GET', `${styles}?filter${'[a]'.repeat(40)}=1`) },
+  offset: { limit: 1_000_000, ask: () => call('GET', `${styles}?offset=1000001`) },
   bodyBytes: { limit: 2_048, ask: () => call('POST', '/api/v1/datasets', { body: { name: 'a'.repeat(3_000) } }) },
   bodyDepth: { limit: 64, ask: () => call('POST', styles, { raw: nested(65), headers: json }) },
   bodyKeys: { limit: 10_000, ask: () => call('POST', styles, { raw: keysOf(10_001), headers: json }) },

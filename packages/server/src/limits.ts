@@ -39,6 +39,7 @@ export const limits = {
   headerCount: { what: 'Headers', value: 100, code: 'headers_too_large', countedIn: 'request' },
   queryParameters: { what: 'Query parameters', value: 1_000, code: 'invalid_request', countedIn: 'request' },
   queryDepth: { what: 'Nesting of a query parameter', value: 32, code: 'invalid_request', countedIn: 'request' },
+  offset: { what: 'Rows that `offset` skips', value: 1_000_000, code: 'invalid_request', countedIn: 'request' },
   bodyBytes: {
     ...{ what: 'JSON body; styles and configuration may have 4 MiB, requests without a key 16 KiB', unit: 'bytes' },
     ...{ setting: 'BODY_LIMIT', code: 'too_large', countedIn: 'request' },

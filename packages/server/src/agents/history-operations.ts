@@ -3,6 +3,7 @@ import { type Caller, scopeOf } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
 import { and, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { offsetParameter } from '../http/offset-parameter.ts'
 import type { Operation } from '../http/operation.ts'
 import { getEntity } from '../resource/store.ts'
 import { agent } from './agent.ts'
@@ -42,7 +43,7 @@ const invocationSchema = Type.Object(
 
 const listSchema = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 0, description: '100 unless it is given; 1000 at most' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  offset: offsetParameter('To see others, give `status` or `conversationId`.'),
   status: Type.Optional(Type.Enum([...statuses])),
   conversationId: Type.Optional(Type.String({ maxLength: 128 })),
 })

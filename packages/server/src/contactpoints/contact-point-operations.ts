@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Caller } from '../access/acl.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { offsetParameter } from '../http/offset-parameter.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { pageLinks } from '../resource/page-links.ts'
 import type { BaseServices } from '../resource/resource.ts'
@@ -33,7 +34,7 @@ const deliverySchema = Type.Object(
 
 const pageSchema = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 0, description: '100 by default, 1000 at most' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+  offset: offsetParameter(),
 })
 
 export type ContactPointServices = BaseServices & { readonly deliveries: Deliveries }

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { authorize, type Caller, demandAnyId, type Scope, scopeOf } from '../access/acl.ts'
 import { raw, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { offsetParameter } from '../http/offset-parameter.ts'
 import type { Operation } from '../http/operation.ts'
 import type { Connection } from '../query/connection.ts'
 import { type TableInfo, tableKinds } from '../query/introspection.ts'
@@ -36,7 +37,7 @@ const tableSchema = Type.Object({
 const listSchema = Type.Object({
   schema: Type.Optional(Type.String({ maxLength: 63, description: 'Only the tables of this schema' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxTables, default: maxTables })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0 })),
+  offset: offsetParameter('To see others, give `schema`.'),
 })
 
 const publishSchema = Type.Object(

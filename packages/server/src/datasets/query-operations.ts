@@ -5,6 +5,7 @@ import { FaultCollector, invalid } from '../errors.ts'
 import { answerFormat, chooseFormat, type FormatName, formatNames, isExport } from '../formats/answer-formats.ts'
 import { downloadOf } from '../http/download-headers.ts'
 import { lastSegment } from '../http/file-name.ts'
+import { offsetParameter } from '../http/offset-parameter.ts'
 import { type Operation, queryWeight } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
 import { type Nearest, nearestFirst } from '../query/nearest.ts'
@@ -31,7 +32,7 @@ import { readCount, totalRows } from './total-rows.ts'
 const names = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description }))
 const limits = {
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
-  offset: Type.Optional(Type.Integer({ minimum: 0 })),
+  offset: offsetParameter('To go further, page by `cursor` (keyset paging), which costs the same for every page.'),
 }
 const formatsWithSrid = formatNames.filter((name) => answerFormat(name).hasSrid).join(', ')
 const answerParameters = {

@@ -104,12 +104,31 @@ function messageOf(error: SchemaError, value: unknown, schema: TSchema): string 
     return `must be ${formOf(error)}.${near}`
   }
   if (keyword === 'format') return `must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`
+  const { name, instead } = limitOf(error, schema)
+  if (name) return `${message}. ${instead}`.trimEnd()
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
   if (keyword === 'pattern') {
     const { examples } = schemaAt(schema, error.schemaPath) as { examples?: readonly unknown[] }
     if (examples?.[0] !== undefined) return `must be of the form ${examples[0]}`
   }
   return message
+}
+
+type NamedLimit = { readonly name?: string; readonly instead?: string }
+
+/** Of a value that is over a limit of limits.ts: which one, and what to do instead. */
+function limitOf({ keyword, schemaPath }: SchemaError, schema: TSchema): NamedLimit {
+  if (keyword !== 'maximum') return {}
+  return (schemaAt(schema, schemaPath) as { 'x-limit'?: NamedLimit })['x-limit'] ?? {}
+}
+
+/** The limit that a value is over, for the body of the answer. */
+export function exceededLimit(schema: TSchema, errors: readonly SchemaError[]): Record<string, unknown> {
+  for (const error of errors) {
+    const { name } = limitOf(error, schema)
+    if (name) return { limit: error.params.limit, limitName: name }
+  }
+  return {}
 }
 
 /** The properties that a client can set, for suggestions; read-only ones are accepted but do not help. */

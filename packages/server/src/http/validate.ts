@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { type Fault, faulty } from '../errors.ts'
-import { type SchemaError, schemaFaults } from './schema-faults.ts'
+import { exceededLimit, type SchemaError, schemaFaults } from './schema-faults.ts'
 
 // The default of eight is too low: one failed union alone takes three.
 Settings.Set({ maxErrors: 200 })
@@ -14,8 +14,9 @@ export function validator<S extends TSchema>(schema: S, where: string): (value: 
   return (value) => {
     compiled ??= Compile(schema)
     if (compiled.Check(value)) return value as Static<S>
-    const faults = schemaFaults({ schema, value, where }, compiled.Errors(value) as SchemaError[])
-    throw faulty(faults.length > 0 ? faults : [unexplained(where)])
+    const errors = compiled.Errors(value) as SchemaError[]
+    const faults = schemaFaults({ schema, value, where }, errors)
+    throw faulty(faults.length > 0 ? faults : [unexplained(where)], 'invalid_request', exceededLimit(schema, errors))
   }
 }
 

@@ -4,6 +4,7 @@ import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
+import { offsetParameter } from '../http/offset-parameter.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { pageLinks } from '../resource/page-links.ts'
 import type { Mailer } from './mailer.ts'
@@ -33,7 +34,7 @@ const nullableText = Type.Union([Type.String(), Type.Null()])
 
 const pageSchema = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 0, description: '100 by default, 1000 at most' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+  offset: offsetParameter(),
 })
 
 type StoredMail = {

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import type { Operation } from '../http/operation.ts'
+import { limits } from '../limits.ts'
 import { inArguments, type Origin } from './argument-paths.ts'
 import type { CallOperation } from './call-operation.ts'
 
@@ -37,7 +38,7 @@ export const nullable = <S extends TSchema>(schema: S, description?: string) =>
 
 export const limit = (fallback: number, maximum: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }))
-export const offset = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0 }))
+export const offset = Type.Optional(Type.Integer({ minimum: 0, maximum: limits.offset.value, default: 0 }))
 export const distanceMeters = Type.Number({
   minimum: 0,
   maximum: 20_100_000,

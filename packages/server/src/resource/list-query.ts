@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { FaultCollector, invalid } from '../errors.ts'
+import { byFilter, offsetParameter } from '../http/offset-parameter.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { parseFilter } from '../query/filter.ts'
@@ -31,7 +32,7 @@ export const listSchema = Type.Object({
   limit: Type.Optional(
     Type.Integer({ minimum: 0, description: `The size of the page: ${defaultLimit} by default, ${maxLimit} at most` }),
   ),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+  offset: offsetParameter(byFilter),
 })
 
 export type ListParameters = Omit<Static<typeof listSchema>, 'filter'> & { filter?: unknown }

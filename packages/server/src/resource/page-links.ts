@@ -1,6 +1,8 @@
+import { limits } from '../limits.ts'
+
 /**
  * The `Link` header of a page: where the first, previous, next and last ones are. `next` is the address of a next page that is
- * found otherwise than by its offset, or null where there is none.
+ * found otherwise than by its offset, or null where there is none. Pages that no offset reaches have no link.
  */
 export function pageLinks(
   url: string,
@@ -10,11 +12,12 @@ export function pageLinks(
 ): Record<string, string> {
   if (limit === 0 || (offset === 0 && total <= limit && !next)) return {}
   const lastOffset = Math.max(0, Math.ceil(total / limit) - 1) * limit
+  const at = (from: number) => from <= limits.offset.value && pageUrl(url, limit, from)
   const pages = [
-    ['first', pageUrl(url, limit, 0)],
-    ['prev', offset > 0 && pageUrl(url, limit, Math.max(0, offset - limit))],
-    ['next', next === undefined ? offset + limit < total && pageUrl(url, limit, offset + limit) : next],
-    ['last', pageUrl(url, limit, lastOffset)],
+    ['first', at(0)],
+    ['prev', offset > 0 && at(Math.max(0, offset - limit))],
+    ['next', next === undefined ? offset + limit < total && at(offset + limit) : next],
+    ['last', at(lastOffset)],
   ] as const
   const links = pages.filter(([, address]) => address).map(([relation, address]) => `<${address}>; rel="${relation}"`)
   return { link: links.join(', ') }

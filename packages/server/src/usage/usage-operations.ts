@@ -4,6 +4,7 @@ import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { offsetParameter } from '../http/offset-parameter.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { type ApplicationLimits, applicationLimitNames, limits } from '../limits.ts'
 import type { Attribute } from '../query/attribute.ts'
@@ -45,7 +46,7 @@ const querySchema = Type.Object({
   interval: Type.Optional(Type.Enum(['day', 'month'], { description: 'What a period is; `day` by default' })),
   filter: Type.Optional(Type.Object({}, { description: '`filter[applicationId]=…`: a master key reads many' })),
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Applications in a page: 100 by default and at most' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 })),
+  offset: offsetParameter(),
 })
 
 const countSchemas = Object.fromEntries(
