@@ -105,6 +105,17 @@ const settings = Type.Object({
   REFRESH_TOKEN_TTL: seconds('How long a refresh token is good', 1_209_600, 31_536_000),
   RESET_TOKEN_TTL: seconds('How long the link to a new password is good', 3_600, 604_800),
   VERIFY_TOKEN_TTL: seconds('How long the link to confirm an address is good', 86_400, 2_592_000),
+  SESSIONS_PER_USER: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 20,
+    description: 'Sessions that a user may have at once; one more ends the oldest',
+  }),
+  SIGNUPS_PER_HOUR: Type.Integer({
+    minimum: 0,
+    default: 100,
+    description: 'Sign-ups that an address may send within an hour; 0: no limit',
+  }),
   ...dataSettings,
   NATS_URL: Type.Optional(
     Type.String({

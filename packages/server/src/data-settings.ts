@@ -52,6 +52,11 @@ export const dataSettings = {
     default: 100,
     description: 'How many uploads of an application may be unfinished; further ones are refused',
   }),
+  UPLOADS_PER_HOUR: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'How many uploads an application may send within an hour; 0: no limit',
+  }),
   UPLOADS_ARRIVING: Type.Integer({
     minimum: 1,
     default: 256,
@@ -75,6 +80,11 @@ export const dataSettings = {
     default: 'wasm',
     description:
       'What reads GML, DXF, MapInfo, FileGDB and ODS: the GDAL that comes along, or `ogr2ogr` of this machine',
+  }),
+  MESSAGES_PER_MINUTE: Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'How many messages an application may send to its contact points within a minute; 0: no limit',
   }),
   LAMBDA_ENDPOINT: Type.Optional(
     Type.String({ pattern: '^https?://', description: 'Where functions are; unset: AWS itself' }),

@@ -48,11 +48,13 @@ function shownValue(limit: Limit): string {
 
 const settingOf = (limit: Limit): string => ('setting' in limit ? `\`${limit.setting}\`` : '')
 
-const answerOf = ({ code }: Limit): string => `${new ApiError(code, '').status} \`${code}\``
+const answerOf = ({ code }: Limit): string =>
+  typeof code === 'object' ? code.instead : `${new ApiError(code, '').status} \`${code}\``
 
 const whose: Readonly<Record<CountedFor, string>> = {
   application: 'each application',
   key: 'each key',
+  user: 'each user',
   agent: 'each agent',
   address: 'each address',
   everybody: 'everybody',

@@ -49,10 +49,10 @@ async function raw(request: string): Promise<Refusal> {
   return { status: Number(head.split(' ')[1]), body: JSON.parse(body) }
 }
 
-async function upload(bytes: number): Promise<Refusal> {
+async function upload(bytes: number, { developer: key } = own): Promise<Refusal> {
   const head = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
   const headers = { 'content-type': 'multipart/form-data; boundary=b' }
-  return call('POST', '/api/v1/uploads', { raw: `${head}${'a'.repeat(bytes)}\r\n--b--\r\n`, headers })
+  return call('POST', '/api/v1/uploads', { key, raw: `${head}${'a'.repeat(bytes)}\r\n--b--\r\n`, headers })
 }
 
 async function connectWorker(): Promise<Refusal> {
@@ -64,7 +64,7 @@ async function connectWorker(): Promise<Refusal> {
   )
 }
 
-async function setLimits(own: Tenant, changed: object): Promise<void> {
+async function setLimits(own: Pick<Tenant, 'id'>, changed: object): Promise<void> {
   const reply = await app.call('PATCH', `/api/v1/applications/${own.id}`, { body: { limits: changed } })
   assert.equal(reply.status, 200, reply.text)
 }
@@ -112,6 +112,9 @@ const cases: Readonly<Record<LimitName, Case>> = {
   },
   loginFailures: 'auth/password.test.ts',
   addressFailures: 'apikeys/exchange-operation.test.ts',
+  signups: 'auth/account-limits.test.ts',
+  resetMails: 'auth/account-limits.test.ts',
+  sessionsPerUser: 'auth/account-limits.test.ts',
   passwordsWaiting: {
     limit: 500,
     async ask() {
@@ -138,6 +141,15 @@ const cases: Readonly<Record<LimitName, Case>> = {
   tilesAtOnce: 'tiles/read-through-cache.test.ts',
   uploadBytes: { limit: 1_000, ask: () => upload(2_000) },
   unfinishedUploads: 'uploads/upload.test.ts',
+  uploadsPerHour: {
+    limit: 1,
+    async ask() {
+      const limited = await app.tenant('uploading')
+      await setLimits(limited, { uploadsPerHour: 1 })
+      await upload(10, limited)
+      return upload(10, limited)
+    },
+  },
   uploadsArriving: {
     limit: 1,
     async ask() {
@@ -154,6 +166,18 @@ const cases: Readonly<Record<LimitName, Case>> = {
       const reply = await upload(10)
       await setLimits(own, { storageBytes: null })
       return reply
+    },
+  },
+  messagesPerMinute: {
+    limit: 1,
+    async ask() {
+      const { id, developer: key } = await app.tenant('sending')
+      await setLimits({ id }, { messagesPerMinute: 1 })
+      const point = { name: 'a', type: 'email', settings: { addresses: ['a@x.org'] } }
+      const { body } = await call('POST', '/api/v1/contactpoints', { key, body: point })
+      const send = () => call('POST', `/api/v1/contactpoints/${body.id}/send`, { key, body: { message: 'a' } })
+      assert.equal((await send()).status, 202)
+      return send()
     },
   },
   messagesWaiting: 'contactpoints/deliveries.test.ts',
@@ -182,13 +206,15 @@ function answerOf(failed: PromiseSettledResult<unknown> | undefined): Refusal {
 
 describe('whoever goes over a limit is told its code, value and name', () => {
   for (const [name, one] of Object.entries(cases) as [LimitName, Case][]) {
-    const { code } = limits[name]
-    const { status } = new ApiError(code, '')
+    const { code }: Limit = limits[name]
     test(name, async (t) => {
       if (typeof one === 'string') {
         const source = readFileSync(new URL(one, import.meta.url), 'utf8')
-        return assert.match(source, new RegExp(`limitName: '${name}'`), `${one} looks at it`)
+        const isRefused = typeof code === 'string'
+        return assert.match(source, new RegExp(isRefused ? `limitName: '${name}'` : name), `${one} looks at it`)
       }
+      assert.ok(typeof code === 'string', 'only what is refused has an answer')
+      const { status } = new ApiError(code, '')
       assert.deepEqual(told(await one.ask(t)), { status, code, limit: one.limit, limitName: name })
     })
   }
@@ -197,7 +223,10 @@ describe('whoever goes over a limit is told its code, value and name', () => {
 test('an application has the limits that a master key gave it, reads them, and cannot change them', async () => {
   const tenant = await app.tenant('special')
   const path = `/api/v1/applications/${tenant.id}`
-  const given = { queriesAtOnce: 1, requestsPerSecond: 50, storageBytes: 1_000_000, unfinishedUploads: 7 }
+  const given = {
+    ...{ messagesPerMinute: 9, queriesAtOnce: 1, requestsPerSecond: 50, sessionsPerUser: 3 },
+    ...{ storageBytes: 1_000_000, unfinishedUploads: 7, uploadsPerHour: 8 },
+  }
   await setLimits(tenant, given)
   const read = await app.call('GET', path, { key: tenant.public })
   assert.deepEqual(read.body.limits, given)

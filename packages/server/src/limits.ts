@@ -12,12 +12,13 @@ import { ApiError, type ErrorCode, faulty } from './errors.ts'
 export type CountedIn = 'request' | 'process' | 'machine' | 'installation'
 
 /** Whose requests are counted together. */
-export type CountedFor = 'application' | 'key' | 'agent' | 'address' | 'everybody'
+export type CountedFor = 'application' | 'key' | 'user' | 'agent' | 'address' | 'everybody'
 
 export type Limit = {
   readonly what: string
-  readonly unit?: 'bytes' | 'ms' | 'per second' | 'per 15 min'
-  readonly code: ErrorCode
+  readonly unit?: 'bytes' | 'ms' | 'per second' | 'per minute' | 'per 15 min' | 'per hour'
+  /** Of the answer; or what happens instead of a refusal. */
+  readonly code: ErrorCode | { readonly instead: string }
   readonly countedIn: CountedIn
   /** Absent where each request counts alone. */
   readonly countedFor?: CountedFor
@@ -86,6 +87,18 @@ export const limits = {
     ...{ what: 'Failed logins from an address', value: 100, unit: 'per 15 min', code: 'rate_limited' },
     ...{ countedIn: 'installation', countedFor: 'address' },
   },
+  signups: {
+    ...{ what: 'Sign-ups from an address', setting: 'SIGNUPS_PER_HOUR', unit: 'per hour', code: 'rate_limited' },
+    ...{ countedIn: 'installation', countedFor: 'address' },
+  },
+  resetMails: {
+    ...{ what: 'Mails to replace a forgotten password', value: 3, unit: 'per hour' },
+    ...{ code: { instead: 'no mail, and the same answer' }, countedIn: 'installation', countedFor: 'user' },
+  },
+  sessionsPerUser: {
+    ...{ what: 'Sessions, each with its refresh token', setting: 'SESSIONS_PER_USER' },
+    ...{ code: { instead: 'the oldest ends' }, countedIn: 'installation', countedFor: 'user', isPerApplication: true },
+  },
   passwordsWaiting: {
     ...{ what: 'Passwords that wait to be checked', value: 500, code: 'busy' },
     ...{ countedIn: 'process', countedFor: 'everybody' },
@@ -118,6 +131,10 @@ export const limits = {
     ...{ what: 'Uploads that arrive, wait or run', setting: 'UPLOADS_WAITING_PER_APPLICATION', code: 'busy' },
     ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
   },
+  uploadsPerHour: {
+    ...{ what: 'Uploads that are sent', setting: 'UPLOADS_PER_HOUR', unit: 'per hour', code: 'rate_limited' },
+    ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
+  },
   uploadsArriving: {
     ...{ what: 'Files that arrive', setting: 'UPLOADS_ARRIVING', code: 'busy' },
     ...{ countedIn: 'machine', countedFor: 'everybody' },
@@ -125,6 +142,10 @@ export const limits = {
   storageBytes: {
     ...{ what: 'Tables and files that are kept', setting: 'STORAGE_PER_APPLICATION', unit: 'bytes' },
     ...{ code: 'storage_quota', countedIn: 'installation', countedFor: 'application', isPerApplication: true },
+  },
+  messagesPerMinute: {
+    ...{ what: 'Messages to contact points', setting: 'MESSAGES_PER_MINUTE', unit: 'per minute', code: 'rate_limited' },
+    ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
   },
   messagesWaiting: {
     ...{ what: 'Messages to contact points that wait to be sent', value: 10_000, code: 'busy' },
@@ -146,12 +167,20 @@ export const limits = {
 
 export type LimitName = keyof typeof limits
 
+/** Those whose excess is answered with an error. */
+export type RefusingLimit = {
+  [name in LimitName]: (typeof limits)[name]['code'] extends ErrorCode ? name : never
+}[LimitName]
+
 /** The limits that one application may have differently. */
 export const applicationLimitNames = [
+  'messagesPerMinute',
   'queriesAtOnce',
   'requestsPerSecond',
+  'sessionsPerUser',
   'storageBytes',
   'unfinishedUploads',
+  'uploadsPerHour',
 ] as const
 
 /** Those of an application that differ from the installation's. */
@@ -165,7 +194,7 @@ type Options = {
 }
 
 /** The answer to whoever is over a limit: its code, and the limit in `limit` and `limitName`. */
-export function overLimit(name: LimitName, limit: number, detail: string, options: Options = {}): ApiError {
+export function overLimit(name: RefusingLimit, limit: number, detail: string, options: Options = {}): ApiError {
   const { path, ...rest } = options
   const { code } = limits[name]
   const extensions = { limit, limitName: name }

@@ -11,12 +11,12 @@ import { createRevocation } from './access/revocation.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createSigningKeys } from './access/signing-keys.ts'
 import { sweepAudit } from './audit/retention.ts'
-import { windowSeconds } from './auth/login-attempts.ts'
 import { sweepSessions } from './auth/sessions.ts'
 import type { MachineShare } from './concurrency/machine-share.ts'
 import type { Config } from './config.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'
 import type { Db } from './db/db.ts'
+import { sweepWindows } from './db/window-counters.ts'
 import { type AuditLog, createAuditLog } from './http/audit-log.ts'
 
 type AuthorityOptions = {
@@ -30,6 +30,8 @@ type AuthorityOptions = {
     | 'REFRESH_TOKEN_TTL'
     | 'REQUESTS_PER_SECOND'
     | 'RESET_TOKEN_TTL'
+    | 'SESSIONS_PER_USER'
+    | 'SIGNUPS_PER_HOUR'
     | 'VERIFY_TOKEN_TTL'
   >
 }
@@ -49,7 +51,8 @@ export function openAuthority({ db, secrets, config, logger }: AuthorityOptions,
   const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
   const authority = { keys, bearers, revocation, noteRequest, limitRate }
   const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
-  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, audit }
+  const authLimits = { sessionsPerUser: config.SESSIONS_PER_USER, signupsPerHour: config.SIGNUPS_PER_HOUR }
+  return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, authLimits, audit }
 }
 
 const lifetimesOf = (config: AuthorityOptions['config']) => ({
@@ -69,6 +72,7 @@ export function startUpkeep({ db, config, logger }: AuthorityOptions, { keys }: 
 }
 
 async function sweepEnded(db: Db, { AUDIT_DAYS }: AuthorityOptions['config']): Promise<void> {
-  await sweepSessions(db, windowSeconds)
+  await sweepSessions(db)
+  await sweepWindows(db)
   await sweepAudit(db, AUDIT_DAYS)
 }

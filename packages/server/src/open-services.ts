@@ -269,7 +269,8 @@ function createMessages({ db, secrets, logger, config, egress, onDelivered }: Me
   const sending = createSending({ db, onError, onDelivered })
   const register = sending.add
   const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
-  const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register })
+  const perMinute = config.MESSAGES_PER_MINUTE
+  const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register, perMinute })
   sending.start()
   return { mailer, deliveries, close: sending.close }
 }

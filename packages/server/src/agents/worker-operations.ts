@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import Type from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
-import { type LimitName, overLimit } from '../limits.ts'
+import { overLimit, type RefusingLimit } from '../limits.ts'
 import { getEntity } from '../resource/store.ts'
 import { agent } from './agent.ts'
 import type { Agents } from './agents.ts'
@@ -80,7 +80,7 @@ const notAnUpgrade = () =>
     headers: { Upgrade: 'websocket' },
   })
 
-const full = (name: LimitName, limit: number, whose: string) =>
+const full = (name: RefusingLimit, limit: number, whose: string) =>
   overLimit(name, limit, `The ${whose} already has ${limit} workers, its limit.`, { headers: { 'Retry-After': '5' } })
 
 const tooMany = (detail: string) => new ApiError('busy', detail, { headers: { 'Retry-After': '5' } })

@@ -1,12 +1,13 @@
 import { isIPv6 } from 'node:net'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import { countInWindow, demandRate, hourSeconds } from '../db/window-counters.ts'
 import { limits, overLimit } from '../limits.ts'
 
 /** A login attempt: account and address. */
 export type Attempt = { readonly applicationId: string; readonly email: string; readonly address: string }
 
-export const windowSeconds = 900
+const windowSeconds = 900
 const most = { tries: limits.loginFailures.value, account: 50, address: limits.addressFailures.value }
 
 /**
@@ -17,27 +18,31 @@ export function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<vo
   const { applicationId, email, address: ip } = attempt
   const account = `${applicationId} ${foldAscii(email)}`
   const address = networkOf(ip)
-  const buckets = [`tries ${account} ${address}`, `account ${account}`, `address ${address}`]
-  return countAll(db, buckets, [most.tries, most.account, most.address], 'loginFailures')
+  const counters = [
+    [`tries ${account} ${address}`, most.tries],
+    [`account ${account}`, most.account],
+    [`address ${address}`, most.address],
+  ] as const
+  return countAll(db, counters, 'loginFailures')
 }
 
 /** For a credential without an account: attempts count for the address, together with its logins. */
 export const countAddress = (db: Db, ip: string): Promise<() => Promise<void>> =>
-  countAll(db, [`address ${networkOf(ip)}`], [most.address], 'addressFailures')
+  countAll(db, [[`address ${networkOf(ip)}`, most.address]], 'addressFailures')
 
 async function countAll(
   db: Db,
-  buckets: string[],
-  allowed: number[],
+  counters: readonly (readonly [name: string, most: number])[],
   name: 'loginFailures' | 'addressFailures',
 ): Promise<() => Promise<void>> {
-  const seconds = await count(db, buckets, allowed)
-  if (seconds !== null) {
+  const seconds = await countInWindow(db, counters, windowSeconds)
+  if (seconds !== undefined) {
     const detail = 'Too many failed attempts. Wait for the seconds in the header Retry-After.'
     throw overLimit(name, limits[name].value, detail, {
-      headers: { 'Retry-After': String(Math.max(1, seconds)) },
+      headers: { 'Retry-After': String(seconds) },
     })
   }
+  const buckets = counters.map(([bucket]) => bucket)
   return async () => {
     await db.query(
       sql`UPDATE svc.login_failures SET count = count - 1 WHERE bucket IN (
@@ -48,15 +53,24 @@ async function countAll(
 }
 
 /** Rate limit for mails to one address, so that nobody can flood a mailbox through the service. */
-export async function allowsMail(db: Db, { applicationId, email }: Omit<Attempt, 'address'>): Promise<boolean> {
-  return (await count(db, [`mail ${applicationId} ${foldAscii(email)}`], [most.tries])) === null
+export async function allowsMail(
+  db: Db,
+  { applicationId, email }: Omit<Attempt, 'address'>,
+  template: 'confirm' | 'reset',
+): Promise<boolean> {
+  const account = `${applicationId} ${foldAscii(email)}`
+  const isMany = await countInWindow(db, [[`mail ${account}`, most.tries]], windowSeconds)
+  if (isMany !== undefined) return false
+  if (template === 'confirm') return true
+  return (await countInWindow(db, [[`reset ${account}`, limits.resetMails.value]], hourSeconds)) === undefined
 }
 
-async function count(db: Db, buckets: string[], allowed: number[]): Promise<number | null> {
-  const [row] = await db.query<{ wait: number | null }>(sql`
-    SELECT svc.count_failure(${buckets}::text[], ${allowed}::integer[], ${windowSeconds}) AS wait`)
-  return row?.wait ?? null
-}
+/** Rate limit for sign-ups, successful or not: each costs a password hash, and perhaps a mail to a stranger. */
+export const countSignup = (db: Db, ip: string, perHour: number): Promise<void> =>
+  demandRate(db, {
+    ...{ limit: 'signups', counter: `signup ${networkOf(ip)}`, most: perHour, seconds: hourSeconds },
+    detail: `${perHour} sign-ups came from this address within an hour, its limit.`,
+  })
 
 /** Lower case of ASCII letters, as the database folds them. */
 const foldAscii = (email: string): string => email.replace(/[A-Z]/g, (letter) => letter.toLowerCase())

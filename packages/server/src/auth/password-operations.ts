@@ -93,7 +93,7 @@ async function sendResetMail(
   trail: Trail | undefined,
 ): Promise<void> {
   const { db, secrets, mailer, lifetimes } = services
-  const mayMail = await allowsMail(db, { applicationId, email })
+  const mayMail = await allowsMail(db, { applicationId, email }, 'reset')
   const account = await findAccount(db, applicationId, email)
   if (!account?.enabled || !mayMail) return
   noteTarget(trail, account.id)

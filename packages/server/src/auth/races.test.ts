@@ -127,7 +127,7 @@ describe('on PostgreSQL, where transactions really meet', { skip: !process.env.T
       const { refreshToken } = await app.login(user)
       const [begun, renewed] = await during(change(account.id), () =>
         Promise.all([
-          beginSession(app.db, account, 100),
+          beginSession(app.db, account, { seconds: 100, perUser: 20 }),
           rotateSession(app.db, refreshToken, tenant.id, 100).catch((error) => error),
         ]),
       )

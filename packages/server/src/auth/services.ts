@@ -23,6 +23,9 @@ export type Lifetimes = {
   readonly verifyToken: number
 }
 
+/** Limits that an operator may set; 0 sign-ups: any number. */
+export type AuthLimits = { readonly sessionsPerUser: number; readonly signupsPerHour: number }
+
 export type AuthServices = {
   db: Db
   secrets: Secrets
@@ -32,6 +35,7 @@ export type AuthServices = {
   bearers: BearerCache
   mailer: Mailer
   lifetimes: Lifetimes
+  authLimits: AuthLimits
   /** The base URL of the service as this client sees it. */
   baseUrl(request: FastifyRequest): string
 }

@@ -7,7 +7,7 @@ import { type Account, findAccount, refused } from './accounts.ts'
 import { type Attempt, countAttempt } from './login-attempts.ts'
 import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
 import { type AuthServices, operation } from './services.ts'
-import { beginSession, endSession, findSession, rotateSession } from './sessions.ts'
+import { beginSession, endSession, findSession, rotateSession, type SessionLimits } from './sessions.ts'
 
 const tokenPair = Type.Object({
   accessToken: Type.String({ description: 'A JWT, to be sent as Authorization: Bearer TOKEN' }),
@@ -21,6 +21,7 @@ const login = operation({
   method: 'POST',
   path: '/api/v1/auth/login',
   summary: 'Log in',
+  description: 'Whoever has as many sessions as `SESSIONS_PER_USER` allows loses the oldest.',
   access: 'public',
   body: Type.Object(
     { email: Type.String({ maxLength: 320 }), password: passwordSchema, applicationId: applicationIdSchema },
@@ -30,19 +31,25 @@ const login = operation({
   failures: [401, 429],
   async handle(context, { body: { email, password, applicationId } }) {
     const { request, services, trail } = context
-    const { db, passwords, tokens, lifetimes } = services
+    const { db, passwords, tokens, bearers } = services
     const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
     const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, async (turn) => {
       const found = await findAccount(turn, attempt.applicationId, email)
       if (found) noteTarget(trail, found.id)
       return found
     })
-    const session = await beginSession(db, account, lifetimes.refreshToken)
+    const session = await beginSession(db, account, sessionLimits(services))
     if (!session) throw refused()
+    if (session.hasEndedOthers) bearers.forget({ userId: account.id })
     noteUser(trail, account.id)
     const accessToken = await tokens.sign(session.claims)
     return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
   },
+})
+
+const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits => ({
+  seconds: lifetimes.refreshToken,
+  perUser: authLimits.sessionsPerUser,
 })
 
 /**

@@ -10,22 +10,54 @@ const newRefreshToken = (): string => `rt_${randomBytes(32).toString('base64url'
 
 export type Session = { readonly refreshToken: string; readonly claims: Claims }
 
-/** Creates a session, unless the password was changed or the user disabled since `account` was read. */
-export async function beginSession(db: Db, account: Account, seconds: number): Promise<Session | undefined> {
+export type SessionLimits = {
+  readonly seconds: number
+  /** How many a user may have, unless its application says otherwise. */
+  readonly perUser: number
+}
+
+/** A new session, and whether an older one had to end for it. */
+export type Begun = Session & { readonly hasEndedOthers: boolean }
+
+/**
+ * Creates a session, unless the password was changed or the user disabled since `account` was read. The oldest sessions of
+ * a user who has too many end. The lock of the user makes logins wait for each other, so that they count each other too.
+ */
+export function beginSession(
+  db: Db,
+  account: Account,
+  { seconds, perUser }: SessionLimits,
+): Promise<Begun | undefined> {
   const refreshToken = newRefreshToken()
   const family = randomUUID()
   const { id: userId, applicationId } = account
-  const rows = await db.query(sql`
-    WITH holder AS (
-      SELECT id, application_id FROM svc.users
+  return db.transaction(async (tx) => {
+    const [holder] = await tx.query<{ most: number | null }>(sql`
+      SELECT (SELECT (limits->>'sessionsPerUser')::float8 FROM svc.applications WHERE id = u.application_id) AS most
+      FROM svc.users u
       WHERE id = ${userId} AND application_id = ${applicationId}::uuid AND enabled AND password = ${account.password}
-      FOR SHARE)
-    INSERT INTO svc.sessions (hash, family, user_id, application_id, expires_at)
-    SELECT ${credentialHash(refreshToken)}::bytea, ${family}::uuid, id, application_id,
-           clock_timestamp() + make_interval(secs => ${seconds}) FROM holder
-    RETURNING 1`)
-  return rows.length === 0 ? undefined : { refreshToken, claims: { userId, applicationId, sessionId: family } }
+      FOR NO KEY UPDATE`)
+    if (!holder) return undefined
+    const ended = await endOldest(tx, account, (holder.most ?? perUser) - 1)
+    await tx.query(sql`
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, expires_at)
+      VALUES (${credentialHash(refreshToken)}, ${family}::uuid, ${userId}, ${applicationId}::uuid,
+              clock_timestamp() + make_interval(secs => ${seconds}))`)
+    return { refreshToken, claims: { userId, applicationId, sessionId: family }, hasEndedOthers: ended.length > 0 }
+  })
 }
+
+/** Ends all sessions of a user but the youngest. One revoked row ends a family. */
+const endOldest = (tx: Queryable, { id, applicationId }: Account, kept: number): Promise<unknown[]> =>
+  tx.query(sql`
+    UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE hash IN (
+      SELECT (array_agg(hash ORDER BY created_at, hash))[1] FROM svc.sessions
+      WHERE application_id = ${applicationId}::uuid AND user_id = ${id} GROUP BY family
+      HAVING bool_and(revoked_at IS NULL) AND bool_or(expires_at > clock_timestamp())
+      ORDER BY min(created_at) DESC, family OFFSET ${Math.min(kept, mostKept)}::int4)
+    RETURNING 1`)
+
+const mostKept = 1_000_000
 
 type Held = { family: string; userId: number; isRotated: boolean }
 
@@ -90,18 +122,11 @@ export async function endSession(db: Db, refreshToken: string, { userId, applica
   return held !== undefined
 }
 
-/**
- * Deletes sessions whose whole family has expired, and login failures that no longer count. Locked rows are skipped until
- * the next time.
- */
-export async function sweepSessions(db: Db, windowSeconds: number): Promise<void> {
+/** Deletes sessions whose whole family has expired. Locked rows are skipped until the next time. */
+export async function sweepSessions(db: Db): Promise<void> {
   await db.query(sql`
     DELETE FROM svc.sessions WHERE hash IN (
       SELECT hash FROM svc.sessions s WHERE expires_at < now()
         AND NOT EXISTS (SELECT FROM svc.sessions o WHERE o.family = s.family AND o.expires_at >= now())
-      FOR UPDATE SKIP LOCKED)`)
-  await db.query(sql`
-    DELETE FROM svc.login_failures WHERE bucket IN (
-      SELECT bucket FROM svc.login_failures WHERE started_at < now() - make_interval(secs => ${windowSeconds})
       FOR UPDATE SKIP LOCKED)`)
 }

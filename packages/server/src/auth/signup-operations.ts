@@ -5,6 +5,7 @@ import { emailSchema } from '../http/email-address.ts'
 import type { Answer, ContextOf, Operation } from '../http/operation.ts'
 import { findSettings, refused } from './accounts.ts'
 import { inConstantTime } from './constant-time.ts'
+import { countSignup } from './login-attempts.ts'
 import { confirmPath, isAllowedRedirect, readConfirmUrl, readRedirect } from './redirects.ts'
 import { applicationIdSchema, closed, passwordSchema, urlSchema } from './schemas.ts'
 import { type AuthServices, operation } from './services.ts'
@@ -58,6 +59,7 @@ const signup = operation({
     const applicationId = body.applicationId.toLowerCase()
     const settings = await findSettings(db, applicationId)
     if (!settings) throw refused()
+    await countSignup(db, request.ip, services.authLimits.signupsPerHour)
     const baseUrl = services.baseUrl(request)
     const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
     readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)

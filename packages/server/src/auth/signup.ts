@@ -47,7 +47,7 @@ export async function signUp(
     )
   }
   const hash = await passwords.hash(signup.password, signal)
-  const mayMail = await allowsMail(db, { applicationId, email })
+  const mayMail = await allowsMail(db, { applicationId, email }, 'confirm')
   const decoy = { id: newUserId(), at: new Date() }
   if (!mayMail) return decoy
   return db.transaction(async (tx) => {

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Secrets } from '../access/secrets.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
+import { demandRate } from '../db/window-counters.ts'
 import { ApiError } from '../errors.ts'
 import { limits, overLimit } from '../limits.ts'
 import type { Rendered, Settings, Verdict } from './driver.ts'
@@ -58,6 +59,8 @@ export type DeliveriesOptions = {
   sendMail: SendMail
   register: Register
   delaysSeconds?: readonly number[]
+  /** Messages of an application within a minute; 0 for no limit. */
+  perMinute?: number
   /** Limit of queued messages of an application. */
   maxWaiting?: number
 }
@@ -86,7 +89,7 @@ const timeoutMs = 10_000
 const maxAnswerBytes = 65_536
 
 export function createDeliveries(options: DeliveriesOptions): Deliveries {
-  const { db, register, delaysSeconds = defaultDelays, maxWaiting = defaultMaxWaiting } = options
+  const { db, register, delaysSeconds = defaultDelays, maxWaiting = defaultMaxWaiting, perMinute = 0 } = options
   const { announce } = register({
     table: 'deliveries',
     delaysSeconds,
@@ -98,24 +101,27 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
   })
   return {
     async accept(point, message, idempotencyKey) {
-      const id = await insert({ db, maxWaiting }, point, message, idempotencyKey)
+      const id = await insert({ db, maxWaiting, perMinute }, point, message, idempotencyKey)
       announce()
       return id
     },
   }
 }
 
+type Flow = { readonly db: Db; readonly maxWaiting: number; readonly perMinute: number }
+
 async function insert(
-  { db, maxWaiting }: { db: Db; maxWaiting: number },
+  flow: Flow,
   { id: pointId, isEnabled }: Point,
   message: Message,
   key: string | undefined,
 ): Promise<string> {
+  const { db } = flow
   const hash = createHash('sha256').update(JSON.stringify(message)).digest('base64')
   const known = await findSame(db, pointId, key, hash)
   if (known) return known
   if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled. Set enabled to true first.')
-  await refuseFlood(db, pointId, maxWaiting)
+  await refuseFlood(flow, pointId)
   const [row] = await db.query<{ id: string }>(sql`
     INSERT INTO svc.deliveries (id, contact_point_id, idempotency_key, message_hash, message, status)
     SELECT ${randomUUID()}::uuid, id, ${key ?? null}, ${hash}, ${json(message)}, 'pending'
@@ -126,17 +132,24 @@ async function insert(
   return id
 }
 
-/** Back-pressure: refuses messages when the queue of the application is full. */
-async function refuseFlood(db: Db, pointId: string, maxWaiting: number): Promise<void> {
-  const [row] = await db.query(sql`
-    SELECT count(*) AS waiting FROM (
-      SELECT FROM svc.deliveries d JOIN svc.contactpoints c ON c.id = d.contact_point_id
-      WHERE d.status = 'pending'
-        AND c.application_id = (SELECT application_id FROM svc.contactpoints WHERE id = ${pointId}::uuid)
-      LIMIT ${maxWaiting}) AS found`)
-  if (Number(row?.waiting) < maxWaiting) return
-  const detail = `${maxWaiting} messages of this application wait to be sent, its limit. Try again later.`
-  throw overLimit('messagesWaiting', maxWaiting, detail, { headers: { 'Retry-After': '30' } })
+/** Back-pressure: refuses messages when the queue of the application is full, and more than it may send within a minute. */
+async function refuseFlood({ db, maxWaiting, perMinute }: Flow, pointId: string): Promise<void> {
+  const [row] = await db.query<{ id: string; own: number | null; waiting: number }>(sql`
+    SELECT a.id::text, (a.limits->>'messagesPerMinute')::float8 AS own, (
+      SELECT count(*) FROM (
+        SELECT FROM svc.deliveries d JOIN svc.contactpoints o ON o.id = d.contact_point_id
+        WHERE d.status = 'pending' AND o.application_id = c.application_id LIMIT ${maxWaiting}) AS found)::int4 AS waiting
+    FROM svc.contactpoints c JOIN svc.applications a ON a.id = c.application_id WHERE c.id = ${pointId}::uuid`)
+  if (!row) return
+  if (row.waiting >= maxWaiting) {
+    const detail = `${maxWaiting} messages of this application wait to be sent, its limit. Try again later.`
+    throw overLimit('messagesWaiting', maxWaiting, detail, { headers: { 'Retry-After': '30' } })
+  }
+  const most = row.own ?? perMinute
+  await demandRate(db, {
+    ...{ limit: 'messagesPerMinute', counter: `messages ${row.id}`, most, seconds: 60 },
+    detail: `The application has sent ${most} messages within a minute, its limit.`,
+  })
 }
 
 /** The delivery that an equal request made before. */

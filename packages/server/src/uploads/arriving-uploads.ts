@@ -2,8 +2,9 @@
 import { createAdmission } from '../concurrency/admission.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import { demandRate, hourSeconds } from '../db/window-counters.ts'
 import type { ApiError } from '../errors.ts'
-import { overLimit } from '../limits.ts'
+import { type ApplicationLimits, overLimit } from '../limits.ts'
 import { lockApplication } from '../resource/lock-application.ts'
 import { arrivalSeconds, type MeasuredQuota, type StorageQuota } from './storage-quota.ts'
 import { takeTurns } from './upload-state.ts'
@@ -11,6 +12,8 @@ import { takeTurns } from './upload-state.ts'
 export type ArrivalLimits = {
   /** The most unfinished uploads of an application, including those still arriving. */
   readonly maxWaiting: number
+  /** The most uploads of an application within an hour; 0 for no limit. */
+  readonly perHour: number
   /** The most files that this process receives at once, over all applications. */
   readonly maxArriving: number
   readonly storage: StorageQuota
@@ -31,7 +34,7 @@ export type Arrival = {
 const renewMs = (arrivalSeconds * 1000) / 4
 
 /** Counts files from their first byte, on every replica; otherwise any number could arrive at once. */
-export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: ArrivalLimits) {
+export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, storage }: ArrivalLimits) {
   const arriving = createAdmission({ total: maxArriving })
 
   async function admit(
@@ -47,7 +50,7 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
       DELETE FROM svc.arriving_uploads WHERE id IN (
         SELECT id FROM svc.arriving_uploads
         WHERE heard_at < clock_timestamp() - ${arrivalSeconds} * interval '1 second' FOR UPDATE SKIP LOCKED)`)
-    await demandTurn(tx, applicationId, maxWaiting)
+    await demandTurn(tx, applicationId, { maxWaiting, perHour })
     const room = await quota.left(tx, id)
     if (declared > room || room <= 0) throw quotaExceeded(quota.bytes)
     await tx.query(sql`
@@ -108,18 +111,26 @@ export function createArrivals(db: Db, { maxWaiting, maxArriving, storage }: Arr
 
 export type Arrive = ReturnType<typeof createArrivals>
 
-/** Refuses one more than the unfinished uploads that the application may have. */
-async function demandTurn(tx: Queryable, applicationId: string, maxWaiting: number): Promise<void> {
-  const [row] = await tx.query<{ count: number; most: number | null }>(sql`
-    SELECT (SELECT (limits->>'unfinishedUploads')::float8 FROM svc.applications
-            WHERE id = ${applicationId}::uuid) AS most, ((SELECT count(*) FROM svc.uploads
-             WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
-          + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
-  const most = row?.most ?? maxWaiting
+/** Refuses one more than the unfinished uploads that the application may have, and than it may send within an hour. */
+async function demandTurn(
+  tx: Queryable,
+  applicationId: string,
+  usual: Pick<ArrivalLimits, 'maxWaiting' | 'perHour'>,
+): Promise<void> {
+  const [row] = await tx.query<{ count: number; limits: ApplicationLimits | null }>(sql`
+    SELECT (SELECT limits FROM svc.applications WHERE id = ${applicationId}::uuid) AS limits,
+      ((SELECT count(*) FROM svc.uploads WHERE application_id = ${applicationId}::uuid AND status IN ('pending', 'processing'))
+       + (SELECT count(*) FROM svc.arriving_uploads WHERE application_id = ${applicationId}::uuid))::int4 AS count`)
+  const most = row?.limits?.unfinishedUploads ?? usual.maxWaiting
   if ((row?.count ?? 0) >= most) {
     const detail = `The application has ${most} unfinished uploads, its limit. Send this one when some have ended.`
     throw overLimit('unfinishedUploads', most, detail, { headers: later })
   }
+  const perHour = row?.limits?.uploadsPerHour ?? usual.perHour
+  await demandRate(tx, {
+    ...{ limit: 'uploadsPerHour', counter: `uploads ${applicationId}`, most: perHour, seconds: hourSeconds },
+    detail: `The application has sent ${perHour} uploads within an hour, its limit.`,
+  })
 }
 
 const later = { 'Retry-After': '10' }

@@ -25,6 +25,7 @@ type UploadSettings = Pick<
   | 'UPLOAD_MAX_BYTES'
   | 'UPLOADS_PER_APPLICATION'
   | 'UPLOADS_WAITING_PER_APPLICATION'
+  | 'UPLOADS_PER_HOUR'
   | 'UPLOADS_ARRIVING'
   | 'UPLOAD_MIN_RATE'
   | 'UPLOAD_DEADLINE_SECONDS'
@@ -126,7 +127,9 @@ export function createUploading(options: UploadingOptions): Uploading {
   const limits = {
     maxBytes: config.UPLOAD_MAX_BYTES,
     pace: { bytesPerSecond: config.UPLOAD_MIN_RATE, deadlineMs: config.UPLOAD_DEADLINE_SECONDS * 1000 },
-    arrive: createArrivals(db, { maxWaiting, maxArriving: config.UPLOADS_ARRIVING, storage }),
+    arrive: createArrivals(db, {
+      ...{ maxWaiting, perHour: config.UPLOADS_PER_HOUR, maxArriving: config.UPLOADS_ARRIVING, storage },
+    }),
     storage,
   }
   return { ...uploads, findReplaced, sharersOf: sharersOf(db), directory, files, ...limits }

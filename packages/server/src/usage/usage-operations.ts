@@ -201,15 +201,12 @@ async function reportsOf(
 }
 
 /** Queries at once can only be lowered. */
-const limitsOf = (usual: UsageServices['limits'], own: ApplicationLimits): UsageServices['limits'] => ({
-  queriesAtOnce: Math.min(
-    own.queriesAtOnce ?? Number.POSITIVE_INFINITY,
-    usual.queriesAtOnce ?? Number.POSITIVE_INFINITY,
-  ),
-  requestsPerSecond: own.requestsPerSecond ?? usual.requestsPerSecond,
-  storageBytes: own.storageBytes ?? usual.storageBytes,
-  unfinishedUploads: own.unfinishedUploads ?? usual.unfinishedUploads,
-})
+function limitsOf(usual: UsageServices['limits'], own: ApplicationLimits): UsageServices['limits'] {
+  const entries = applicationLimitNames.map((name) => [name, own[name] ?? usual[name]] as const)
+  const most = (limit: number | null | undefined): number => limit ?? Number.POSITIVE_INFINITY
+  const queriesAtOnce = Math.min(most(own.queriesAtOnce), most(usual.queriesAtOnce))
+  return { ...(Object.fromEntries(entries) as UsageServices['limits']), queriesAtOnce }
+}
 
 /** A number of records tells a caller no more than the list that it may read. */
 const readableTables = (caller: Caller): string[] =>
