@@ -37,6 +37,7 @@ export async function createApp(options: ServiceOptions): Promise<App> {
   const { services, authority } = open
   const limits = {
     bodyLimit: config.BODY_LIMIT,
+    requestsPerConnection: config.REQUESTS_PER_CONNECTION,
     hstsSubDomains: config.HSTS !== '',
     countAnswer: services.usage.addAnswer,
   }

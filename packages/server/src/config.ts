@@ -137,6 +137,16 @@ const settings = Type.Object({
     default: 10_000,
     description: 'Connections that clients may have open, WebSockets included; the next get 503',
   }),
+  CONNECTIONS_PER_APPLICATION: Type.Integer({
+    minimum: 1,
+    default: 5_000,
+    description: 'Those that one application may have of them, at most three quarters; its next requests get 429',
+  }),
+  REQUESTS_PER_CONNECTION: Type.Integer({
+    minimum: 0,
+    default: 1_000,
+    description: 'After so many requests a connection is closed, so that clients spread over workers; 0: never',
+  }),
   STOP_NOTICE_SECONDS: Type.Integer({
     minimum: 0,
     maximum: 10,

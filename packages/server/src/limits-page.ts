@@ -57,6 +57,7 @@ const whose: Readonly<Record<CountedFor, string>> = {
   user: 'each user',
   agent: 'each agent',
   address: 'each address',
+  connection: 'each connection',
   everybody: 'everybody',
 }
 

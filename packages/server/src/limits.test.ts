@@ -98,6 +98,8 @@ const cases: Readonly<Record<LimitName, Case>> = {
     ask: () => call('POST', '/api/v1/appconfig', { body: { config: { a: 'a'.repeat(1_048_576) } } }),
   },
   connections: 'http/connection-limit.test.ts',
+  applicationConnections: 'http/connection-shares.test.ts',
+  requestsPerConnection: 'http/connection-shares.test.ts',
   requestsPerSecond: {
     limit: 1,
     async ask() {
@@ -224,7 +226,7 @@ test('an application has the limits that a master key gave it, reads them, and c
   const tenant = await app.tenant('special')
   const path = `/api/v1/applications/${tenant.id}`
   const given = {
-    ...{ messagesPerMinute: 9, queriesAtOnce: 1, requestsPerSecond: 50, sessionsPerUser: 3 },
+    ...{ applicationConnections: 6, messagesPerMinute: 9, queriesAtOnce: 1, requestsPerSecond: 50, sessionsPerUser: 3 },
     ...{ storageBytes: 1_000_000, unfinishedUploads: 7, uploadsPerHour: 8 },
   }
   await setLimits(tenant, given)

@@ -12,7 +12,7 @@ import { ApiError, type ErrorCode, faulty } from './errors.ts'
 export type CountedIn = 'request' | 'process' | 'machine' | 'installation'
 
 /** Whose requests are counted together. */
-export type CountedFor = 'application' | 'key' | 'user' | 'agent' | 'address' | 'everybody'
+export type CountedFor = 'application' | 'key' | 'user' | 'agent' | 'address' | 'connection' | 'everybody'
 
 export type Limit = {
   readonly what: string
@@ -68,6 +68,18 @@ export const limits = {
   connections: {
     ...{ what: 'Open connections of clients', setting: 'MAX_CONNECTIONS', code: 'unavailable' },
     ...{ countedIn: 'machine', countedFor: 'everybody' },
+  },
+  applicationConnections: {
+    ...{
+      what: 'Open connections; at most three quarters of all',
+      setting: 'CONNECTIONS_PER_APPLICATION',
+      code: 'busy',
+    },
+    ...{ countedIn: 'machine', countedFor: 'application', isPerApplication: true },
+  },
+  requestsPerConnection: {
+    ...{ what: 'Requests over a connection', setting: 'REQUESTS_PER_CONNECTION', countedIn: 'process' },
+    ...{ code: { instead: 'the last answer says `Connection: close`' }, countedFor: 'connection' },
   },
   requestsPerSecond: {
     ...{ what: 'Requests of a key; a tile counts a fifth, a query of a dataset four', unit: 'per second' },
@@ -174,6 +186,7 @@ export type RefusingLimit = {
 
 /** The limits that one application may have differently. */
 export const applicationLimitNames = [
+  'applicationConnections',
   'messagesPerMinute',
   'queriesAtOnce',
   'requestsPerSecond',

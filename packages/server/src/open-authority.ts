@@ -4,6 +4,7 @@ import { createTokens } from './access/access-tokens.ts'
 import type { Caller } from './access/acl.ts'
 import type { Authority } from './access/authenticate.ts'
 import { createBearerCache } from './access/bearer-cache.ts'
+import { createConnectionShares } from './access/connection-shares.ts'
 import { createKeyCache } from './access/key-cache.ts'
 import { createPasswords } from './access/passwords.ts'
 import { createRateLimit } from './access/rate-limit.ts'
@@ -27,6 +28,8 @@ type AuthorityOptions = {
     Config,
     | 'ACCESS_TOKEN_TTL'
     | 'AUDIT_DAYS'
+    | 'CONNECTIONS_PER_APPLICATION'
+    | 'MAX_CONNECTIONS'
     | 'REFRESH_TOKEN_TTL'
     | 'REQUESTS_PER_SECOND'
     | 'RESET_TOKEN_TTL'
@@ -49,7 +52,10 @@ export function openAuthority({ db, secrets, config, logger }: AuthorityOptions,
   const bearers = createBearerCache(db, tokens, keys, revocation.recheck)
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
   const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
-  const authority = { keys, bearers, revocation, noteRequest, limitRate }
+  const holdConnection = createConnectionShares({
+    ...{ total: config.MAX_CONNECTIONS, perApplication: config.CONNECTIONS_PER_APPLICATION, share },
+  })
+  const authority = { keys, bearers, revocation, noteRequest, limitRate, holdConnection }
   const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
   const authLimits = { sessionsPerUser: config.SESSIONS_PER_USER, signupsPerHour: config.SIGNUPS_PER_HOUR }
   return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, authLimits, audit }

@@ -215,7 +215,11 @@ const baseUrlFor = (config: AppConfig) => (request: FastifyRequest) =>
 /** Those of all workers together. The embedded database ends queries sooner than a `timeout` may ask. */
 const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) =>
   publicLimits(
-    { ...config, STREAMS_PER_APPLICATION: config.STREAMS_PER_APPLICATION * count },
+    {
+      ...config,
+      STREAMS_PER_APPLICATION: config.STREAMS_PER_APPLICATION * count,
+      CONNECTIONS_PER_APPLICATION: config.CONNECTIONS_PER_APPLICATION * count,
+    },
     kind === 'embedded' ? defaultLimits.timeMs : maxTimeoutMs,
   )
 

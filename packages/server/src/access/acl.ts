@@ -51,6 +51,8 @@ export type Caller = {
   readonly allowedOrigins: readonly string[] | null
   /** The rate limit of the application's keys, if it differs from the installation's. */
   readonly requestsPerSecond?: number | null
+  /** Open connections of its application, if they differ from the usual. */
+  readonly connections?: number | null
   /** The user whose access token came with the request, or in place of a key. */
   readonly bearer: Bearer | null
   /** The invocation whose tool token stands in place of a key; it ends with the invocation. */

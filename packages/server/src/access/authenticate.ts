@@ -2,6 +2,7 @@ import { whenReady } from '../concurrency/when-ready.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Caller, denied } from './acl.ts'
 import type { Admitted, BearerCache } from './bearer-cache.ts'
+import type { HoldConnection } from './connection-shares.ts'
 import { type Credentials, isUuid, onlyOne, type Presented, readCredentials, valuesOf } from './credentials.ts'
 import type { Key, KeyCache } from './key-cache.ts'
 import type { LimitRate } from './rate-limit.ts'
@@ -15,6 +16,7 @@ export type Authority = {
   /** Called for each authenticated request. */
   readonly noteRequest?: ((caller: Caller) => void) | undefined
   readonly limitRate?: LimitRate
+  readonly holdConnection?: HoldConnection
 }
 
 /** The caller that a tool token speaks for, or nothing when it is none or its invocation is over. */

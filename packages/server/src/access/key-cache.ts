@@ -77,7 +77,9 @@ async function loadKey(db: Db, id: string): Promise<Key | undefined> {
     SELECT type, application_id AS "applicationId", permissions, user_id AS "userId",
            expires_at AS "expiresAt", allowed_origins AS "allowedOrigins",
            (SELECT (a.limits->>'requestsPerSecond')::float8 FROM svc.applications a WHERE a.id = application_id)
-             AS "requestsPerSecond"
+             AS "requestsPerSecond",
+           (SELECT (a.limits->>'applicationConnections')::float8 FROM svc.applications a WHERE a.id = application_id)
+             AS connections
     FROM svc.apikeys WHERE hash = ${hash}
       AND (user_id IS NULL OR NOT EXISTS (SELECT FROM svc.users u WHERE u.id = user_id AND NOT u.enabled))`)
   return row && { ...row, keyHash: hash.toString('hex') }

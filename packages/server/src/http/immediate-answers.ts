@@ -56,7 +56,7 @@ export function answerImmediately<S>(
     const { url = '' } = request
     const route = routes.find(({ prefix }) => url.startsWith(prefix))
     const protocol = route && url.length <= maxUrlLength && isPlainGet(request) && protocols.of(request)
-    const { answer, caller } = (protocol && beginAnswer(route, request, url, surroundings)) || nothing
+    const { answer, caller } = (protocol && beginAnswer(route, { request, response }, url, surroundings)) || nothing
     if (!(route && protocol && answer)) return goUsualWay(request, response)
     const taken = { operation: route.operation, request, response, caller, begun, protocol }
     if (!(answer instanceof Promise)) return write(taken, answer)
@@ -135,7 +135,7 @@ const nothing: Begun = {}
 
 function beginAnswer<S>(
   route: Route<S>,
-  request: IncomingMessage,
+  { request, response }: Pick<Taken<S>, 'request' | 'response'>,
   url: string,
   { authority, services }: Surroundings<S>,
 ): Begun {
@@ -154,6 +154,7 @@ function beginAnswer<S>(
     const answer = answerNow(context, params)
     if (!answer) return nothing
     if (caller) authority.limitRate?.(caller, weightOf(operation))
+    if (caller) authority.holdConnection?.(caller, request.socket, response)
     if (typeof answer !== 'function') return { answer: finished(route, context, answer), caller }
     const reading = answer().then((found) => finished(route, context, found))
     return { answer: reading.finally(() => context.release()), caller }

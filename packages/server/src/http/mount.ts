@@ -1,4 +1,5 @@
 /** The life of a request: authenticate → authorize → read the input → handle → audit → answer. */
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyRequest, onResponseHookHandler } from 'fastify'
 import { authorize, bearerOf, type Caller, type Scope, withTrail } from '../access/acl.ts'
@@ -56,8 +57,9 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
     bodyLimit: operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined),
     config: { operation } satisfies RouteConfig,
     // Before the body is read, so that callers without access cost little.
-    onRequest(request, _reply, done) {
-      const admitted = admitRequest(operation, request, authority, services, audit && trailOf(operation, request))
+    onRequest(request, reply, done) {
+      const trail = audit && trailOf(operation, request)
+      const admitted = admitRequest(operation, { request, response: reply.raw }, authority, services, trail)
       if (admitted instanceof Promise) return admitted
       done()
     },
@@ -223,7 +225,7 @@ export function routeOf({
 /** Keeps caller and scope with the request, or throws. */
 function admitRequest<S>(
   operation: Operation<S>,
-  request: FastifyRequest,
+  { request, response }: { request: FastifyRequest; response: ServerResponse },
   authority: Authority,
   services: S,
   trail: Trail | undefined,
@@ -244,6 +246,7 @@ function admitRequest<S>(
     const admitted: Admitted = { caller, tree, scope: undefined, trail }
     keep(admitted)
     authority.limitRate?.(caller, weightOf(operation))
+    authority.holdConnection?.(caller, request.raw.socket, response)
     authority.noteRequest?.(caller)
     if (trail) identify(trail, caller)
     const scope = admit(operation, caller, { params: request.params as Record<string, string>, query: tree })

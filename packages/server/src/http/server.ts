@@ -29,6 +29,8 @@ export type ServerOptions = {
   logger: FastifyBaseLogger
   trustProxy: boolean | string
   bodyLimit: number
+  /** 0 for no limit. */
+  requestsPerConnection?: number
   isStopping: () => boolean
   audit?: AuditLog
   /** HSTS includes subdomains. */
@@ -48,8 +50,9 @@ export async function createServer<S>(
   operations: readonly Operation<S>[],
   authority: Authority,
   services: S,
-  { logger, trustProxy, bodyLimit, isStopping, audit, hstsSubDomains = false, countAnswer }: ServerOptions,
+  options: ServerOptions,
 ): Promise<FastifyInstance> {
+  const { logger, trustProxy, bodyLimit, isStopping, audit, hstsSubDomains = false, countAnswer } = options
   const commonHeaders = createCommonHeaders({ hstsSubDomains, isStopping })
   const noteAnswer = answerNoter(logger, countAnswer)
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
@@ -74,7 +77,7 @@ export async function createServer<S>(
     },
     // Bodies have a deadline of their own, since a file may take longer.
     requestTimeout: 0,
-    keepAliveTimeout: 72_000,
+    ...{ keepAliveTimeout: 72_000, maxRequestsPerSocket: options.requestsPerConnection ?? 0 },
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
     clientErrorHandler: answerUnreadable,
   })

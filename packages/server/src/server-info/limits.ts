@@ -17,6 +17,7 @@ export const limitsSchema = Type.Object({
   storageBytes: orNone('Tables and files that an application may keep'),
   queryTimeoutMs: whole('The longest `timeout` of a query in the default database'),
   queriesAtOnce: whole('How many queries of datasets an application may run at once, in each replica'),
+  applicationConnections: whole('How many connections the clients of an application may have open, in each replica'),
   requestsPerSecond: orNone('How many requests a second a key may send; a tile counts a fifth, a query four'),
   tileFeatures: whole('The most features in a tile'),
   tileBytes: whole('The largest tile, uncompressed'),
@@ -36,6 +37,7 @@ type Settings = Pick<
   | 'SESSIONS_PER_USER'
   | 'STORAGE_PER_APPLICATION'
   | 'STREAMS_PER_APPLICATION'
+  | 'CONNECTIONS_PER_APPLICATION'
   | 'REQUESTS_PER_SECOND'
   | 'TILE_MAX_FEATURES'
   | 'TILE_MAX_BYTES'
@@ -53,6 +55,7 @@ export const publicLimits = (settings: Settings, queryTimeoutMs: number): Limits
   storageBytes: settings.STORAGE_PER_APPLICATION ?? null,
   queryTimeoutMs,
   queriesAtOnce: settings.STREAMS_PER_APPLICATION,
+  applicationConnections: settings.CONNECTIONS_PER_APPLICATION,
   requestsPerSecond: settings.REQUESTS_PER_SECOND || null,
   tileFeatures: settings.TILE_MAX_FEATURES,
   tileBytes: settings.TILE_MAX_BYTES,
