@@ -55,7 +55,7 @@ export function createProcessPool({
     const idle = slots.entries().find(([, { process }]) => process.running === 0)
     if (!idle) {
       const message = `${maxProcesses} applications already query files, the limit of this server. Try again in a moment.`
-      throw new DuckdbFault('busy', message)
+      throw new DuckdbFault('busy', message, { limit: { of: 'applications', value: maxProcesses } })
     }
     end(...idle)
   }
@@ -88,6 +88,7 @@ export function createProcessPool({
         throw new DuckdbFault(
           'busy',
           `This application already runs ${maxRunning} queries, its limit. Try again in a moment.`,
+          { limit: { of: 'queries', value: maxRunning } },
         )
       }
       clearTimeout(slot.idle)

@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { createPasswords } from './access/passwords.ts'
-import { createRateLimit } from './access/rate-limit.ts'
 import { loadConfig } from './config.ts'
 import { ApiError } from './errors.ts'
 import { applicationLimitNames, type Limit, type LimitName, limits } from './limits.ts'
@@ -137,10 +136,22 @@ const cases: Readonly<Record<LimitName, Case>> = {
       return reply
     },
   },
+  queryConnections: 'databases/connection-limits.test.ts',
+  allQueryConnections: 'queue-limits.test.ts',
+  queriesWaiting: 'db/session-queue.test.ts',
+  answersHeldBytes: 'queue-limits.test.ts',
+  fileQueries: 'queue-limits.test.ts',
+  fileApplications: 'queue-limits.test.ts',
   queryTimeoutMs: 'datasets/dataset.test.ts',
   rowsInMemory: 'query/plan-rows.test.ts',
   exportBytes: 'datasets/export-requests.test.ts',
+  exportsAtOnce: 'queue-limits.test.ts',
+  allExportsAtOnce: 'queue-limits.test.ts',
+  exportsWaiting: 'queue-limits.test.ts',
   tilesAtOnce: 'tiles/read-through-cache.test.ts',
+  allTilesAtOnce: 'queue-limits.test.ts',
+  tileConnections: 'tiles/raw-pools.test.ts',
+  archiveReads: 'queue-limits.test.ts',
   uploadBytes: { limit: 1_000, ask: () => upload(2_000) },
   unfinishedUploads: 'uploads/upload.test.ts',
   uploadsPerHour: {
@@ -184,6 +195,15 @@ const cases: Readonly<Record<LimitName, Case>> = {
   },
   messagesWaiting: 'contactpoints/deliveries.test.ts',
   agentInputBytes: 'agents/failures.test.ts',
+  agentInvocations: 'agents/failures.test.ts',
+  bridgeCalls: 'agents/bridges.test.ts',
+  workerConnects: {
+    limit: 10,
+    ask(t) {
+      t.mock.method(app.services, 'mayConnectWorker', () => false)
+      return connectWorker()
+    },
+  },
   agentWorkers: {
     limit: 32,
     ask(t) {
@@ -246,31 +266,6 @@ test('an application has the limits that a master key gave it, reads them, and c
     const reply = await app.call('PATCH', path, { body: { limits: wrong } })
     assert.equal(reply.status, 400, JSON.stringify(wrong))
   }
-})
-
-test('a rate is of each key and of each user, tiles count less and queries more, and master keys have none', () => {
-  let now = 0
-  const limit = createRateLimit(10, { number: 1, count: 2 }, () => now)
-  const caller = { keyHash: 'a', type: 'app', bearer: null } as unknown as Parameters<typeof limit>[0]
-  const countOf = (one: typeof caller, weight: number): number => {
-    for (let count = 0; ; count++) {
-      try {
-        limit(one, weight)
-      } catch {
-        return count
-      }
-      if (count > 1_000) return Number.POSITIVE_INFINITY
-    }
-  }
-  assert.equal(countOf(caller, 1), 10, 'twice its part of two workers')
-  assert.equal(countOf({ ...caller, keyHash: 'b' }, 0.2), 50)
-  assert.equal(countOf({ ...caller, keyHash: 'c' }, 4), 2)
-  assert.equal(countOf({ ...caller, bearer: { userId: 1, sessionId: 's' } }, 1), 10)
-  assert.equal(countOf({ ...caller, bearer: { userId: 2, sessionId: 's' } }, 1), 10)
-  assert.equal(countOf({ ...caller, type: 'master' }, 1), Number.POSITIVE_INFINITY)
-  assert.equal(countOf({ ...caller, keyHash: 'd', requestsPerSecond: 100 }, 1), 100)
-  now += 1_000
-  assert.equal(countOf(caller, 1), 5)
 })
 
 test('every setting that a limit names exists, and the names that an application may have are those of the table', () => {

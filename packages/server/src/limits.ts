@@ -119,6 +119,32 @@ export const limits = {
     ...{ what: 'Queries of datasets that run or are being read', setting: 'STREAMS_PER_APPLICATION', code: 'busy' },
     ...{ countedIn: 'machine', countedFor: 'application', isPerApplication: true },
   },
+  queryConnections: {
+    ...{
+      what: 'Connections to PostgreSQL for its queries: three eighths of all, fewer while others ask',
+      code: 'busy',
+    },
+    ...{ setting: 'TENANT_CONNECTIONS', countedIn: 'machine', countedFor: 'application' },
+  },
+  allQueryConnections: {
+    ...{ what: 'Connections to PostgreSQL for queries', setting: 'TENANT_CONNECTIONS', code: 'unavailable' },
+    ...{ countedIn: 'machine', countedFor: 'everybody' },
+  },
+  queriesWaiting: {
+    ...{ what: 'Queries that wait for the embedded database', value: 64, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'application' },
+  },
+  answersHeldBytes: {
+    ...{ what: 'Answers of the embedded database that are being read', value: 256 * mebibyte, unit: 'bytes' },
+    ...{ code: 'busy', countedIn: 'process', countedFor: 'application' },
+  },
+  fileQueries: {
+    ...{ what: 'Queries of files (DuckDB)', value: 32, code: 'busy', countedIn: 'process', countedFor: 'application' },
+  },
+  fileApplications: {
+    ...{ what: 'Applications that query files (DuckDB)', value: 8, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'everybody' },
+  },
   queryTimeoutMs: {
     ...{ what: 'Time of a query; `timeout` asks for less', value: 300_000, unit: 'ms', code: 'query_timeout' },
     countedIn: 'request',
@@ -131,9 +157,38 @@ export const limits = {
     ...{ what: 'File of an export', setting: 'EXPORT_MAX_BYTES', unit: 'bytes', code: 'too_large' },
     countedIn: 'request',
   },
+  exportsAtOnce: {
+    ...{ what: 'Files of exports that are being made', value: 2, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'application' },
+  },
+  allExportsAtOnce: {
+    ...{ what: 'Files of exports that are being made', value: 8, code: 'busy' },
+    ...{ countedIn: 'machine', countedFor: 'everybody' },
+  },
+  exportsWaiting: {
+    ...{
+      what: 'Exports that wait for a thread',
+      value: 48,
+      code: 'busy',
+      countedIn: 'process',
+      countedFor: 'everybody',
+    },
+  },
   tilesAtOnce: {
     ...{ what: 'Tiles being made or waiting for it, for each tile thread', value: 128, code: 'unavailable' },
     ...{ countedIn: 'process', countedFor: 'application' },
+  },
+  allTilesAtOnce: {
+    ...{ what: 'Tiles being made or waiting for it, for each tile thread', value: 256, code: 'unavailable' },
+    ...{ countedIn: 'process', countedFor: 'everybody' },
+  },
+  tileConnections: {
+    ...{ what: 'Connections to PostgreSQL for tiles that a tile has waited 30 s for', setting: 'TILE_CONNECTIONS' },
+    ...{ code: 'busy', countedIn: 'machine', countedFor: 'application' },
+  },
+  archiveReads: {
+    ...{ what: 'Tiles of MBTiles that wait to be read', value: 2_000, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'everybody' },
   },
   uploadBytes: {
     ...{ what: 'File of an upload', setting: 'UPLOAD_MAX_BYTES', unit: 'bytes', code: 'too_large' },
@@ -167,6 +222,18 @@ export const limits = {
     ...{ what: 'Input of an agent', setting: 'AGENT_INPUT_BYTES', unit: 'bytes', code: 'input_too_large' },
     countedIn: 'request',
   },
+  agentInvocations: {
+    ...{ what: 'Invocations of an agent that has `maxConcurrency`', value: 0, code: 'agent_busy' },
+    ...{ countedIn: 'installation', countedFor: 'agent' },
+  },
+  bridgeCalls: {
+    ...{ what: 'Invocations that the server’s bridges answer', setting: 'AGENT_BRIDGE_CALLS_PER_APPLICATION' },
+    ...{ code: 'agent_busy', countedIn: 'machine', countedFor: 'application' },
+  },
+  workerConnects: {
+    ...{ what: 'Workers that connect with a key; five times as many at once', value: 10, unit: 'per second' },
+    ...{ code: 'busy', countedIn: 'machine', countedFor: 'key' },
+  },
   agentWorkers: {
     ...{ what: 'Workers of an agent', setting: 'AGENT_WORKERS', code: 'busy' },
     ...{ countedIn: 'installation', countedFor: 'agent' },
@@ -199,6 +266,9 @@ export const applicationLimitNames = [
 /** Those of an application that differ from the installation's. */
 export type ApplicationLimits = { readonly [name in (typeof applicationLimitNames)[number]]?: number }
 
+/** The members of an answer that name the limit that was exceeded. */
+export type ExceededLimit = { readonly limit: number; readonly limitName: LimitName }
+
 type Options = {
   /** The place of the fault, in requests that are wrong whoever sends them. */
   readonly path?: string
@@ -210,7 +280,7 @@ type Options = {
 export function overLimit(name: RefusingLimit, limit: number, detail: string, options: Options = {}): ApiError {
   const { path, ...rest } = options
   const { code } = limits[name]
-  const extensions = { limit, limitName: name }
+  const extensions: ExceededLimit = { limit, limitName: name }
   if (path === undefined) return new ApiError(code, detail, { ...rest, extensions })
   return faulty([{ path, code: 'invalid', message: detail }], code, extensions)
 }

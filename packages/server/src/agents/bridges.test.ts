@@ -387,6 +387,8 @@ test('as many at once for all agents of an application as the setting says: then
   assert.deepEqual([refused.status, refused.body.code, refused.body.retryable], [429, 'agent_busy', true])
   assert.equal(refused.headers.get('retry-after'), '1')
   assert.match(refused.body.detail, /application/)
+  const { limit, limitName } = refused.body
+  assert.deepEqual({ limit, limitName }, { limit: 2, limitName: 'bridgeCalls' })
   assert.equal(quick.asked.length, 0)
 
   const other = await tight.app.tenant('others')

@@ -1,8 +1,9 @@
 import { type MachineShare, partOf, wholeMachine } from '../concurrency/machine-share.ts'
 import { createTokenBuckets } from '../concurrency/token-buckets.ts'
+import { limits } from '../limits.ts'
 
-const perSecond = 10
-const most = 50
+const perSecond = limits.workerConnects.value
+const most = 5 * perSecond
 
 /** Rate limit for connects of each key: workers that all reconnect at once must not flood the server. */
 export function createConnectRateLimit(share: MachineShare = wholeMachine) {

@@ -272,6 +272,8 @@ describe('an agent', () => {
     })
     const slow = await Promise.all([1, 2, 3, 4].map(() => world.invoke(agentId, { input: 'slow' })))
     assert.deepEqual(slow.map(({ status }) => status).sort(), [200, 200, 429, 429])
+    const { limit, limitName } = slow.find(({ status }) => status === 429)?.body ?? {}
+    assert.deepEqual({ limit, limitName }, { limit: 2, limitName: 'agentInvocations' })
     for (let n = 0; n < 10; n++) {
       const pair = await Promise.all([1, 2].map(() => world.invoke(agentId, { input: 'quick' })))
       assert.deepEqual(

@@ -1,6 +1,7 @@
 import { isRevoked } from '../access/revocation.ts'
 import { uuidV7 } from '../access/uuid-v7.ts'
 import type { ApiError, ErrorCode } from '../errors.ts'
+import type { ExceededLimit } from '../limits.ts'
 import type { Agent } from './agent.ts'
 import { isBridgeType } from './bridge-settings.ts'
 import type { Entry, History } from './history.ts'
@@ -154,7 +155,9 @@ async function offer(active: ActiveInvocation): Promise<void> {
   if (!agent.enabled) return fail(active, declined('nobody', id))
   if (!services.hasReady(agent)) return fail(active, declined(isBridgeType(agent.type) ? 'unbridged' : 'nobody', id))
   if (agent.maxConcurrency === null) services.history.note(entry)
-  else if (!(await services.history.reserve(entry, agent.maxConcurrency))) return fail(active, declined('busy', id))
+  else if (!(await services.history.reserve(entry, agent.maxConcurrency))) {
+    return fail(active, declined('busy', id, { limit: agent.maxConcurrency, limitName: 'agentInvocations' }))
+  }
   const messages = call.messages ?? (isRemembered(question) ? await services.recall(question) : undefined)
   // The client may have disconnected during the queries. Writing the entry frees the place that was reserved.
   if (isOver(active)) return void (await services.history.write(entry))
@@ -184,9 +187,15 @@ function offerWithRetries(active: ActiveInvocation, invoke: Invoke, retries: num
   })
 }
 
+/** Of worker slots, only their workers know how many there are. */
+function exceededBy({ services }: ActiveInvocation, why: string): ExceededLimit | undefined {
+  if (why !== 'crowded') return undefined
+  return { limit: services.limits.bridgeCallsPerApplication, limitName: 'bridgeCalls' }
+}
+
 function handleEvent(active: ActiveInvocation, event: RunEvent): void {
   const { id, entry } = active
-  if (event.t === 'declined') fail(active, declined(event.why, id))
+  if (event.t === 'declined') fail(active, declined(event.why, id, exceededBy(active, event.why)))
   else if (event.t === 'accepted') entry.workerId = event.workerId
   else if (event.t === 'delta') receiveText(active, event.text)
   else if (event.t === 'done') finish(active, event)

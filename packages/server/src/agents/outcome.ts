@@ -1,4 +1,5 @@
 import { ApiError, type ErrorCode } from '../errors.ts'
+import type { ExceededLimit } from '../limits.ts'
 import type { Decline } from './offer.ts'
 import { type FinishReason, finishReasons, type Usage, usageFields, type WorkerFrame } from './protocol.ts'
 
@@ -13,11 +14,17 @@ const retryable: ReadonlySet<ErrorCode> = new Set([
 ])
 
 /** The failure of an invocation, as an answer or as the last event of a stream. */
-export function failure(code: ErrorCode, message: string, invocationId: string, headers: Record<string, string> = {}) {
+export function failure(
+  code: ErrorCode,
+  message: string,
+  invocationId: string,
+  headers: Record<string, string> = {},
+  exceeded?: ExceededLimit,
+) {
   const detail = message.length > maxMessageLength ? message.slice(0, maxMessageLength).toWellFormed() : message
   return new ApiError(code, detail, {
     headers: { ...headers, 'x-invocation-id': invocationId },
-    extensions: { invocationId, retryable: retryable.has(code) },
+    extensions: { invocationId, retryable: retryable.has(code), ...exceeded },
   })
 }
 
@@ -52,9 +59,9 @@ const declines: Record<Decline | 'unbridged', [ErrorCode, string, Record<string,
   silent: ['agent_timeout', 'The agent did not accept the call in time.', {}],
 }
 
-export const declined = (why: Decline | 'unbridged', invocationId: string): ApiError => {
+export const declined = (why: Decline | 'unbridged', invocationId: string, exceeded?: ExceededLimit): ApiError => {
   const [code, message, headers] = declines[why]
-  return failure(code, message, invocationId, headers)
+  return failure(code, message, invocationId, headers, exceeded)
 }
 
 const workerErrors: Record<'rejected' | 'failed' | 'provider', [ErrorCode, string]> = {

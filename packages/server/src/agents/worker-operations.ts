@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import Type from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
-import { overLimit, type RefusingLimit } from '../limits.ts'
+import { limits, overLimit, type RefusingLimit } from '../limits.ts'
 import { getEntity } from '../resource/store.ts'
 import { agent } from './agent.ts'
 import type { Agents } from './agents.ts'
@@ -41,7 +41,7 @@ export const workerOperations: readonly Operation<AgentServices>[] = [
       if (!offersProtocol(raw.headers['sec-websocket-protocol'])) {
         throw invalid('header/sec-websocket-protocol', `must offer ${subprotocol}`)
       }
-      if (!mayConnectWorker(caller.keyHash)) throw tooMany('This key connects too often. Try again in a few seconds.')
+      if (!mayConnectWorker(caller.keyHash)) throw tooOften()
       const [agentId, applicationId] = [String(entity.id), String(entity.applicationId)]
       checkRoom(agents, agentId, applicationId)
       const socket = await agents.upgrades.accept(raw)
@@ -83,4 +83,8 @@ const notAnUpgrade = () =>
 const full = (name: RefusingLimit, limit: number, whose: string) =>
   overLimit(name, limit, `The ${whose} already has ${limit} workers, its limit.`, { headers: { 'Retry-After': '5' } })
 
-const tooMany = (detail: string) => new ApiError('busy', detail, { headers: { 'Retry-After': '5' } })
+const tooOften = () => {
+  const { value } = limits.workerConnects
+  const detail = `This key connects more than ${value} workers a second. Try again in a few seconds.`
+  return overLimit('workerConnects', value, detail, { headers: { 'Retry-After': '5' } })
+}

@@ -67,6 +67,8 @@ describe('the connections of all applications', { skip }, () => {
       /^This application already runs \d+ queries, its limit\. Try again in a moment\.$/,
     )
     assert.ok(refused.headers['retry-after'])
+    const { limit, limitName } = refused.body
+    assert.deepEqual({ limitName, isNumber: limit > 0 }, { limitName: 'queryConnections', isNumber: true })
     const served = await app.call('GET', `/api/v1/datasets/${last?.few}/query`, { key: last?.developer ?? '' })
     assert.equal(served.status, 200, served.text)
     assert.equal(served.body.length, 3)

@@ -8,6 +8,7 @@ import { type MachineShare, partOf } from '../concurrency/machine-share.ts'
 import { createSingleFlight } from '../concurrency/single-flight.ts'
 import { ApiError } from '../errors.ts'
 import { partsOf } from '../formats/exports/export-order.ts'
+import { limits, overLimit } from '../limits.ts'
 
 /** Equal keys have equal rows, for as long as `maxAgeMs`. */
 export type ExportKey = { readonly applicationId: string; readonly hash: string; readonly maxAgeMs: number }
@@ -47,19 +48,20 @@ const sweepMs = 60_000
 /** Whoever waited for a file has opened it by then. */
 const openedMs = 1_000
 const patienceMs = 2_000
-const atOnce = { total: 8, perApplication: 2 }
+const atOnce = { total: limits.allExportsAtOnce.value, perApplication: limits.exportsAtOnce.value }
 const applicationShare = 1 / 4
 
 const beingMade = 'making-'
 
 export function createExportFiles({ directory, maxBytes, share, onError }: ExportFilesOptions): ExportFiles {
   const flights = createSingleFlight<string>()
+  const total = partOf(atOnce.total, share)
   const admission = createAdmission({
-    total: partOf(atOnce.total, share),
+    total,
     perOwner: atOnce.perApplication,
     leavesRoom: true,
     waitMs: patienceMs,
-    refuse: atLimit,
+    refuse: atLimit(total),
   })
   const sweep = (): Promise<void> => sweepFiles(directory, maxBytes).catch(onError)
   const timer = setInterval(sweep, sweepMs).unref()
@@ -183,10 +185,15 @@ function undefinedIfAbsent(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error
 }
 
-function atLimit(held: number): ApiError {
-  const detail =
-    held >= atOnce.perApplication
-      ? `This application already makes ${held} files, its limit. Try again in a moment.`
-      : 'The server already makes as many files as it may at once. Try again in a moment.'
-  return new ApiError('busy', detail, { headers: { 'Retry-After': '2' } })
-}
+const atLimit =
+  (total: number) =>
+  (held: number): ApiError => {
+    if (held >= atOnce.perApplication) {
+      const detail = `This application already makes ${held} files, its limit. Try again in a moment.`
+      return overLimit('exportsAtOnce', held, detail, later)
+    }
+    const detail = 'The server already makes as many files as it may at once. Try again in a moment.'
+    return overLimit('allExportsAtOnce', total, detail, later)
+  }
+
+const later = { headers: { 'Retry-After': '2' } }

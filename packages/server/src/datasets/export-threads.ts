@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { ExportOrder } from '../formats/exports/export-order.ts'
 import type { FromExport, ToExport } from '../formats/exports/export-worker.ts'
+import { limits, overLimit } from '../limits.ts'
 
 export type ExportThreads = {
   /** The bytes of an export, at the reader's speed. Leaving the loop ends it. */
@@ -21,7 +22,7 @@ type RunOptions = { readonly applicationId: string; readonly signal: AbortSignal
 const threads = 2
 /** A thread has many exports at once, because most of them wait for rows or for a slow reader. */
 const perThread = 12
-const maxWaiting = 48
+const maxWaiting = limits.exportsWaiting.value
 /** A row group of Parquet, which is the most that an export holds, takes some 30 MB. */
 const heapMb = 768
 
@@ -136,9 +137,14 @@ function createQueue() {
 }
 
 const atLimit = (): ApiError =>
-  new ApiError('busy', 'The server already writes as many exports as it may at once. Try again in a moment.', {
-    headers: { 'Retry-After': '5' },
-  })
+  overLimit(
+    'exportsWaiting',
+    maxWaiting,
+    `${maxWaiting} exports wait to be written, the limit. Try again in a moment.`,
+    {
+      headers: { 'Retry-After': '5' },
+    },
+  )
 
 function reasonOf(error: Error): Error {
   const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'

@@ -37,10 +37,13 @@ export class PoolFull extends Error {
   override name = 'PoolFull'
   /** Connections that the owner holds. */
   readonly held: number
+  /** Those that there are for all. */
+  readonly total: number
 
-  constructor(held: number) {
+  constructor(held: number, total: number) {
     super('timeout exceeded when waiting for a connection')
     this.held = held
+    this.total = total
   }
 }
 
@@ -52,7 +55,12 @@ export function createConnectionPool<C>(options: ConnectionPoolOptions<C>): Conn
   const { maxTotal, waitMs, leavesRoom } = options
   /** The least recently used one comes first. */
   let idle: Idle<C>[] = []
-  const admission = createAdmission({ total: maxTotal, leavesRoom, waitMs, refuse: (held) => new PoolFull(held) })
+  const admission = createAdmission({
+    total: maxTotal,
+    leavesRoom,
+    waitMs,
+    refuse: (held) => new PoolFull(held, maxTotal),
+  })
   const sweep = setInterval(() => discard(({ since }) => since < performance.now() - idleMs), idleMs / 2).unref()
 
   function discard(isMeant: (one: Idle<C>) => boolean): void {

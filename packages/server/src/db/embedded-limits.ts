@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.ts'
-import { overLimit } from '../limits.ts'
+import { overLimit, limits as table } from '../limits.ts'
 
 /** Limits of a tenant's query on the embedded database, whose session and memory all tenants share. */
 export type EmbeddedLimits = {
@@ -21,8 +21,8 @@ export const defaultLimits: EmbeddedLimits = {
   timeMs: 10_000,
   memoryBytes: 256 * mebibyte,
   temporaryBytes: 256 * mebibyte,
-  answerBytes: 256 * mebibyte,
-  waiting: 64,
+  answerBytes: table.answersHeldBytes.value,
+  waiting: table.queriesWaiting.value,
   heavyMs: 2_000,
 }
 
@@ -74,8 +74,9 @@ const answerTooLarge = ({ answerBytes }: EmbeddedLimits): ApiError =>
   )
 
 const tooManyHeld = (heldBytes: number, { answerBytes }: EmbeddedLimits): ApiError =>
-  new ApiError(
-    'busy',
+  overLimit(
+    'answersHeldBytes',
+    answerBytes,
     `The answers that this application is reading already take ${inMegabytes(heldBytes)} of the ${inMegabytes(answerBytes)} it may take. Read them to their end first.`,
     { headers: { 'Retry-After': '2' } },
   )

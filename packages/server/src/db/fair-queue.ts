@@ -1,4 +1,5 @@
-import { ApiError } from '../errors.ts'
+import type { ApiError } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 
 /** Half-life of the use that counts. */
 const halfLifeMs = 30_000
@@ -69,6 +70,9 @@ export function createFairQueue<T>(maxWaiting: number): FairQueue<T> {
 }
 
 const tooManyWaiting = (limit: number): ApiError =>
-  new ApiError('busy', `This application already has ${limit} queries waiting, its limit. Try again in a moment.`, {
-    headers: { 'Retry-After': '2' },
-  })
+  overLimit(
+    'queriesWaiting',
+    limit,
+    `This application already has ${limit} queries waiting, its limit. Try again in a moment.`,
+    { headers: { 'Retry-After': '2' } },
+  )

@@ -94,7 +94,7 @@ export function createLeasePool({ poolSize, onError, shared, settings, whenFull,
       return leaseOf(await openClient(server, settings, onError))
     } catch (error) {
       connections.giveBack(place, undefined)
-      throw publicOf(isRoleFull(error) ? new PoolFull(busy.size) : error)
+      throw publicOf(isRoleFull(error) ? new PoolFull(busy.size, busy.size) : error)
     }
   }
 

@@ -146,6 +146,7 @@ test('the queue of a tenant is bounded, independently of other tenants', async (
   await assert.rejects(queue.tenant('one', note(order, 'fourth')), {
     code: 'busy',
     message: /already has 2 queries waiting, its limit/,
+    extensions: { limit: 2, limitName: 'queriesWaiting' },
   })
   all.push(queue.tenant('two', note(order, 'other')))
   first.end()

@@ -36,7 +36,7 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
   reply.header('x-request-id', request.id)
   reply.header('cache-control', 'no-store')
   if (problem.status === 401) reply.header('www-authenticate', 'ApiKey realm="graticule"')
-  for (const [name, value] of Object.entries(problem.headers)) reply.header(name, value)
+  for (const [name, value] of Object.entries(headersOf(problem))) reply.header(name, value)
   return reply
     .code(problem.status)
     .type(problemType)
@@ -57,6 +57,10 @@ function logFailure({ id: requestId, log }: FastifyRequest, problem: ApiError, e
     'request refused',
   )
 }
+
+/** Who is to come again later is told when. Headers do not survive the way between threads, so some errors have lost theirs. */
+const headersOf = ({ status, headers }: ApiError): Readonly<Record<string, string>> =>
+  status === 429 || status === 503 ? { 'Retry-After': '1', ...headers } : headers
 
 function problemBody(problem: ApiError, url: string, requestId: string): string {
   const { status, code, title, message, faults, extensions } = problem
@@ -85,7 +89,7 @@ export function problemAnswer(problem: ApiError): string {
     'X-Request-Id': id,
     'Content-Type': problemType,
     'Content-Length': Buffer.byteLength(body),
-    ...problem.headers,
+    ...headersOf(problem),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`

@@ -116,6 +116,19 @@ describe('the connections of a worker', () => {
     )
   })
 
+  test('are waited for in vain for half a minute at most, and then the limit is named', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { ask, close } = database()
+    const all = Promise.allSettled(Array.from({ length: 4 }, () => ask('a')))
+    const late = ask('a')
+    late.catch(() => {})
+    await settle()
+    t.mock.timers.tick(30_000)
+    await assert.rejects(late, { code: 'busy', extensions: { limit: 4, limitName: 'tileConnections' } })
+    close()
+    await all
+  })
+
   test('are all closed at the end, also those that are busy, and no query begins afterwards', async () => {
     const { runs, ask, close, open } = database()
     const first = ask('a')

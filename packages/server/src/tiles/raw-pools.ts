@@ -5,6 +5,7 @@ import { placeOf } from '../db/postgres-client.ts'
 import { connectRaw, type RawConnection, type RowSink } from '../db/raw-connection.ts'
 import { createMessageMemory } from '../db/wire/message-framer.ts'
 import { ApiError } from '../errors.ts'
+import { overLimit } from '../limits.ts'
 import type { TileQueryRows as Query } from './tile-job.ts'
 
 /** Connections to the databases that this worker queries. */
@@ -98,5 +99,6 @@ const isLost = (error: unknown): boolean => error instanceof ApiError && error.c
 
 function orBusy(error: unknown): never {
   if (!(error instanceof PoolFull)) throw error
-  throw new ApiError('busy', 'This application already makes as many tiles as it may. Try again in a moment.')
+  const detail = 'This application already makes as many tiles as it may. Try again in a moment.'
+  throw overLimit('tileConnections', error.held, detail)
 }

@@ -4,7 +4,7 @@ import { createWorkerPool } from '../concurrency/worker-pool.ts'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { limits, overLimit } from '../limits.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
 
@@ -26,8 +26,7 @@ export type TileWorkers = {
  * Beyond this queue a 503 is better than waiting. A map does not ask again for a tile that was refused, so the queue is as long
  * as is made in a second at most. One application has few connections, so the tiles of others do not wait behind its queue.
  */
-/** An application alone may have half of them. */
-const maxPendingEach = 2 * limits.tilesAtOnce.value
+const maxPendingEach = limits.allTilesAtOnce.value
 const timeoutMs = 30_000
 const heapMb = 512
 
@@ -64,7 +63,7 @@ export function createTileWorkers({
     // A thread works on many tiles in turn, and the one it reported last may not be the culprit.
     maxLosses: 1,
     errors: {
-      busy: tooBusy,
+      busy: () => tooBusy(count * maxPendingEach),
       late: () => tooLong(timeoutMs),
       lost: () => tooLong(stalledMs),
       closing: stopping,
@@ -106,9 +105,9 @@ const tooLong = (ms: number): ApiError =>
       'Add a spatial index or raise minZoom (`?explain=true` shows why).',
   )
 
-function tooBusy(): ApiError {
+function tooBusy(capacity: number): ApiError {
   const detail = 'The server is making as many tiles as it can. Try again in a second.'
-  return new ApiError('unavailable', detail, { headers: { 'Retry-After': '1' } })
+  return overLimit('allTilesAtOnce', capacity, detail, { headers: { 'Retry-After': '1' } })
 }
 
 /** Errors of a tenant's own query are shown to the caller; everything else is internal. */
@@ -131,5 +130,5 @@ function errorOf(cause: Error): Error {
 const retrySoon = { 'Retry-After': '2' }
 
 /** Adds Retry-After again, because headers do not survive the transfer between threads. */
-const retryable = ({ code, message, headers }: ApiError): ApiError =>
-  new ApiError(code, message, { headers: { ...retrySoon, ...headers } })
+const retryable = ({ code, message, headers, extensions }: ApiError): ApiError =>
+  new ApiError(code, message, { headers: { ...retrySoon, ...headers }, extensions })

@@ -1,6 +1,7 @@
 // What a fault of the engine means to whoever asked.
 import { queryTimeout } from '../../db/guarded.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
+import { overLimit } from '../../limits.ts'
 import type { DuckdbFault } from './package.ts'
 
 const codes: Readonly<Record<DuckdbFault['code'], ErrorCode>> = {
@@ -13,14 +14,16 @@ const codes: Readonly<Record<DuckdbFault['code'], ErrorCode>> = {
   folder: 'invalid_request',
 }
 
+const limitNames = { queries: 'fileQueries', applications: 'fileApplications' } as const
+
 /** By its name: the class itself is loaded only where the engine is. */
 const isFault = (error: unknown): error is DuckdbFault => error instanceof Error && error.name === 'DuckdbFault'
 
 export function explain(error: unknown): never {
   if (!isFault(error)) throw error
   if (error.code === 'timeout') throw queryTimeout(error)
-  const headers = error.code === 'busy' ? { headers: { 'Retry-After': '1' } } : {}
-  throw new ApiError(codes[error.code], error.message, { cause: error, ...headers })
+  if (error.limit) throw overLimit(limitNames[error.limit.of], error.limit.value, error.message, { cause: error })
+  throw new ApiError(codes[error.code], error.message, { cause: error })
 }
 
 export async function* explained<T>(batches: AsyncIterable<T>): AsyncGenerator<T> {

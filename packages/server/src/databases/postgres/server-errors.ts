@@ -4,16 +4,19 @@ import { isAuthorsFault, isForeignServerFault, isRefused } from '../../db/databa
 import type { Batches } from '../../db/guarded.ts'
 import { publicDatabaseMessage } from '../../db/public-message.ts'
 import { ApiError } from '../../errors.ts'
+import { overLimit } from '../../limits.ts'
 import { isBrokenTls, tlsFault } from './tls.ts'
 
 /** All connections that an application may have are in use. */
 export function whenFull(full: PoolFull): ApiError {
-  const { held } = full
-  const detail =
-    held === 0
-      ? 'The server has no database connection left. Try again in a moment.'
-      : `This application already runs ${held} queries, its limit. Try again in a moment.`
-  return new ApiError(held === 0 ? 'unavailable' : 'busy', detail, { cause: full, headers: { 'Retry-After': '1' } })
+  const { held, total } = full
+  const options = { cause: full, headers: { 'Retry-After': '1' } }
+  if (held === 0) {
+    const detail = 'The server has no database connection left. Try again in a moment.'
+    return overLimit('allQueryConnections', total, detail, options)
+  }
+  const detail = `This application already runs ${held} queries, its limit. Try again in a moment.`
+  return overLimit('queryConnections', held, detail, options)
 }
 
 /** Whatever somebody else's server does is no fault of this one. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Channel, processChannel } from '../../concurrency/channel.ts'
 import { createWorkerPool } from '../../concurrency/worker-pool.ts'
 import { ApiError } from '../../errors.ts'
+import { limits, overLimit } from '../../limits.ts'
 import type { MbtilesCommand, MbtilesFile, MbtilesSummary } from './mbtiles-protocol.ts'
 import { broken } from './tile-content.ts'
 
@@ -24,7 +25,7 @@ export type MbtilesProcess = {
 export type Patience = Readonly<Record<'start' | MbtilesCommand['kind'] | 'idle', number>>
 
 const usualPatience: Patience = { start: 20_000, tile: 3_000, summary: 10_000, close: 3_000, idle: 60_000 }
-const maxWaiting = 2_000
+const maxWaiting = limits.archiveReads.value
 /** Requests sent to the process at once; those still waiting here can be cancelled. */
 const maxSent = 16
 
@@ -59,7 +60,7 @@ export function createMbtilesProcess({ patience = usualPatience, onStart }: Opti
     startMs: patience.start,
     idleMs: patience.idle,
     errors: {
-      busy: () => new ApiError('busy', 'Too many tiles are being read. Try again shortly.'),
+      busy: () => overLimit('archiveReads', maxWaiting, 'Too many tiles are being read. Try again shortly.'),
       late: () => new ApiError('query_timeout', 'The tile archive took too long to answer.'),
       lost: () => broken('could not be read: its reader has crashed'),
       closing: () => new ApiError('unavailable', 'The server is stopping. Try again shortly.'),
