@@ -62,12 +62,16 @@ test('more exports than may wait for a thread are refused with the limit', async
   await threads.close()
 })
 
-test('more tiles than threads may have are refused with the limit, and the others are made', async () => {
+test('more tiles than threads may have are refused with the limit', async () => {
   const script = new URL('../testing/stalling-tile-worker.ts', import.meta.url)
   const workers = createTileWorkers({ count: 1, maxConnections: 2, script })
   const job = { rows: { cells: [['a']], geometry: 'ewkb' } } as unknown as TileJob
-  const all = Array.from({ length: 257 }, () => workers.make(job, never))
-  assert.deepEqual(await refusals(all), [{ code: 'unavailable', limit: 256, limitName: 'allTilesAtOnce' }])
+  const leaving = new AbortController()
+  const all = Array.from({ length: 257 }, () => workers.make(job, leaving.signal, { applicationId: 'a' }))
+  const refused = { code: 'unavailable', limit: 256, limitName: 'allTilesAtOnce' }
+  assert.deepEqual(await refusals(all.slice(-1)), [refused])
+  leaving.abort(new Error('left'))
+  await Promise.allSettled(all)
   await workers.close()
 })
 

@@ -125,7 +125,8 @@ const encoderOf =
       projection: isPlain ? projection : ('mercator' as const),
       ...shape,
     }
-    return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, series)
+    const { applicationId } = layer.dataset
+    return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, { applicationId, series })
   }
 
 type InMemory = {

@@ -11,7 +11,8 @@ const jobOf = (what: string) => ({ rows: { cells: [[what]], geometry: 'ewkb' } }
 describe('tile threads', () => {
   const workers = createTileWorkers({ count: 2, maxConnections: 2, stalledMs: 4_000, script })
   after(() => workers.close())
-  const make = async (what: string): Promise<string> => (await workers.make(jobOf(what), never)).etag
+  const make = async (what: string): Promise<string> =>
+    (await workers.make(jobOf(what), never, { applicationId: 'a' })).etag
 
   for (const what of ['loop', 'crash']) {
     test(`a tile whose thread meets a ${what} is 504, and the tiles beside it are made by another thread`, async () => {
@@ -37,4 +38,17 @@ describe('tile threads', () => {
     assert.equal(await make('afterwards'), 'afterwards')
     assert.equal(workers.pending, 0)
   })
+})
+
+test('an application that floods a thread with tiles does not keep those of another behind them: they come in turn', async () => {
+  const workers = createTileWorkers({ count: 1, maxConnections: 2, script })
+  const order: string[] = []
+  const make = (applicationId: string) =>
+    workers.make(jobOf('quick'), never, { applicationId }).then(() => order.push(applicationId))
+  const all = [...Array.from({ length: 40 }, () => make('flood')), make('other'), make('other'), make('other')]
+  await Promise.all(all)
+  const places = order.flatMap((applicationId, place) => (applicationId === 'other' ? [place] : []))
+  // Two of the flood are with the thread already; then one of each is, and whoever has none is next.
+  assert.ok((places[2] ?? 99) < 8, `the others were made as ${places}`)
+  await workers.close()
 })

@@ -1,4 +1,6 @@
 // The worker pool that makes tiles; the main thread makes the small ones.
+
+import { createAdmission } from '../concurrency/admission.ts'
 import { startThread } from '../concurrency/channel.ts'
 import { createWorkerPool } from '../concurrency/worker-pool.ts'
 import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
@@ -8,13 +10,21 @@ import { limits, overLimit } from '../limits.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
 
+export type TileOwner = {
+  readonly applicationId: string
+  /**
+   * Tiles of one series have comparable sizes, so those that are probably small can be made in the main thread
+   * (small-tiles.ts).
+   */
+  readonly series?: string
+}
+
 /** The pool's threads. */
 export type TileWorkers = {
   /**
-   * 503 if the queue is too long; an abort cancels the query in the database. Tiles of one `series` have comparable sizes, so
-   * those that are probably small can be made in the main thread (small-tiles.ts).
+   * 503 if the queue is too long; an abort cancels the query in the database. The tiles of several owners come in turn.
    */
-  make(job: TileJob, signal: AbortSignal, series?: string): Promise<MadeTile>
+  make(job: TileJob, signal: AbortSignal, whose: TileOwner): Promise<MadeTile>
   /** The most tiles in progress. */
   readonly capacity: number
   /** The tiles in progress. */
@@ -27,6 +37,11 @@ export type TileWorkers = {
  * as is made in a second at most. One application has few connections, so the tiles of others do not wait behind its queue.
  */
 const maxPendingEach = limits.allTilesAtOnce.value
+/**
+ * Tiles of rows that are there already, in each thread: one that it encodes and one that waits there, so that it need not wait
+ * for the next. More in its queue would be made before those of an application that asks later.
+ */
+const encodedAtOnce = 2
 const timeoutMs = 30_000
 const heapMb = 512
 
@@ -69,22 +84,38 @@ export function createTileWorkers({
       closing: stopping,
     },
   })
+  const turns = createAdmission({
+    total: count * encodedAtOnce,
+    maxWaiting: count * (maxPendingEach - encodedAtOnce),
+    waitMs: timeoutMs,
+    refuse: () => tooBusy(count * maxPendingEach),
+  })
+  let waiting = 0
   let isClosed = false
 
-  async function makeInThread(job: TileJob, signal: AbortSignal, series: string): Promise<MadeTile> {
-    const made = await pool.run(job, { signal })
-    smallTiles.note(job, series, made)
+  /** Whoever has few tiles with the threads comes first. Queries take turns for connections instead, in the threads. */
+  async function inTurn(job: TileJob, signal: AbortSignal, applicationId: string): Promise<MadeTile> {
+    if ('statement' in job.rows) return pool.run(job, { signal })
+    waiting++
+    const release = await Promise.resolve(turns.admit(applicationId, { signal })).finally(() => waiting--)
+    return pool.run(job, { signal }).finally(release)
+  }
+
+  async function makeInThread(job: TileJob, signal: AbortSignal, whose: Required<TileOwner>): Promise<MadeTile> {
+    const made = await inTurn(job, signal, whose.applicationId)
+    smallTiles.note(job, whose.series, made)
     return made
   }
 
   return {
     capacity: count * maxPendingEach,
     get pending() {
-      return pool.pending + smallTiles.pending
+      return waiting + pool.pending + smallTiles.pending
     },
-    async make(job, signal, series = '') {
+    async make(job, signal, { applicationId, series = '' }) {
       try {
-        return (await smallTiles.make(job, series, signal)) ?? (await makeInThread(job, signal, series))
+        const small = await smallTiles.make(job, series, signal)
+        return small ?? (await makeInThread(job, signal, { applicationId, series }))
       } catch (error) {
         if (isClosed) throw stopping()
         throw error instanceof Error ? errorOf(error) : error

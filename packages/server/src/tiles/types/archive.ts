@@ -37,7 +37,9 @@ export const archiveType: TileSourceType = {
     if (extension !== 'geojson') return asItIs(stored)
     const encoded = await unpack(stored.bytes, stored.encoding)
     const encoder = { tile, columns: [], projection: 'lonlat', extent: tileExtent, buffer: tileBuffer } as const
-    const made = await workers.make({ rows: { encoded }, encoder, compression, asGeoJson: true }, signal)
+    const { applicationId } = source
+    const job = { rows: { encoded }, encoder, compression, asGeoJson: true }
+    const made = await workers.make(job, signal, { applicationId })
     return { forms: formsOf(made, compression), etag: made.etag }
   },
   readTileNow({ archives }, { source }, { tile, extension }) {
