@@ -1,9 +1,10 @@
 /** Search field and filter chips; on phones also the sort order, because there are no column headers. */
-import { type ReactElement, useEffect, useRef, useState } from 'react'
+import type { ReactElement } from 'react'
 import { Button } from '../../components/button.tsx'
-import { Select, TextField } from '../../components/field.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { Chip } from '../../components/chip.tsx'
+import { Select } from '../../components/field.tsx'
 import { Menu } from '../../components/menu.tsx'
+import { SearchField } from '../../components/search-field.tsx'
 import classes from './data.module.css'
 import { type DataSearch, datasetTypes, defaultSort } from './data-search.ts'
 import { typeNames } from './type-names.ts'
@@ -13,9 +14,6 @@ interface DataToolbarProps {
   search: DataSearch
   onChange(changes: Partial<DataSearch>, replace?: boolean): void
 }
-
-/** Debounce of the search. */
-const quietMs = 300
 
 const orders = [
   { value: '-updatedAt', label: 'Changed last' },
@@ -29,7 +27,13 @@ export function DataToolbar({ search, onChange }: DataToolbarProps): ReactElemen
   const tags = useTags()
   return (
     <search className={classes.toolbar}>
-      <SearchField q={search.q ?? ''} onChange={(q) => onChange({ q: q || undefined }, true)} />
+      <SearchField
+        label="Search datasets"
+        placeholder="Search name, description, tag"
+        className={classes.search ?? ''}
+        value={search.q ?? ''}
+        onChange={(q) => onChange({ q: q || undefined }, true)}
+      />
       <Menu
         trigger={<Button icon="filter">Type</Button>}
         items={datasetTypes.map((one) => ({ label: typeNames[one], onSelect: () => onChange({ type: one }) }))}
@@ -52,43 +56,5 @@ export function DataToolbar({ search, onChange }: DataToolbarProps): ReactElemen
         />
       </div>
     </search>
-  )
-}
-
-function SearchField({ q, onChange }: { q: string; onChange(q: string): void }): ReactElement {
-  const [text, setText] = useState(q)
-  const sent = useRef(q)
-  useEffect(() => {
-    // Follows Back and Forward, but not its own change coming back, which would overwrite newer input.
-    if (q !== sent.current) setText(q)
-    sent.current = q
-  }, [q])
-  useEffect(() => {
-    if (text === sent.current) return
-    const timer = setTimeout(() => {
-      sent.current = text
-      onChange(text)
-    }, quietMs)
-    return () => clearTimeout(timer)
-  }, [text, onChange])
-  return (
-    <TextField
-      type="search"
-      label="Search datasets"
-      isLabelHidden
-      placeholder="Search name, description, tag"
-      className={classes.search ?? ''}
-      value={text}
-      onChange={setText}
-    />
-  )
-}
-
-function Chip({ label, onRemove }: { label: string; onRemove(): void }): ReactElement {
-  return (
-    <button type="button" className={classes.chip} aria-label={`Remove filter ${label}`} onClick={onRemove}>
-      <span>{label}</span>
-      <Icon name="close" size={14} />
-    </button>
   )
 }

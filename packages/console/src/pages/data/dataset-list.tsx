@@ -1,9 +1,9 @@
 /** The rows of the list; on phones cards of two lines. */
 import type { ReactElement } from 'react'
 import { Button } from '../../components/button.tsx'
-import { Icon } from '../../components/icon.tsx'
 import { Skeleton } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
+import { SortHeader } from '../../components/sort-header.tsx'
 import { formatNumber } from '../../format.ts'
 import classes from './data.module.css'
 import { type DataSearch, defaultSort, type SortField } from './data-search.ts'
@@ -25,18 +25,24 @@ interface DatasetListProps {
 }
 
 export function DatasetList(props: DatasetListProps): ReactElement {
-  const { rows, tiles, total, isOld, onTag, onMore, isLoadingMore } = props
+  const { rows, tiles, total, sort = defaultSort, isOld, onSort, onTag, onMore, isLoadingMore } = props
+  const header = (field: SortField, label: string, isNumber = false) => (
+    <SortHeader
+      {...{ field, label, isNumber, sort }}
+      onSort={(next) => onSort(next === defaultSort ? undefined : next)}
+    />
+  )
   return (
     <>
       <table className={`${layout.list} ${classes.list}`} data-old={isOld} aria-busy={isOld}>
         <thead>
           <tr>
-            <SortHeader {...props} field="name" label="Name" />
-            <SortHeader {...props} field="type" label="Type" />
-            <SortHeader {...props} field="rowEstimate" label="Rows, about" isNumber />
-            <SortHeader {...props} field="bytes" label="Size" isNumber />
+            {header('name', 'Name')}
+            {header('type', 'Type')}
+            {header('rowEstimate', 'Rows, about', true)}
+            {header('bytes', 'Size', true)}
             <th scope="col">Extent</th>
-            <SortHeader {...props} field="updatedAt" label="Changed" isNumber />
+            {header('updatedAt', 'Changed', true)}
             <th scope="col">
               <span className="visually-hidden">Actions</span>
             </th>
@@ -59,31 +65,6 @@ export function DatasetList(props: DatasetListProps): ReactElement {
         </div>
       )}
     </>
-  )
-}
-
-interface SortHeaderProps extends Pick<DatasetListProps, 'sort' | 'onSort'> {
-  field: SortField
-  label: string
-  /** Numbers and dates are sorted in descending order first. */
-  isNumber?: boolean
-}
-
-function SortHeader({ field, label, isNumber = false, sort = defaultSort, onSort }: SortHeaderProps): ReactElement {
-  const isUp = sort === field
-  const isDown = sort === `-${field}`
-  const next = (isNumber ? !isDown : isUp) ? (`-${field}` as const) : field
-  return (
-    <th
-      scope="col"
-      data-align={isNumber ? 'end' : undefined}
-      aria-sort={isUp ? 'ascending' : isDown ? 'descending' : 'none'}
-    >
-      <button type="button" className={classes.sort} onClick={() => onSort(next === defaultSort ? undefined : next)}>
-        {label}
-        {(isUp || isDown) && <Icon name={isUp ? 'sortUp' : 'sortDown'} size={14} />}
-      </button>
-    </th>
   )
 }
 

@@ -54,13 +54,3 @@ export function fileName(name: string, format: ExportFormat): string {
 }
 
 const extensions: { readonly [format in ExportFormat]?: string } = { shp: 'zip', ndjson: 'geojsons' }
-
-export function saveFile(blob: Blob, name: string): void {
-  const url = URL.createObjectURL(blob)
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The download has started by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}
