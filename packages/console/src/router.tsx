@@ -15,6 +15,7 @@ import { consolePath } from './address.ts'
 import { LinkButton } from './components/button.tsx'
 import { ErrorNote } from './components/error-note.tsx'
 import { Empty, Skeleton } from './components/note.tsx'
+import { readActivitySearch } from './pages/activity/activity-search.ts'
 import { readAgentSearch } from './pages/agents/agent-search.ts'
 import { readDataSearch } from './pages/data/data-search.ts'
 import { readQuerySearch } from './pages/dataset/query/query-search.ts'
@@ -194,6 +195,12 @@ const outbox = createRoute({
   path: 'outbox/{-$mailId}',
   component: lazyRouteComponent(() => import('./pages/outbox/outbox-page.tsx'), 'OutboxPage'),
 })
+const activity = createRoute({
+  getParentRoute: () => shell,
+  path: 'activity',
+  validateSearch: readActivitySearch,
+  component: lazyRouteComponent(() => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
+})
 const configuration = createRoute({
   getParentRoute: () => shell,
   path: 'configuration',
@@ -224,7 +231,7 @@ const routeTree = root.addChildren([
     ...[maps, mapStart, map, tileSource],
     ...[keys, users, signUpRules, applications],
     ...[agents, agentStart, agent],
-    ...[databases, contactPoints, outbox, configuration],
+    ...[databases, contactPoints, outbox, activity, configuration],
   ]),
   share,
   resetPassword,

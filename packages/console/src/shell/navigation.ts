@@ -23,5 +23,6 @@ export const otherPages: readonly Destination[] = [
   { to: '/databases', label: 'Databases', icon: 'database', letter: 'b' },
   { to: '/contact-points', label: 'Contact points', icon: 'send', letter: 'c' },
   { to: '/outbox', label: 'Outbox', icon: 'inbox', letter: 'o' },
+  { to: '/activity', label: 'Activity', icon: 'history', letter: 'l' },
   { to: '/configuration', label: 'Configuration', icon: 'settings' },
 ]

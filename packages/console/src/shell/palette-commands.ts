@@ -4,7 +4,8 @@ import { serverAddress } from '../address.ts'
 import type { IconName } from '../components/icons.ts'
 import { signOut } from '../session/session-store.ts'
 import { chooseTheme } from '../theme.ts'
-import { mainPages, otherPages } from './navigation.ts'
+import { mainPages } from './navigation.ts'
+import { useOtherPages } from './use-other-pages.ts'
 
 export interface Command {
   id: string
@@ -47,7 +48,7 @@ export function matching(commands: readonly Command[], text: string): Command[] 
 }
 
 export function usePaletteCommands(navigate: Navigate): { pages: Command[]; actions: Command[] } {
-  const pages = [...mainPages, ...otherPages].map(({ to, label, icon, letter }) => ({
+  const pages = [...mainPages, ...useOtherPages()].map(({ to, label, icon, letter }) => ({
     id: `page${to}`,
     label,
     icon,

@@ -7,6 +7,7 @@ import { StatusDot, Tag } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { formatDate, formatRelative } from '../../format.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
+import { useActivityItem } from '../activity/activity-item.ts'
 import classes from './access.module.css'
 import { useMissingApplication } from './access-tabs.tsx'
 import { aclSentence } from './acl-sentence.ts'
@@ -111,12 +112,14 @@ function KeyMenu({ apiKey, name, onReplace, onDuplicate }: KeyMenuProps): ReactE
   const refusal = useRefusal()('apikeys', 'write')
   const missing = useMissingApplication()
   const deleteKey = useDeleteKey()
+  const activity = useActivityItem({ key: apiKey.fingerprint })
   return (
     <Menu
       trigger={<IconButton icon="more" label={`Actions of the key ${name}`} />}
       items={[
         { label: 'Replace …', icon: 'refresh', disabledReason: missing ?? refusal, onSelect: () => onReplace(apiKey) },
         { label: 'Duplicate …', icon: 'copy', disabledReason: missing ?? refusal, onSelect: () => onDuplicate(apiKey) },
+        activity,
         '-',
         {
           label: 'Delete …',

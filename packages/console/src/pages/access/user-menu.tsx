@@ -7,6 +7,7 @@ import { useConfirm } from '../../components/confirm.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useClient, useRefusal, useSession } from '../../session/session.tsx'
+import { useActivityItem } from '../activity/activity-item.ts'
 import { EditUser, ResetLinkDialog } from './user-dialogs.tsx'
 
 export function UserMenu({ user }: { user: User }): ReactElement {
@@ -17,6 +18,7 @@ export function UserMenu({ user }: { user: User }): ReactElement {
   const refusal = useRefusal()('users', 'write', user.id)
   const isSelf = access.user?.id === user.id ? 'This is you: ask somebody else.' : undefined
   const { enabled, emailVerified, email } = user
+  const activity = useActivityItem({ user: Number(user.id) })
   return (
     <>
       <Menu
@@ -45,6 +47,7 @@ export function UserMenu({ user }: { user: User }): ReactElement {
             disabledReason: refusal ?? isSelf,
             onSelect: () => change({ enabled: !enabled }, `${email} is ${enabled ? 'disabled' : 'enabled'}`),
           },
+          activity,
           '-',
           { label: 'Delete …', icon: 'trash', isDanger: true, disabledReason: refusal ?? isSelf, onSelect: remove },
         ]}

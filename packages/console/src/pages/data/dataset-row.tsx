@@ -7,6 +7,7 @@ import { Menu, type MenuItem } from '../../components/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatBytes, formatCompact, formatDate, formatNumber, formatRelative } from '../../format.ts'
 import { useRefusal } from '../../session/session.tsx'
+import { useActivityItem } from '../activity/activity-item.ts'
 import classes from './data.module.css'
 import { useDeleteDataset } from './delete-dataset.tsx'
 import { ExtentThumbnail } from './extent-thumbnail.tsx'
@@ -73,6 +74,7 @@ function useDatasetActions(dataset: ListedDataset, tiles: TilesOfDataset | undef
   const refusal = useRefusal()
   const remove = useDeleteDataset()
   const { id, name } = dataset
+  const activity = useActivityItem({ kind: 'datasets', record: id })
   return [
     {
       ...{ label: 'Open', icon: 'table' },
@@ -92,6 +94,7 @@ function useDatasetActions(dataset: ListedDataset, tiles: TilesOfDataset | undef
       ...{ label: 'Copy id', icon: 'copy' },
       onSelect: () => void navigator.clipboard.writeText(id).then(() => say({ title: 'The id is copied', text: id })),
     },
+    activity,
     '-',
     {
       ...{ label: 'Delete …', icon: 'trash', isDanger: true, disabledReason: refusal('datasets', 'write', id) },

@@ -8,6 +8,7 @@ import { Menu } from '../../components/menu.tsx'
 import { Tag } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useRefusal } from '../../session/session.tsx'
+import { useActivityItem } from '../activity/activity-item.ts'
 import { ConnectionTest } from './connection-test.tsx'
 import { draftOf } from './database-draft.ts'
 import { DatabaseTables } from './database-tables.tsx'
@@ -24,6 +25,7 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
   const navigate = useNavigate()
   const remove = useDeleteDatabase()
   const { say } = useToast()
+  const activity = useActivityItem({ kind: 'databases', record: database.id })
   const deleted = () => void navigate({ to: '/databases/{-$databaseId}', params: {} })
   return (
     <article className={classes.record} aria-label={database.name}>
@@ -45,6 +47,7 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
               onSelect: () =>
                 void navigator.clipboard.writeText(database.id).then(() => say({ title: 'The id is copied' })),
             },
+            activity,
             '-',
             {
               ...{ label: 'Delete …', icon: 'trash', isDanger: true },

@@ -5,6 +5,7 @@ import { Button, IconButton } from '../../components/button.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useRefusal } from '../../session/session.tsx'
+import { useActivityItem } from '../activity/activity-item.ts'
 import { useDeleteTileSource } from './delete-tile-source.tsx'
 import { type TileFactsProps, useTileAddresses } from './tile-facts.tsx'
 
@@ -30,10 +31,13 @@ export function TileActions({ id, tileJson, record }: TileFactsProps): ReactElem
 function MoreActions({ record, title }: { record: TileSource; title: string }): ReactElement {
   const refusal = useRefusal()('tiles', 'write', record.id)
   const remove = useDeleteTileSource(record, title)
+  const activity = useActivityItem({ kind: 'tilesources', record: record.id })
   return (
     <Menu
       trigger={<IconButton icon="more" label="More actions" />}
       items={[
+        activity,
+        '-',
         { label: 'Delete …', icon: 'trash', isDanger: true, disabledReason: refusal, onSelect: () => void remove() },
       ]}
     />

@@ -9,6 +9,7 @@ import { StatusDot, Tag } from '../../../components/note.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { formatRelative } from '../../../format.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
+import { useActivityItem } from '../../activity/activity-item.ts'
 import { isUnsaved, useEditorActions, useEditorState } from '../editor-store.ts'
 import { isBaseStyle, type StyleSummary } from '../styles-query.ts'
 import classes from './maps-page.module.css'
@@ -73,6 +74,7 @@ function CardMenu({ style }: { style: StyleSummary }): ReactElement {
   const refusal = useRefusal()
   const { say, fail } = useToast()
   const { discard } = useEditorActions(style.id)
+  const activity = useActivityItem({ kind: 'styles', record: style.id })
   const refresh = () => queries.invalidateQueries({ queryKey: ['styles', 'list'] })
   const duplicate = useMutation({
     async mutationFn() {
@@ -125,6 +127,7 @@ function CardMenu({ style }: { style: StyleSummary }): ReactElement {
           icon: 'share',
           onSelect: () => void navigate({ to: '/maps/$styleId/$tab', params: { styleId: style.id, tab: 'share' } }),
         },
+        activity,
         '-',
         {
           label: 'Delete',

@@ -1,0 +1,139 @@
+/** The activity page: the audit log, who did what, when and from where, with filters and an export. */
+import type { AuditPage } from '@graticule/client'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
+import { Button, buttonClass, IconButton } from '../../components/button.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
+import { Empty, Skeleton } from '../../components/note.tsx'
+import { layout, Page } from '../../components/page.tsx'
+import { useMayReadActivity } from '../../session/application-rights.ts'
+import classes from './activity.module.css'
+import { ActivityList } from './activity-list.tsx'
+import { type Names, useNames } from './activity-names.ts'
+import { useActivity } from './activity-query.ts'
+import { type ActivitySearch, isFiltered, withChanges } from './activity-search.ts'
+import { ActivityToolbar } from './activity-toolbar.tsx'
+import { EntrySheet } from './entry-sheet.tsx'
+import { ExportActivity } from './export-activity.tsx'
+
+const route = getRouteApi('/shell/activity')
+
+export function ActivityPage(): ReactElement {
+  if (useMayReadActivity()) return <Activity />
+  return (
+    <Page title="Activity">
+      <Empty title="This key may not read the activity">
+        <p>
+          Who did what, when and from where is shown to keys and users with write on their own application. Sign in with
+          another key, such as the developer key.
+        </p>
+      </Empty>
+    </Page>
+  )
+}
+
+function Activity(): ReactElement {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPlaceholderData, isFetching, refetch } = useActivity(search)
+  const names = useNames(data?.entries ?? [])
+  const actions = (
+    <>
+      <IconButton icon="refresh" label="Refresh" disabled={isFetching} onClick={() => void refetch()} />
+      <ExportActivity search={search} />
+    </>
+  )
+  return (
+    <Page title="Activity" facts="Changes, sign-ins and refusals, newest first" actions={actions} isPadded={false}>
+      <ActivityToolbar
+        search={search}
+        names={names}
+        onChange={(changes, replace = false) => void navigate({ search: (old) => withChanges(old, changes), replace })}
+      />
+      {error && (
+        <div className={layout.padded}>
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {!data && !error && <ListSkeleton />}
+      {data && <Entries page={data} names={names} isOld={isPlaceholderData} />}
+    </Page>
+  )
+}
+
+function Entries({ page, names, isOld }: { page: AuditPage; names: Names; isOld: boolean }): ReactElement {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const opened = page.entries.find(({ id }) => id === search.entry)
+  if (page.entries.length === 0) return <Nothing search={search} />
+  return (
+    <>
+      <ActivityList
+        entries={page.entries}
+        names={names}
+        isOld={isOld}
+        onOpen={(entry) => void navigate({ search: (old) => ({ ...old, entry }) })}
+      />
+      {!isOld && <Pager next={page.next} search={search} />}
+      {opened && (
+        <EntrySheet
+          entry={opened}
+          names={names}
+          onClose={() => void navigate({ search: ({ entry: _, ...old }) => old })}
+        />
+      )}
+    </>
+  )
+}
+
+function Nothing({ search }: { search: ActivitySearch }): ReactElement {
+  const navigate = route.useNavigate()
+  if (isFiltered(search)) {
+    return (
+      <Empty
+        title="No entry matches"
+        action={<Button onClick={() => void navigate({ search: {} })}>Clear the filters</Button>}
+      >
+        <p>The log has other entries, or had: old ones are deleted after a time that the operator sets.</p>
+      </Empty>
+    )
+  }
+  return (
+    <Empty title="Nothing happened yet">
+      <p>
+        Whatever changes data, maps, keys, users or settings leaves an entry here: who, what, when, from where. So do
+        sign-ins and what was refused.
+      </p>
+    </Empty>
+  )
+}
+
+function Pager({ next, search }: { next: string | null; search: ActivitySearch }): ReactElement | null {
+  if (!next && !search.after) return null
+  return (
+    <nav aria-label="Pages" className={classes.pager}>
+      {search.after && (
+        <Link to="/activity" search={withChanges(search, {})} className={buttonClass()}>
+          Newest
+        </Link>
+      )}
+      {next ? (
+        <Link to="/activity" search={withChanges(search, { after: next })} className={buttonClass()}>
+          Older
+        </Link>
+      ) : (
+        <span>This is the oldest.</span>
+      )}
+    </nav>
+  )
+}
+
+function ListSkeleton(): ReactElement {
+  return (
+    <div className={`${layout.padded} ${layout.section}`}>
+      {Array.from({ length: 8 }, (_, index) => (
+        <Skeleton key={index} height={28} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,22 @@
+/** The record of an entry: a link if it still exists and the key may read it, otherwise the name that it had. */
+import type { AuditEntry } from '@graticule/client'
+import { Link } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
+import classes from './activity.module.css'
+import type { Names } from './activity-names.ts'
+
+export function RecordName({ entry, names }: { entry: AuditEntry; names: Names }): ReactElement | null {
+  const { targetId, targetName } = entry
+  const record = names.recordOf(entry)
+  if (record) {
+    return (
+      <Link to={record.to} className={classes.record}>
+        {targetName || record.name}
+      </Link>
+    )
+  }
+  if (targetName) return <span>{targetName}</span>
+  return targetId ? <code>{targetId.slice(0, shownOfId)}</code> : null
+}
+
+const shownOfId = 16
