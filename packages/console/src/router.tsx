@@ -20,6 +20,7 @@ import { readAgentSearch } from './pages/agents/agent-search.ts'
 import { readDataSearch } from './pages/data/data-search.ts'
 import { readQuerySearch } from './pages/dataset/query/query-search.ts'
 import { readView } from './pages/dataset/view-address.ts'
+import { readUsageSearch } from './pages/usage/usage-search.ts'
 import { Shell } from './shell/shell.tsx'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: ErrorNote })
@@ -201,6 +202,12 @@ const activity = createRoute({
   validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('./pages/activity/activity-page.tsx'), 'ActivityPage'),
 })
+const usage = createRoute({
+  getParentRoute: () => shell,
+  path: 'usage/{-$applicationId}',
+  validateSearch: readUsageSearch,
+  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+})
 const configuration = createRoute({
   getParentRoute: () => shell,
   path: 'configuration',
@@ -231,7 +238,7 @@ const routeTree = root.addChildren([
     ...[maps, mapStart, map, tileSource],
     ...[keys, users, signUpRules, applications],
     ...[agents, agentStart, agent],
-    ...[databases, contactPoints, outbox, activity, configuration],
+    ...[databases, contactPoints, outbox, activity, usage, configuration],
   ]),
   share,
   resetPassword,

@@ -6,3 +6,8 @@ export function useMayReadActivity(): boolean {
   const { access } = useSession()
   return useMay()('applications', 'write', access.application?.id)
 }
+
+export function useMayReadUsage(): boolean {
+  const { access } = useSession()
+  return useMay()('applications', 'read', access.application?.id)
+}

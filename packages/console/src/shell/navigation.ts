@@ -24,5 +24,6 @@ export const otherPages: readonly Destination[] = [
   { to: '/contact-points', label: 'Contact points', icon: 'send', letter: 'c' },
   { to: '/outbox', label: 'Outbox', icon: 'inbox', letter: 'o' },
   { to: '/activity', label: 'Activity', icon: 'history', letter: 'l' },
+  { to: '/usage', label: 'Usage', icon: 'chart', letter: 'u' },
   { to: '/configuration', label: 'Configuration', icon: 'settings' },
 ]

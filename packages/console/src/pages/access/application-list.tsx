@@ -1,6 +1,7 @@
 /** The table of applications. */
 import type { Application } from '@graticule/client'
 import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../components/button.tsx'
 import { useConfirm } from '../../components/confirm.tsx'
@@ -75,11 +76,16 @@ function ApplicationRow({ application, onEdit }: { application: Application; onE
 function ApplicationMenu({ application, onEdit }: { application: Application; onEdit(): void }): ReactElement {
   const refusal = useRefusal()('applications', 'write', application.id)
   const remove = useRemoval(application)
+  const navigate = useNavigate()
   return (
     <Menu
       trigger={<IconButton icon="more" label={`Actions of the application ${application.name}`} />}
       items={[
         { label: 'Rename and describe …', icon: 'edit', disabledReason: refusal, onSelect: onEdit },
+        {
+          ...{ label: 'Usage and limits', icon: 'chart' },
+          onSelect: () => void navigate({ to: '/usage/{-$applicationId}', params: { applicationId: application.id } }),
+        },
         '-',
         { label: 'Delete …', icon: 'trash', isDanger: true, disabledReason: refusal, onSelect: remove },
       ]}

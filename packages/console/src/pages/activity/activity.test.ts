@@ -140,6 +140,7 @@ test('a key without write on its application finds no activity in the rail, and 
   const page = await stage.open('/activity', { key: stage.tenant.public })
   await page.getByRole('heading', { name: 'This key may not read the activity' }).waitFor()
   assert.equal(await page.getByRole('link', { name: 'Activity' }).count(), 0)
+  assert.equal(await page.getByRole('link', { name: 'Usage' }).count(), 1)
   assertQuiet(page)
   await page.close()
 })

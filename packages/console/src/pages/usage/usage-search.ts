@@ -1,0 +1,37 @@
+/** The search parameters of the usage page: the time that charts show, and the order of applications. */
+import type { Sort } from '../../components/sort-header.tsx'
+
+/** Days, or months, up to today. */
+export const spans = { week: 7, month: 30, quarter: 90, year: 12 } as const
+export type Span = keyof typeof spans
+
+export const spanLabels: Readonly<Record<Span, string>> = {
+  week: '7 days',
+  month: '30 days',
+  quarter: '90 days',
+  year: '12 months',
+}
+
+export const defaultSpan: Span = 'month'
+
+export const sortFields = ['name', 'requests', 'refused', 'bytesOut', 'tiles', 'queries', 'storage'] as const
+export type SortField = (typeof sortFields)[number]
+
+export const defaultSort: Sort<SortField> = '-requests'
+
+export interface UsageSearch {
+  span?: Span
+  sort?: Sort<SortField>
+  /** What the list of applications counts; this month unless said. */
+  during?: 'today'
+}
+
+/** Invalid parameters are ignored, defaults are left out. */
+export function readUsageSearch({ span, sort, during }: Record<string, unknown>): UsageSearch {
+  const order = sortFields.flatMap((name) => [name, `-${name}`] as const).find((known) => known === sort)
+  return {
+    ...(typeof span === 'string' && Object.hasOwn(spans, span) && span !== defaultSpan && { span: span as Span }),
+    ...(order && order !== defaultSort && { sort: order }),
+    ...(during === 'today' && { during }),
+  }
+}
