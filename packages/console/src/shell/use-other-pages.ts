@@ -1,17 +1,12 @@
-/**
- * The secondary pages of the rail and the palette. The outbox is among them only if the key can read it and the server has
- * no SMTP, activity and usage only if the key can read them.
- */
-import { useOutbox } from '../pages/outbox/outbox-query.ts'
+/** The secondary pages of the rail and the palette: those that the key can read. */
 import { useMayReadActivity, useMayReadUsage } from '../session/application-rights.ts'
+import { useSession } from '../session/session.tsx'
 import { type Destination, otherPages } from './navigation.ts'
 
 export function useOtherPages(): readonly Destination[] {
-  const { data: mails } = useOutbox()
-  // Mails are stored only on a server without SMTP.
-  const hasOutbox = mails !== undefined && (mails.length === 0 || mails.some(({ status }) => status === 'kept'))
+  const { access } = useSession()
   const isShown: Readonly<Record<string, boolean>> = {
-    '/outbox': hasOutbox,
+    '/outbox': access.type === 'master',
     '/activity': useMayReadActivity(),
     '/usage': useMayReadUsage(),
   }

@@ -1,7 +1,8 @@
-/** The outbox: mails that a server without SMTP stores instead of sending. */
+/** The outbox: mails that a server without SMTP stores instead of sending; with SMTP, what became of them. */
 import type { OutboxEntry } from '@graticule/client'
 import { useParams } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
+import { IconButton } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/copyable.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton, StatusDot } from '../../components/note.tsx'
@@ -16,12 +17,13 @@ import { useOutbox } from './outbox-query.ts'
 export function OutboxPage(): ReactElement {
   const { mailId } = useParams({ from: '/shell/outbox/{-$mailId}' })
   const { access } = useSession()
-  const { data: mails, error, refetch } = useOutbox({ isPolled: true })
+  const { data: mails, error, isFetching, refetch } = useOutbox()
   if (access.type !== 'master') return <NeedsMaster />
   return (
     <Page
       title="Outbox"
       facts={mails && (mails.length === 1 ? '1 mail' : `${mails.length} mails`)}
+      actions={<IconButton icon="refresh" label="Refresh" disabled={isFetching} onClick={() => void refetch()} />}
       {...(mailId ? { back: { to: '/outbox', label: 'All mails' } } : {})}
       isPadded={false}
     >
@@ -32,7 +34,7 @@ export function OutboxPage(): ReactElement {
           <Empty title="No mail yet">
             <p>
               Without <code>SMTP_URL</code> the server keeps its mail here: confirmations of sign-ups, password resets,
-              messages to contact points of kind e-mail.
+              messages to contact points of kind e-mail. With it, this page says whether they were sent.
             </p>
           </Empty>
         </div>
