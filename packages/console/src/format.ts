@@ -38,6 +38,16 @@ export function formatRelative(date: string | Date, now: number = Date.now()): s
   return relative.format(Math.round(seconds / size), unit)
 }
 
+/** 42 ms, 3.1 s, 12.5 min, 3.4 h */
+export function formatDuration(seconds: number): string {
+  if (seconds < longSeconds) return formatMs(seconds * 1000)
+  const minutes = seconds / 60
+  return minutes < longMinutes ? `${shortNumbers.format(minutes)} min` : `${shortNumbers.format(minutes / 60)} h`
+}
+
+const longSeconds = 120
+const longMinutes = 120
+
 /** 42 ms, 3.1 s */
 export const formatMs = (ms: number): string =>
   ms < 1000 ? `${Math.round(ms)} ms` : `${numbers.format(Math.round(ms / 100) / 10)} s`

@@ -178,6 +178,13 @@ export const untilFits = (page: Page): Promise<unknown> =>
     ([content, window]) => content === window,
   )
 
+/** What scrolls sideways inside the page, such as a table that is too wide; `untilFits` sees only the page as a whole. */
+export const sidewaysScrollers = (page: Page): Promise<string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('main, main *')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .filter((element) => /auto|scroll/.test(getComputedStyle(element).overflowX))
+    .map(({ outerHTML }) => outerHTML.slice(0, 200))`)
+
 /** The link of a mail to somebody, the newest but `old`. The server writes some mails after it has answered. */
 export async function mailedLink({ app }: Stage, email: string, old?: string): Promise<string> {
   const look = async () => {

@@ -18,47 +18,52 @@ interface Asked {
   signal: AbortSignal
 }
 
+/** A page of the console, for a `Link`. */
+interface Place {
+  to: string
+  search?: { q: string }
+}
+
 interface Kind {
   aclClass: AclClass
-  /** The page of the record. */
-  to(record: Found): string
+  page(record: Found): Place
   list(client: Client, asked: Asked): Promise<Found[]>
 }
 
 const kinds: Readonly<Record<string, Kind>> = {
   datasets: {
     aclClass: 'datasets',
-    to: ({ id }) => `/data/${id}/table`,
+    page: ({ id }) => ({ to: `/data/${id}/table` }),
     list: (client, asked) => client.datasets.list(asked),
   },
   styles: {
     aclClass: 'styles',
-    to: ({ id }) => `/maps/${id}/look`,
+    page: ({ id }) => ({ to: `/maps/${id}/look` }),
     list: (client, asked) => client.styles.list(asked),
   },
   tilesources: {
     aclClass: 'tiles',
-    to: ({ id }) => `/tiles/${id}`,
+    page: ({ id }) => ({ to: `/tiles/${id}` }),
     list: (client, asked) => client.tileSources.list(asked),
   },
   databases: {
     aclClass: 'databases',
-    to: ({ id }) => `/databases/${id}`,
+    page: ({ id }) => ({ to: `/databases/${id}` }),
     list: (client, asked) => client.databases.list(asked),
   },
   agents: {
     aclClass: 'agents',
-    to: ({ id }) => `/agents/${id}`,
+    page: ({ id }) => ({ to: `/agents/${id}` }),
     list: (client, asked) => client.agents.list(asked),
   },
   contactpoints: {
     aclClass: 'contactpoints',
-    to: ({ id }) => `/contact-points/${id}`,
+    page: ({ id }) => ({ to: `/contact-points/${id}` }),
     list: (client, asked) => client.contactPoints.list(asked),
   },
   users: {
     aclClass: 'users',
-    to: ({ name }) => `/access/users?q=${encodeURIComponent(name)}`,
+    page: ({ name }) => ({ to: '/access/users', search: { q: name } }),
     list: async (client, asked) =>
       (await client.auth.users.list({ ...asked, fields: ['id', 'email'] })).map(({ id, email }) => ({
         id,
@@ -67,9 +72,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 }
 
+interface Named {
+  name: string
+  page: Place
+}
+
 export interface Names {
   /** A record that exists and that the key may read. */
-  recordOf(entry: AuditEntry): { name: string; to: string } | undefined
+  recordOf(entry: AuditEntry): Named | undefined
   keyName(fingerprint: string | null): string | undefined
   userName(id: number | null): string | undefined
   /** For master keys; of a deleted one its id. */
@@ -78,28 +88,33 @@ export interface Names {
 
 export function useNames(entries: readonly AuditEntry[]): Names {
   const { access } = useSession()
-  const { data: keys } = useKeys()
-  const keyNames = new Map(keys?.map(({ fingerprint, description }) => [fingerprint, description]))
+  const { data: keys = [] } = useKeys()
+  const applications = useApplicationNames()
   const records = useRecords(entries)
-  const applications = new Map(useApplicationNames().map(({ id, name }) => [id, name]))
+  const named = new Map<string, Named>([
+    ...keys.map(({ fingerprint, description }) => placeOf('apikeys', fingerprint, description, '/access/keys')),
+    ...applications.map(({ id, name }) => placeOf('applications', id, name, '/access/applications')),
+    ...records,
+  ])
   return {
-    recordOf: ({ targetType, targetId, targetName }) => {
-      if (targetType === 'appconfig') return { name: targetName ?? 'configuration', to: '/configuration' }
-      if (targetId === null) return undefined
-      if (targetType === 'apikeys' && keyNames.has(targetId))
-        return { name: keyNames.get(targetId) || targetId, to: '/access/keys' }
-      const found = records.get(`${targetType} ${targetId}`)
-      const kind = kinds[targetType]
-      return found && kind ? { name: found.name || targetId, to: kind.to(found) } : undefined
-    },
-    keyName: (fingerprint) => (fingerprint ? keyNames.get(fingerprint) : undefined),
-    userName: (id) => records.get(`users ${id}`)?.name,
-    applicationName: (id) => (id && access.type === 'master' ? (applications.get(id) ?? id) : undefined),
+    recordOf: ({ targetType, targetId }) =>
+      targetType === 'appconfig' ? configuration : named.get(`${targetType} ${targetId}`),
+    keyName: (fingerprint) => keys.find((key) => key.fingerprint === fingerprint)?.description,
+    userName: (id) => named.get(`users ${id}`)?.name,
+    applicationName: (id) =>
+      id && access.type === 'master' ? (named.get(`applications ${id}`)?.name ?? id) : undefined,
   }
 }
 
+const configuration: Named = { name: 'open it', page: { to: '/configuration' } }
+
+const placeOf = (kind: string, id: string, name: string, to: string): [string, Named] => [
+  `${kind} ${id}`,
+  { name: name || id, page: { to } },
+]
+
 /** Asks once for each kind of record on the page. */
-function useRecords(entries: readonly AuditEntry[]): ReadonlyMap<string, Found> {
+function useRecords(entries: readonly AuditEntry[]): [string, Named][] {
   const { client } = useSession()
   const may = useMay()
   const asked = Object.entries(kinds).map(([name, kind]) => ({ name, kind, ids: idsOf(entries, name) }))
@@ -111,8 +126,11 @@ function useRecords(entries: readonly AuditEntry[]): ReadonlyMap<string, Found> 
       enabled: ids.length > 0 && may(kind.aclClass, 'read'),
     })),
   })
-  return new Map(
-    results.flatMap(({ data = [] }, index) => data.map((found) => [`${asked[index]?.name} ${found.id}`, found])),
+  return asked.flatMap(({ name, kind }, index) =>
+    (results[index]?.data ?? []).map((found): [string, Named] => [
+      `${name} ${found.id}`,
+      { name: found.name || found.id, page: kind.page(found) },
+    ]),
   )
 }
 

@@ -1,7 +1,7 @@
 /** The activity page: the audit log, who did what, when and from where, with filters and an export. */
 import type { AuditPage } from '@graticule/client'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactElement } from 'react'
+import { type MouseEvent, type ReactElement, useEffect, useRef } from 'react'
 import { Button, buttonClass, IconButton } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
@@ -64,17 +64,20 @@ function Activity(): ReactElement {
 function Entries({ page, names, isOld }: { page: AuditPage; names: Names; isOld: boolean }): ReactElement {
   const search = route.useSearch()
   const navigate = route.useNavigate()
+  const { top, onTurn } = usePageTop(page)
   const opened = page.entries.find(({ id }) => id === search.entry)
   if (page.entries.length === 0) return <Nothing search={search} />
   return (
     <>
-      <ActivityList
-        entries={page.entries}
-        names={names}
-        isOld={isOld}
-        onOpen={(entry) => void navigate({ search: (old) => ({ ...old, entry }) })}
-      />
-      {!isOld && <Pager next={page.next} search={search} />}
+      <div ref={top} tabIndex={-1} className={classes.entries}>
+        <ActivityList
+          entries={page.entries}
+          names={names}
+          isOld={isOld}
+          onOpen={(entry) => void navigate({ search: (old) => ({ ...old, entry }) })}
+        />
+      </div>
+      <Pager next={page.next} search={search} onTurn={(event) => (isOld ? event.preventDefault() : onTurn())} />
       {opened && (
         <EntrySheet
           entry={opened}
@@ -84,6 +87,22 @@ function Entries({ page, names, isOld }: { page: AuditPage; names: Names; isOld:
       )}
     </>
   )
+}
+
+/** Whoever turns a page by the links at its end goes on reading at the beginning of the next one. */
+function usePageTop(page: AuditPage) {
+  const top = useRef<HTMLDivElement>(null)
+  const turnedFrom = useRef<AuditPage>(null)
+  useEffect(() => {
+    if (turnedFrom.current === null || turnedFrom.current === page) return
+    turnedFrom.current = null
+    top.current?.scrollIntoView({ block: 'start' })
+    top.current?.focus({ preventScroll: true })
+  }, [page])
+  const onTurn = () => {
+    turnedFrom.current = page
+  }
+  return { top, onTurn }
 }
 
 function Nothing({ search }: { search: ActivitySearch }): ReactElement {
@@ -108,17 +127,23 @@ function Nothing({ search }: { search: ActivitySearch }): ReactElement {
   )
 }
 
-function Pager({ next, search }: { next: string | null; search: ActivitySearch }): ReactElement | null {
+interface PagerProps {
+  next: string | null
+  search: ActivitySearch
+  onTurn(event: MouseEvent): void
+}
+
+function Pager({ next, search, onTurn }: PagerProps): ReactElement | null {
   if (!next && !search.after) return null
   return (
     <nav aria-label="Pages" className={classes.pager}>
       {search.after && (
-        <Link to="/activity" search={withChanges(search, {})} className={buttonClass()}>
+        <Link to="/activity" search={withChanges(search, {})} className={buttonClass()} onClick={onTurn}>
           Newest
         </Link>
       )}
       {next ? (
-        <Link to="/activity" search={withChanges(search, { after: next })} className={buttonClass()}>
+        <Link to="/activity" search={withChanges(search, { after: next })} className={buttonClass()} onClick={onTurn}>
           Older
         </Link>
       ) : (

@@ -8,12 +8,12 @@ import {
   phone,
   screenshots,
   setStage,
+  sidewaysScrollers,
   untilFits,
 } from '../../../testing/stage.ts'
 
 const stage = setStage()
 let styleId: string
-let goneId: string
 
 const styleOf = (name: string) => ({ name, type: 'plain', style: { version: 8, sources: {}, layers: [] } })
 
@@ -30,10 +30,11 @@ before(async () => {
   const { app, tenant } = stage
   const headers = { 'user-agent': 'a program' }
   styleId = await createStyle('Harbour map')
-  goneId = await createStyle('Sunken map')
+  const goneId = await createStyle('Sunken map')
   await app.call('DELETE', `/api/v1/styles/${goneId}`, { key: tenant.developer })
   const refused = await app.call('DELETE', `/api/v1/styles/${styleId}`, { key: tenant.public, headers })
   assert.equal(refused.status, 401)
+  await app.user(tenant.id, { email: 'pat+1@example.org' })
   // Older than all that the stage did: two pages and a part of one.
   await app.db.query(sql`
     INSERT INTO svc.audit (at, action, actor_type, target_type, target_name, application_id, status, changed)
@@ -84,6 +85,9 @@ test('filters are in the address, and pages stay where they are while new entrie
   await rowsWith(page, /Old file 50 /).waitFor()
   await page.getByRole('link', { name: 'Older' }).click()
   await rowsWith(page, /Old file 51 /).waitFor()
+  // The next page is read from its beginning, by eye and by keyboard.
+  assert.ok(await rowsWith(page, /Old file 51 /).evaluate((row) => row.getBoundingClientRect().top < 400))
+  assert.ok(await page.locator(':focus').getByRole('table').isVisible())
   await createStyle('An old file, by name')
   await page.reload()
   await rowsWith(page, /Old file 51 /).waitFor()
@@ -123,15 +127,20 @@ test('on a phone entries are cards, filters are behind a button, and nothing is 
   await page.getByLabel('Time').selectOption('Last hour')
   await rowsWith(page, /Delete map Sunken map/).waitFor()
   await untilFits(page)
+  assert.deepEqual(await sidewaysScrollers(page), [])
   assert.deepEqual(await accessibilityFaults(page), [])
   assertQuiet(page)
   await page.close()
 })
 
-test('a master key sees the applications of entries, and names of keys that others may not see', async () => {
-  const page = await stage.open('/activity?kind=styles', { key: stage.app.master })
+test('a master key sees the applications of entries, and is led to users by their address', async () => {
+  const page = await stage.open('/activity', { key: stage.app.master })
   await page.getByRole('columnheader', { name: 'Application' }).waitFor()
   await rowsWith(page, /Delete map Sunken map atlas/).waitFor()
+  // The console reads mail, which is logged, only on the page of mails.
+  assert.equal(await rowsWith(page, /List mails/).count(), 0)
+  await page.getByRole('link', { name: 'pat+1@example.org' }).click()
+  await page.getByRole('button', { name: 'Actions of pat+1@example.org' }).waitFor()
   assertQuiet(page)
   await page.close()
 })

@@ -10,7 +10,7 @@ export function RecordName({ entry, names }: { entry: AuditEntry; names: Names }
   const record = names.recordOf(entry)
   if (record) {
     return (
-      <Link to={record.to} className={classes.record}>
+      <Link {...record.page} className={classes.record}>
         {targetName || record.name}
       </Link>
     )

@@ -1,5 +1,5 @@
 /** What the charts show: each has the counters that are stacked in its bars, and those that only its table has. */
-import { formatBytes, formatMs, formatNumber } from '../../format.ts'
+import { formatBytes, formatDuration, formatNumber } from '../../format.ts'
 import type { Counts, Period } from './periods.ts'
 
 export interface Series {
@@ -18,11 +18,7 @@ export interface Measure {
 }
 
 const count = (label: string, of: (counts: Counts) => number): Series => ({ label, of, format: formatNumber })
-const seconds = (label: string, of: (counts: Counts) => number): Series => ({
-  label,
-  of,
-  format: (value) => formatMs(value * 1000),
-})
+const seconds = (label: string, of: (counts: Counts) => number): Series => ({ label, of, format: formatDuration })
 
 export const measures: readonly Measure[] = [
   {
@@ -42,13 +38,13 @@ export const measures: readonly Measure[] = [
     title: 'Tiles',
     noun: 'tiles',
     bars: [count('From memory', ({ tilesCached }) => tilesCached), count('Made', ({ tilesMade }) => tilesMade)],
-    further: [seconds('Time to make them', ({ tileSeconds }) => tileSeconds)],
+    further: [seconds('Making them took', ({ tileSeconds }) => tileSeconds)],
   },
   {
     title: 'Queries',
     noun: 'queries',
     bars: [count('Queries', ({ queries }) => queries)],
-    further: [seconds('Time they ran', ({ querySeconds }) => querySeconds)],
+    further: [seconds('They took', ({ querySeconds }) => querySeconds)],
   },
   { title: 'Uploads', noun: 'uploads', bars: [count('Files taken', ({ uploads }) => uploads)] },
   {

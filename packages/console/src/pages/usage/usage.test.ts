@@ -8,6 +8,8 @@ import {
   phone,
   screenshots,
   setStage,
+  sidewaysScrollers,
+  until,
   untilFits,
 } from '../../../testing/stage.ts'
 
@@ -57,8 +59,9 @@ test('an application sees what it uses against its limits, as charts and as numb
   await queries.getByText('240').first().waitFor()
   assert.match(page.url(), /span=week/)
   await page.setViewportSize(phone)
-  await queries.getByText('Numbers of queries').click()
+  for (const summary of await page.getByText(/^Numbers of/).all()) await summary.click()
   await untilFits(page)
+  assert.deepEqual(await sidewaysScrollers(page), [])
   assertQuiet(page)
   await page.close()
 })
@@ -68,12 +71,11 @@ test('a master key sorts all applications by what they use, and sets and removes
   const names = () => page.locator('tbody th').allTextContents()
   await page.getByRole('rowheader', { name: 'Quiet quay' }).waitFor()
   await page.getByRole('button', { name: 'Application', exact: true }).click()
-  await page.waitForURL(/sort=name/)
-  assert.deepEqual(await names(), ['atlas', 'Busy bureau', 'default', 'Quiet quay'])
+  await until(names, (found) => found.join() === 'atlas,Busy bureau,default,Quiet quay')
   await page.getByRole('button', { name: 'Tiles' }).click()
-  await page.waitForURL(/sort=-tiles/)
-  assert.equal((await names())[0], 'Busy bureau')
+  await until(names, ([first]) => first === 'Busy bureau')
   assert.equal(await page.getByRole('columnheader', { name: 'Tiles' }).getAttribute('aria-sort'), 'descending')
+  assert.match(page.url(), /sort=-tiles/)
   await screenshots(page, 'usage-all')
   await page.getByRole('button', { name: 'Limits of Busy bureau' }).click()
   const dialog = page.getByRole('dialog', { name: 'Limits of Busy bureau' })
@@ -97,6 +99,7 @@ test('a master key sorts all applications by what they use, and sets and removes
   await page.setViewportSize(phone)
   await page.getByRole('rowheader', { name: 'Quiet quay' }).waitFor()
   await untilFits(page)
+  assert.deepEqual(await sidewaysScrollers(page), [])
   assert.deepEqual(await accessibilityFaults(page), [])
   assertQuiet(page)
   await page.close()
