@@ -14,6 +14,17 @@ export const dataSettings = {
     default: 60_000,
     description: 'A client that takes nothing of a query answer for so many milliseconds is cut off',
   }),
+  LISTENERS_PER_APPLICATION: Type.Integer({
+    minimum: 1,
+    default: 1_000,
+    description: 'How many clients of an application may follow changes of datasets at once',
+  }),
+  CHANGE_LOG_HOURS: Type.Integer({
+    minimum: 1,
+    maximum: 720,
+    default: 24,
+    description: 'How long changes of datasets are kept for clients that were away',
+  }),
   EXPORT_MAX_BYTES: Type.Integer({
     minimum: 1_024,
     default: 1_073_741_824,

@@ -40,6 +40,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles'],
   ogc: [...areaMayImport, 'datasets', 'tiles'],
+  changes: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   backup: [...areaMayImport, 'databases'],
   // Readers run in a process that knows neither secrets nor the database.
   'uploads/readers': ['uploads', 'geometry'],

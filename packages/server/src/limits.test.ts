@@ -142,6 +142,7 @@ const cases: Readonly<Record<LimitName, Case>> = {
   answersHeldBytes: 'queue-limits.test.ts',
   fileQueries: 'queue-limits.test.ts',
   fileApplications: 'queue-limits.test.ts',
+  changeListeners: 'changes/streams.test.ts',
   queryTimeoutMs: 'datasets/dataset.test.ts',
   rowsInMemory: 'query/plan-rows.test.ts',
   exportBytes: 'datasets/export-requests.test.ts',

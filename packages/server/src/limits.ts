@@ -145,6 +145,10 @@ export const limits = {
     ...{ what: 'Applications that query files (DuckDB)', value: 8, code: 'busy' },
     ...{ countedIn: 'process', countedFor: 'everybody' },
   },
+  changeListeners: {
+    ...{ what: 'Clients that follow changes of datasets', setting: 'LISTENERS_PER_APPLICATION', code: 'busy' },
+    ...{ countedIn: 'machine', countedFor: 'application' },
+  },
   queryTimeoutMs: {
     ...{ what: 'Time of a query; `timeout` asks for less', value: 300_000, unit: 'ms', code: 'query_timeout' },
     countedIn: 'request',

@@ -13,6 +13,7 @@ import type { Secrets } from './access/secrets.ts'
 import { createSigningKeys } from './access/signing-keys.ts'
 import { sweepAudit } from './audit/retention.ts'
 import { sweepSessions } from './auth/sessions.ts'
+import { sweepChanges } from './changes/retention.ts'
 import type { MachineShare } from './concurrency/machine-share.ts'
 import type { Config } from './config.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'
@@ -28,6 +29,7 @@ type AuthorityOptions = {
     Config,
     | 'ACCESS_TOKEN_TTL'
     | 'AUDIT_DAYS'
+    | 'CHANGE_LOG_HOURS'
     | 'CONNECTIONS_PER_APPLICATION'
     | 'MAX_CONNECTIONS'
     | 'REFRESH_TOKEN_TTL'
@@ -77,8 +79,9 @@ export function startUpkeep({ db, config, logger }: AuthorityOptions, { keys }: 
   return { flush, pause: () => clearInterval(timer) }
 }
 
-async function sweepEnded(db: Db, { AUDIT_DAYS }: AuthorityOptions['config']): Promise<void> {
+async function sweepEnded(db: Db, { AUDIT_DAYS, CHANGE_LOG_HOURS }: AuthorityOptions['config']): Promise<void> {
   await sweepSessions(db)
   await sweepWindows(db)
   await sweepAudit(db, AUDIT_DAYS)
+  await sweepChanges(db, CHANGE_LOG_HOURS)
 }

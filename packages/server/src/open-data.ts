@@ -21,11 +21,12 @@ import type { Db } from './db/db.ts'
 import { sql } from './db/sql.ts'
 import type { Egress } from './egress/guard.ts'
 import { ApiError } from './errors.ts'
+import { openChanges } from './open-changes.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 type DataSettings = Parameters<typeof lambdaSettings>[0] &
   Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'STUCK_READER_MS' | 'TENANT_CONNECTIONS'> &
-  Pick<Config, 'EXPORT_MAX_BYTES' | 'EXPORT_CACHE_BYTES'>
+  Pick<Config, 'EXPORT_MAX_BYTES' | 'EXPORT_CACHE_BYTES' | 'LISTENERS_PER_APPLICATION'>
 
 type DataOptions = {
   readonly db: Db
@@ -71,7 +72,7 @@ export function createData(options: DataOptions) {
     onQuery,
   })
   const exports = createExports({ db, connections, config, share, logger })
-  return { connections, sources, slots, exports }
+  return { connections, sources, slots, exports, ...openChanges(options) }
 }
 
 /** More than the installation's would find no connection. */

@@ -151,6 +151,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     work: () => jobs.start().then(uploading.start),
     pause() {
       upkeep.pause()
+      void data.changeFeed.close()
       metrics.close()
       storage.close()
     },

@@ -7,6 +7,7 @@ import type { AppConfigServices } from './appconfig/config-operations.ts'
 import type { ApplicationServices } from './applications/application.ts'
 import type { AuditServices } from './audit/audit-operations.ts'
 import type { AuthServices } from './auth/services.ts'
+import type { ChangeServices } from './changes/change-operations.ts'
 import type { ConsoleServices } from './console/console-operations.ts'
 import type { ContactPointServices } from './contactpoints/contact-point-operations.ts'
 import type { DatabaseServices } from './databases/services.ts'
@@ -41,6 +42,7 @@ export type Services = BaseServices &
   DatabaseServices &
   DatasetServices &
   QueryServices &
+  ChangeServices &
   AgentServices &
   ContactPointServices &
   OutboxServices &

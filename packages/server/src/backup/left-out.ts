@@ -23,7 +23,7 @@ const searches: readonly Sql[] = [
     FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace AND ${isTenants}`,
   sql`SELECT 'The trigger ' || t.tgname || ' on ' || c.oid::regclass, pg_get_triggerdef(t.oid) || ';'
     FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid ${ofTenants('c')}
-    WHERE NOT t.tgisinternal AND t.tgname <> 'svc_note_change' AND ${isKept}`,
+    WHERE NOT t.tgisinternal AND t.tgname !~ '^svc_(note_change$|log_)' AND ${isKept}`,
   sql`SELECT 'The rule ' || r.rulename || ' on ' || c.oid::regclass, pg_get_ruledef(r.oid)
     FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class ${ofTenants('c')} WHERE r.rulename <> '_RETURN'`,
   sql`SELECT 'The row security policy ' || p.polname || ' on ' || c.oid::regclass || '; without it nobody but the server reads the table',

@@ -50,15 +50,16 @@ async function describeBackup(tx: Transaction, { version, secret }: BackupParts)
 }
 
 /**
- * The platform's own tables, but for the list of migrations, which is made by applying them. Applications come first, because
- * their schemas are made with them.
+ * The platform's own tables, but for the list of migrations, which is made by applying them, and the change log, whose numbers of
+ * transactions mean nothing elsewhere. Applications come first, because their schemas are made with them.
  */
 export const platformTables = raw(`
   SELECT c.relname AS table, (SELECT array_agg(a.attname::text ORDER BY a.attnum)
     FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
     ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
       AND pg_catalog.pg_get_serial_sequence('svc.' || quote_ident(c.relname), a.attname) IS NOT NULL) AS counted
-  FROM pg_catalog.pg_class c WHERE c.relnamespace = 'svc'::regnamespace AND c.relkind = 'r' AND c.relname <> 'migrations'
+  FROM pg_catalog.pg_class c WHERE c.relnamespace = 'svc'::regnamespace AND c.relkind = 'r'
+    AND c.relname NOT IN ('migrations', 'change_log', 'change_horizon', 'followed_tables')
   ORDER BY c.relname <> 'applications', c.relname`)
 
 export type PlatformTable = { table: string; columns: string[]; counted: string[] }

@@ -1,0 +1,89 @@
+// Coalesces logged statements into the events that listeners get.
+import type { Box, LoggedChange, Operation } from './change-log.ts'
+import { type Position, writeEventId } from './position.ts'
+
+/** The most keys in one event; more rows than that become several events. */
+const maxKeys = 1_000
+/** The trigger logs no more of one statement. */
+const maxKeyBytes = 65_536
+/** More boxes than this become the one around them all. */
+const maxBoxes = 16
+
+type Draft = {
+  position: Position
+  readonly operations: Set<Operation>
+  rows: number | undefined
+  readonly keys: Set<string> | undefined
+  keyBytes: number
+  boxes: readonly Box[] | undefined
+}
+
+/** What is left out for callers who may not see every row of the table. */
+export type Shown = { readonly era: string; readonly isOpaque: boolean }
+
+/** The frames of Server-Sent Events of the changes of one table, in order. */
+export function framesOf(changes: readonly LoggedChange[], { era, isOpaque }: Shown): string[] {
+  const drafts: Draft[] = []
+  for (const change of isOpaque ? changes.map(withoutPlace) : changes) {
+    const last = drafts.at(-1)
+    if (last && canHold(last, change)) add(last, change)
+    else drafts.push(begin(change))
+  }
+  return drafts.map((draft) => frameOf('change', dataOf(draft), writeEventId(era, draft.position)))
+}
+
+/** JSON escapes line ends, so no text can end a frame or begin another. */
+export const frameOf = (event: string, data: string, id?: string): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`
+
+const withoutPlace = (change: LoggedChange): LoggedChange => ({
+  ...change,
+  rowCount: undefined,
+  keys: undefined,
+  boxes: undefined,
+})
+
+/** Changes with and without keys stay apart, because an event without keys says nothing of its rows. */
+function canHold({ keys, keyBytes }: Draft, change: LoggedChange): boolean {
+  if (!keys || !change.keys) return keys === undefined && change.keys === undefined
+  return keys.size + change.keys.length <= maxKeys && keyBytes + lengthOf(change.keys) <= maxKeyBytes
+}
+
+const lengthOf = (keys: readonly string[] = []): number => keys.reduce((sum, key) => sum + key.length, 0)
+
+const begin = ({ position, operation, rowCount, keys, boxes }: LoggedChange): Draft => ({
+  position,
+  operations: new Set([operation]),
+  rows: rowCount,
+  keys: keys && new Set(keys),
+  keyBytes: lengthOf(keys),
+  boxes,
+})
+
+function add(draft: Draft, { position, operation, rowCount, keys = [], boxes }: LoggedChange): void {
+  draft.position = position
+  draft.operations.add(operation)
+  draft.rows = draft.rows === undefined || rowCount === undefined ? undefined : draft.rows + rowCount
+  for (const key of keys) draft.keys?.add(key)
+  draft.keyBytes += lengthOf(keys)
+  draft.boxes = draft.boxes && boxes && merged([...draft.boxes, ...boxes])
+}
+
+function merged(boxes: readonly Box[]): readonly Box[] {
+  const different = [...new Map(boxes.map((box) => [box.join(), box])).values()]
+  return different.length > maxBoxes ? [different.reduce(around)] : different
+}
+
+const around = (one: Box, other: Box): Box => [
+  Math.min(one[0], other[0]),
+  Math.min(one[1], other[1]),
+  Math.max(one[2], other[2]),
+  Math.max(one[3], other[3]),
+]
+
+/** Keys are JSON already. */
+function dataOf({ position, operations, rows, keys, boxes }: Draft): string {
+  const rest = { version: `${position.xid}.${position.seq}`, operations: [...operations], rows: rows ?? null }
+  const keysText = keys ? `[${[...keys].join(',')}]` : 'null'
+  return `${JSON.stringify(rest).slice(0, -1)},"keys":${keysText},"boxes":${JSON.stringify(boxes ?? null)}}`
+}

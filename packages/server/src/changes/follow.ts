@@ -1,0 +1,49 @@
+// Begins to follow a table, and waits for writers who hold its lock.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TableName } from '../databases/postgres/introspect.ts'
+import type { Dataset } from '../datasets/dataset-record.ts'
+import type { Db } from '../db/db.ts'
+import { ApiError } from '../errors.ts'
+import { followTable, readStates } from './change-log.ts'
+import { demandFollowable, type FollowedState, followableTable, refused, type Topic } from './topic.ts'
+
+const tries = 5
+const pauseMs = 200
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
+const isForbidden = (error: unknown): boolean => codeOf(error) === '42501'
+/** The lock of the table, or of a row of the catalog that somebody else changes in the same moment. */
+const isPassing = (error: unknown): boolean => /^(55P03|40P01|XX000)$/.test(codeOf(error))
+
+export async function openTopic(db: Db, dataset: Dataset): Promise<Topic> {
+  const table = followableTable(dataset)
+  return { dataset, table, state: await follow(db, table), subscribers: new Set(), followedAt: performance.now() }
+}
+
+/** Triggers are created while no transaction is writing to the table, so nothing that comes later is missed. */
+async function follow(db: Db, table: TableName): Promise<FollowedState> {
+  for (let attempt = 1; attempt <= tries; attempt++) {
+    const state = await tryToFollow(db, table)
+    if (state) return state
+    if (attempt < tries) await sleep(pauseMs * attempt)
+  }
+  throw new ApiError(
+    'unavailable',
+    'A transaction that writes to the table holds its lock, so its changes cannot be followed yet. Try again shortly.',
+    { headers: { 'Retry-After': '5' } },
+  )
+}
+
+/** Undefined if the table is locked. */
+export async function tryToFollow(db: Db, table: TableName): Promise<FollowedState | undefined> {
+  demandFollowable((await readStates(db, [table]))[0])
+  try {
+    await followTable(db, table)
+  } catch (error) {
+    if (isForbidden(error)) throw refused('the server may not create triggers on its table.')
+    if (!isPassing(error)) throw error
+    return undefined
+  }
+  const state = demandFollowable((await readStates(db, [table]))[0])
+  return state.era === null ? undefined : { ...state, era: state.era }
+}

@@ -1,0 +1,30 @@
+/** Creates the change feed, and the limit of its listeners. */
+import type { FastifyBaseLogger } from 'fastify'
+import { createChangeFeed } from './changes/change-feed.ts'
+import { createAdmission } from './concurrency/admission.ts'
+import type { Config } from './config.ts'
+import type { Db } from './db/db.ts'
+import { overLimit } from './limits.ts'
+
+type ChangeOptions = {
+  readonly db: Db
+  readonly logger: FastifyBaseLogger
+  readonly config: Pick<Config, 'LISTENERS_PER_APPLICATION'>
+}
+
+export function openChanges({ db, logger, config: { LISTENERS_PER_APPLICATION: most } }: ChangeOptions) {
+  return {
+    changeFeed: createChangeFeed(db, (error) => logger.warn({ err: error }, 'changes of datasets could not be read')),
+    listenerSlots: createAdmission({
+      perOwner: most,
+      maxWaiting: 0,
+      refuse: () =>
+        overLimit(
+          'changeListeners',
+          most,
+          `This application already has ${most} clients that follow changes, its limit. Try again in a moment.`,
+          { headers: { 'Retry-After': '5' } },
+        ),
+    }),
+  }
+}
