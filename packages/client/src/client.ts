@@ -34,6 +34,7 @@ export type { HeldTokens } from './session.ts'
 export type { TransformedRequest } from './transform-request.ts'
 export type * from './types.ts'
 export type { UploadFile, UploadProgress } from './upload-body.ts'
+export type { Box, DatasetChange, DatasetEvent } from './watch.ts'
 
 export interface ClientOptions {
   /** A JWT: sent instead of the key. */

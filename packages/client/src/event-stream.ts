@@ -9,8 +9,11 @@ export interface StreamedEvent {
 /** Lines end with LF, CRLF or CR. A CR at the end of a chunk may be half of a CRLF, so it waits for the next chunk. */
 const lineEnd = /\r\n|\n|\r(?!$)/
 
-/** Yields events while the text arrives (WHATWG HTML, 9.2). Comments and ids are ignored. */
-export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator<StreamedEvent, void> {
+/** Yields events while the text arrives (WHATWG HTML, 9.2). `onId` is told of ids, also of those without an event. */
+export async function* readEvents(
+  pieces: AsyncIterable<string>,
+  onId?: (id: string) => void,
+): AsyncGenerator<StreamedEvent, void> {
   let rest = ''
   let fields: Field[] = []
   for await (const piece of pieces) {
@@ -19,6 +22,8 @@ export async function* readEvents(pieces: AsyncIterable<string>): AsyncGenerator
     for (const line of lines) {
       if (line !== '') fields.push(fieldOf(line))
       else {
+        const id = fields.findLast(([name]) => name === 'id')?.[1]
+        if (id !== undefined) onId?.(id)
         yield* eventOf(fields)
         fields = []
       }

@@ -12,11 +12,13 @@ import type {
   DatasetPatch,
   DatasetQuery,
   DatasetQueryParams,
+  DatasetsChangesParams,
   DatasetsDeleteParams,
   DatasetsListParams,
   DatasetUpdate,
   JsonObject,
 } from '../types.ts'
+import { type DatasetEvent, watchChanges } from '../watch.ts'
 
 /** Responses are rows unless `format` is set. The dataset's own parameters are passed along with the declared ones. */
 type QueryParams<Format> = Params<Omit<DatasetQueryParams, 'format' | 'explain' | 'cursor'>> & {
@@ -89,6 +91,21 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
       const options = { json, repeatability: 'safe' } as const
       const rows = await send<Row[]>('POST', path`/api/v1/datasets/${id}/query`, asked, options)
       return { rows, next }
+    },
+    /**
+     * Follows the changes of a dataset of type `table`, whoever makes them. A broken connection is opened again, behind the last
+     * event; `lastEventId` continues an earlier one. Leaving the loop or aborting ends it.
+     */
+    watch<Key = unknown>(
+      id: string,
+      params: Params<DatasetsChangesParams> = {},
+    ): AsyncGenerator<DatasetEvent<Key>, void> {
+      const address = path`/api/v1/datasets/${id}/changes`
+      const open = (lastEventId: string | undefined, signal: AbortSignal) => {
+        const asked: Params<DatasetsChangesParams> = { ...params, lastEventId, signal }
+        return stream('GET', address, asked, { accept: 'text/event-stream' })
+      }
+      return watchChanges<Key>(open, params)
     },
     /** Streams the rows one by one, in constant memory. Leaving the loop ends the request. */
     rows<Row = JsonObject>(
