@@ -39,6 +39,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   datasets: [...areaMayImport, 'databases'],
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles'],
+  editing: [...areaMayImport, 'databases', 'datasets', 'uploads'],
   ogc: [...areaMayImport, 'datasets', 'tiles'],
   changes: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   backup: [...areaMayImport, 'databases'],

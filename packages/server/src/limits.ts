@@ -42,7 +42,10 @@ export const limits = {
   queryDepth: { what: 'Nesting of a query parameter', value: 32, code: 'invalid_request', countedIn: 'request' },
   offset: { what: 'Rows that `offset` skips', value: 1_000_000, code: 'invalid_request', countedIn: 'request' },
   bodyBytes: {
-    ...{ what: 'JSON body; styles and configuration may have 4 MiB, requests without a key 16 KiB', unit: 'bytes' },
+    ...{
+      what: 'JSON body; styles and configuration may have 4 MiB, rows 8 MiB, requests without a key 16 KiB',
+      unit: 'bytes',
+    },
     ...{ setting: 'BODY_LIMIT', code: 'too_large', countedIn: 'request' },
   },
   bodyDepth: { what: 'Nesting of a JSON body', value: 64, code: 'invalid_request', countedIn: 'request' },
@@ -152,6 +155,18 @@ export const limits = {
   queryTimeoutMs: {
     ...{ what: 'Time of a query; `timeout` asks for less', value: 300_000, unit: 'ms', code: 'query_timeout' },
     countedIn: 'request',
+  },
+  writtenRows: {
+    ...{ what: 'Rows that a request may insert', value: 10_000, code: 'too_many_rows' },
+    countedIn: 'request',
+  },
+  changedRows: {
+    ...{ what: 'Rows that a request may change or delete by a filter', value: 100_000, code: 'too_many_rows' },
+    countedIn: 'request',
+  },
+  writesAtOnce: {
+    ...{ what: 'Requests that write rows at once', value: 4, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'application' },
   },
   rowsInMemory: {
     ...{ what: 'Rows of a source that is queried in memory (REST, lambda)', value: 100_000, code: 'too_many_rows' },

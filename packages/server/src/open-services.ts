@@ -26,6 +26,7 @@ import { maxTimeoutMs } from './datasets/query-parameters.ts'
 import type { StreamSlots } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
 import { defaultLimits } from './db/embedded-limits.ts'
+import { createWriteSlots } from './editing/editing.ts'
 import { createEgress, type Egress } from './egress/guard.ts'
 import { addFirstKeys } from './first-start.ts'
 import { baseUrlOf } from './http/base-url.ts'
@@ -135,6 +136,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
     ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },
+    writeSlots: createWriteSlots(),
     fileBytesOf: (applicationId) => bytesIn(maps.files, applicationId),
     addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
     countAddress: (address) => countAddress(db, address),

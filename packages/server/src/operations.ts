@@ -23,6 +23,7 @@ import { database } from './databases/database.ts'
 import { databaseOperations } from './databases/database-operations.ts'
 import { dataset, datasetOperations } from './datasets/dataset.ts'
 import { queryOperations } from './datasets/query-operations.ts'
+import { editOperations } from './editing/edit-operations.ts'
 import type { Operation } from './http/operation.ts'
 import { outboxOperations } from './mail/outbox-operations.ts'
 import { assetOperations } from './maps/asset-operations.ts'
@@ -66,6 +67,7 @@ export const operations: readonly Operation<Services>[] = [
   ...datasetOperations,
   ...queryOperations,
   ...changeOperations,
+  ...editOperations,
   ...agentOperations,
   ...invokeOperations,
   ...workerOperations,

@@ -13,6 +13,7 @@ import type { ContactPointServices } from './contactpoints/contact-point-operati
 import type { DatabaseServices } from './databases/services.ts'
 import type { DatasetServices } from './datasets/dataset.ts'
 import type { QueryServices } from './datasets/query-services.ts'
+import type { EditServices } from './editing/editing.ts'
 import type { OutboxServices } from './mail/outbox-operations.ts'
 import type { AssetServices } from './maps/asset-operations.ts'
 import type { MapServices } from './maps/map-operations.ts'
@@ -43,6 +44,7 @@ export type Services = BaseServices &
   DatasetServices &
   QueryServices &
   ChangeServices &
+  EditServices &
   AgentServices &
   ContactPointServices &
   OutboxServices &

@@ -2,7 +2,7 @@
  * The audit entry of one request, while the request is under way. What a store changes is written together with the entry, in
  * one statement: an acknowledged change always has its entry, and one that was rolled back never has.
  */
-import type { Db, Queryable, Row } from '../db/db.ts'
+import type { Db, Queryable, Row, Transaction } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { credentialHash } from './secrets.ts'
 import { uuidV7 } from './uuid-v7.ts'
@@ -129,7 +129,7 @@ export async function changeWithEntry<R extends Row>(
 export async function transactWithEntry<T>(
   db: Db,
   trail: Trail | undefined,
-  work: (tx: Queryable) => Promise<T>,
+  work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const result = await db.transaction(async (tx) => {
     const made = await work(tx)

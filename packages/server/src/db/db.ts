@@ -25,6 +25,8 @@ export type Queryable = {
 }
 
 export type Transaction = Queryable & {
+  /** A statement that is cancelled when the signal is aborted. The embedded database runs it to its end, and fails then. */
+  cancellable<R extends Row = Row>(statement: Sql, signal: AbortSignal): Promise<R[]>
   /** COPY … TO STDOUT in text format, read as slowly as the reader likes. Pieces may be cut anywhere. */
   copyOut(statement: Sql): AsyncIterable<Uint8Array>
 }

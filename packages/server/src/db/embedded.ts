@@ -132,6 +132,13 @@ function createTransaction(session: Session, transaction: OpenTransaction, spool
       const { text, values } = encodeStatement(statement)
       return await run<R>(text, values, true)
     },
+    async cancellable<R extends Row>(statement: Sql, signal: AbortSignal) {
+      signal.throwIfAborted()
+      const { text, values } = encodeStatement(statement)
+      const answer = await run<R>(text, values, false)
+      signal.throwIfAborted()
+      return answer
+    },
     rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
       cursorRows<R>((text, values) => run<R>(text, values, false), statement, { ...options, hold: false }),
     async copyIn(statement, chunks) {

@@ -95,6 +95,8 @@ function createTransaction(connection: Connection, transaction: OpenTransaction,
       const { text, values } = encodeStatement(statement)
       return await run(() => execute<R>(client, text, values, names))
     },
+    cancellable: <R extends Row>(statement: Sql, signal: AbortSignal) =>
+      cancellableStatement<R>(connection, run, statement, signal),
     rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
       cancellableRows<R>(connection, run, statement, options),
     copyIn: (statement, chunks) => runOnce(() => copyText(client, statement, chunks)),
@@ -126,6 +128,29 @@ async function* cancellableCopy(
     await ended.catch(() => undefined)
   }
   await ended
+}
+
+async function cancellableStatement<R extends Row>(
+  connection: Connection,
+  run: <T>(work: () => Promise<T>) => Promise<T>,
+  statement: Sql,
+  signal: AbortSignal,
+): Promise<R[]> {
+  const { client } = connection
+  const { text, values } = encodeStatement(statement)
+  const onAbort = (): void => {
+    connection.cancelled = true
+    cancelStatement(client)
+  }
+  try {
+    return await run(async () => {
+      signal.throwIfAborted()
+      signal.addEventListener('abort', onAbort, { once: true })
+      return await execute<R>(client, text, values).finally(() => signal.removeEventListener('abort', onAbort))
+    })
+  } finally {
+    signal.throwIfAborted()
+  }
 }
 
 async function* cancellableRows<R extends Row>(

@@ -33,20 +33,22 @@ function positionOf(error: unknown): string {
   return place ? `fault ${place[0]}` : 'it ends too early'
 }
 
+/** The same checks for a part of a body that somebody else parsed, whose keys are columns. */
+export const inspectColumns = (value: unknown, path: string): void => inspect(value, undefined, path, true)
+
 type Part = { value: object; path: string; depth: number; areColumns: boolean }
 
 /** Iterative, because the sender chooses the depth. */
-function inspect(root: unknown, columnsIn: string | undefined): void {
-  checkScalar(root, 'body')
+function inspect(root: unknown, columnsIn: string | undefined, path = 'body', areColumns = false): void {
+  checkScalar(root, path)
   if (!isObject(root)) return
   let keys = 0
-  const pending: Part[] = [{ value: root, path: 'body', depth: 0, areColumns: false }]
+  const pending: Part[] = [{ value: root, path, depth: 0, areColumns }]
   for (let part = pending.pop(); part; part = pending.pop()) {
     if (part.depth >= maxDepth)
-      throw overLimit('bodyDepth', maxDepth, `must not nest deeper than ${maxDepth} levels`, { path: 'body' })
+      throw overLimit('bodyDepth', maxDepth, `must not nest deeper than ${maxDepth} levels`, { path })
     if (!Array.isArray(part.value)) keys += checkKeys(part.value, part)
-    if (keys > maxKeys)
-      throw overLimit('bodyKeys', maxKeys, `must not have more than ${maxKeys} keys`, { path: 'body' })
+    if (keys > maxKeys) throw overLimit('bodyKeys', maxKeys, `must not have more than ${maxKeys} keys`, { path })
     inspectWithin(part, columnsIn, pending)
   }
 }

@@ -46,7 +46,7 @@ export type Surroundings<S> = {
 export function mount<S>(app: FastifyInstance, operation: Operation<S>, surroundings: Surroundings<S>): void {
   const { authority, services } = surroundings
   const audit = isAudited(operation) ? surroundings.audit : undefined
-  const readBody = operation.body && validator(operation.body, 'body')
+  const readBody = operation.body && !operation.readsText && validator(operation.body, 'body')
   const readInput = queryReader(operation)
   const sendAnswer = answerSender(operation, surroundings.commonHeaders)
   const paramsOf = paramsReader(operation)

@@ -70,7 +70,7 @@ const problem = (description: string): Json => ({
 const tagOf = ({ id }: DeclaredOperation): string => id.split('.', 1)[0] ?? id
 
 function describe(operation: DeclaredOperation, schemas: Json): Json {
-  const { id, summary, description, query, body, method, multipart } = operation
+  const { id, summary, description, query, body, method, multipart, readsText = [] } = operation
   return {
     operationId: id,
     tags: [tagOf(operation)],
@@ -84,6 +84,7 @@ function describe(operation: DeclaredOperation, schemas: Json): Json {
         content: {
           [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: contentOf(body, schemas),
           ...(method === 'PATCH' && { 'application/json': contentOf(body, schemas) }),
+          ...Object.fromEntries(readsText.map((type) => [type, { schema: { type: 'string' } }])),
         },
       },
     }),

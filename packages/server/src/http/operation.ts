@@ -81,6 +81,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   bodyLimit?: number
   /** A multipart form in place of a JSON body; the operation reads it from the request itself. */
   multipart?: TObject
+  /** The operation reads the text of its body itself: JSON, with all digits that were sent, or a text of these media types. */
+  readsText?: readonly string[]
   /** The property of the body whose keys are column names of a tenant, which may be anything. */
   columnsIn?: string
   /** Repairs texts that cannot be stored instead of refusing them, because people paste such texts. */

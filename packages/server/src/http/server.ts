@@ -160,6 +160,7 @@ function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   const parse: FastifyBodyParser<string> = ({ routeOptions }, body, done) => {
     const operation = operationOf(routeOptions.config)
+    if (operation?.readsText) return done(null, body)
     done(null, body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText))
   }
   // Operations read forms themselves, as streams.
@@ -169,6 +170,11 @@ function readJson(app: FastifyInstance): void {
     forgetDeadline(raw)
   })
   app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
+  app.addContentTypeParser<string>(/^text\/csv(;|$)/i, { parseAs: 'string' }, ({ routeOptions }, body, done) => {
+    const isRead = operationOf(routeOptions.config)?.readsText?.includes('text/csv')
+    if (isRead) return done(null, body)
+    done(new ApiError('unsupported_media_type', 'The body must be JSON, not CSV.'))
+  })
 }
 
 function urlFault(url: string): ApiError | undefined {

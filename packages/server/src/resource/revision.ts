@@ -28,7 +28,8 @@ export function isUnchanged({ headers }: Pick<FastifyRequest, 'headers'>, held: 
   return header.trim() === '*' || tags.some((item) => item === tag || withoutCoding(item) === tag)
 }
 
-function tagsOf(header: string): { isWeak: boolean; tag: string }[] {
+/** The entity tags of `If-Match`. */
+export function tagsOf(header: string): { isWeak: boolean; tag: string }[] {
   if (!/^\s*(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*\s*$/.test(header)) {
     throw invalid('header/if-match', 'must be * or entity tags in double quotes, such as "3"')
   }

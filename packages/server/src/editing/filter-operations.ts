@@ -1,0 +1,126 @@
+// Rows by a filter: changed or deleted all at once, if they are as many as the caller expects.
+import Type from 'typebox'
+import { alsoAt } from '../access/acl.ts'
+import { dataset as datasetResource } from '../datasets/dataset.ts'
+import { askedFilter, filterLanguageParameter, filterParameter, timeoutOf } from '../datasets/query-parameters.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
+import { ApiError, invalid } from '../errors.ts'
+import type { QueryTree } from '../http/query-string.ts'
+import { limits, overLimit } from '../limits.ts'
+import { parseFilterIn } from '../query/filter-language.ts'
+import { filterSql } from '../query/filter-sql.ts'
+import { column } from '../query/postgres-sql.ts'
+import { beginEdit, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
+import { readOneRow } from './given-rows.ts'
+import { repairParameter } from './insert-operation.ts'
+import { prepareChanges } from './row-operations.ts'
+import { deleteSql, updateSql } from './write-rows.ts'
+
+const selection = {
+  filter: filterParameter,
+  'filter-lang': filterLanguageParameter,
+  expect: Type.Integer({
+    minimum: 0,
+    description: 'How many rows the filter matches. If it matches another number: 409, and nothing is changed',
+  }),
+}
+
+const common = {
+  path: `${datasetResource.path}/{id}/rows`,
+  access: { class: 'datasets', level: 'write' },
+  success: {
+    status: 200,
+    description: 'How many rows were written',
+    schema: Type.Object({ count: Type.Integer() }),
+  },
+  failures: [409, 413, 429, 502, 504],
+} as const
+
+const needsExecute = 'The key needs execute on the dataset, too.'
+
+const patch = operation({
+  ...common,
+  id: 'datasets.changeRows',
+  method: 'PATCH',
+  summary: 'Change the rows that a filter matches',
+  description: `All of them get the values that are sent. ${needsExecute}`,
+  query: Type.Object({ ...selection, repair: repairParameter }),
+  body: Type.Object({}, { additionalProperties: true, examples: [{ name: 'Oslo' }] }),
+  readsText: ['application/geo+json'],
+  async handle(context, { params: { id }, query }) {
+    const { repair = false, expect } = query
+    const edit = await beginQueriedEdit(context, id)
+    const condition = conditionOf(edit, query, context.tree)
+    const given = readOneRow(context.request.body, edit.table)
+    const key = given.cells.find(({ name }) => edit.table.key.some((one) => one.name === name))
+    if (key) throw invalid(key.path, 'is part of the key, which cannot be changed')
+    const changes = await prepareChanges(context, edit, given, repair)
+    const columns = [...changes.cells.keys()].map(({ name }) => name)
+    const statement = updateSql(edit.table, changes, condition, { repair, returning: raw('1') })
+    return writeMatching(context, edit, { condition, expect, statement, columns })
+  },
+})
+
+const remove = operation({
+  ...common,
+  id: 'datasets.deleteRows',
+  method: 'DELETE',
+  summary: 'Delete the rows that a filter matches',
+  description: `\`filter={}\` matches all. ${needsExecute}`,
+  query: Type.Object(selection),
+  async handle(context, { params: { id }, query }) {
+    const edit = await beginQueriedEdit(context, id)
+    const condition = conditionOf(edit, query, context.tree)
+    const statement = deleteSql(edit.table, condition, raw('1'))
+    return writeMatching(context, edit, { condition, expect: query.expect, statement, columns: [] })
+  },
+})
+
+/** How many rows match tells something of them, so the key must be allowed to query. */
+const beginQueriedEdit = ({ services, scope }: EditContext, id: string): Promise<Edit> =>
+  beginEdit(services, alsoAt(scope, 'datasets', 'execute'), id)
+
+type Selection = { readonly filter?: unknown; readonly 'filter-lang'?: string | undefined }
+
+function conditionOf({ attributes }: Edit, selected: Selection, tree: QueryTree): Sql {
+  const { where, filterLanguage } = askedFilter(selected, tree)
+  if (where === undefined) throw invalid('query/filter', 'is required; filter={} matches all rows')
+  return filterSql(parseFilterIn(filterLanguage, where, attributes, { path: 'query/filter' }), column)
+}
+
+type Writing = {
+  readonly condition: Sql
+  readonly expect: number
+  /** It returns something for each row. */
+  readonly statement: Sql
+  readonly columns: readonly string[]
+}
+
+/** Counts first, as a query of the application, whose limits hold for a filter that takes long. */
+async function writeMatching(context: EditContext, edit: Edit, { condition, expect, statement, columns }: Writing) {
+  const most = limits.changedRows.value
+  if (expect > most)
+    throw overLimit('changedRows', most, `A request may change at most ${most} rows. Use a narrower filter.`)
+  const { table } = edit
+  const connection = await table.connect()
+  const options = { timeoutMs: timeoutOf(undefined), signal: context.signal, atMost: 1, isOurs: true }
+  const { batches } = await connection.select(sql`SELECT count(*) FROM ${table.from} AS q WHERE ${condition}`, options)
+  const [found] = (await Array.fromAsync(batches)).flat(2)
+  demandCount(Number(found), expect)
+  const { count } = await writeInTransaction(context, edit, async (tx) => {
+    const counted = sql`WITH written AS (${statement}) SELECT count(*)::int4 AS count FROM written`
+    const [row] = await tx.cancellable<{ count: number }>(counted, context.signal)
+    demandCount(row?.count ?? 0, expect)
+    return { count: row?.count ?? 0, columns }
+  })
+  return { body: { count } }
+}
+
+function demandCount(found: number, expected: number): void {
+  if (found === expected) return
+  const rows = found === 1 ? '1 row' : `${found} rows`
+  const detail = `The filter matches ${rows}, and ${expected} were expected. Nothing was changed.`
+  throw new ApiError('conflict', detail, { extensions: { found, expected } })
+}
+
+export const filterOperations = [patch, remove]

@@ -1,0 +1,179 @@
+// The rows in the body of a request: JSON, GeoJSON or CSV, as queries answer them.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type CsvError, type Parser, parse } from 'csv-parse'
+import { ApiError, invalid } from '../errors.ts'
+import { inspectColumns } from '../http/json-body.ts'
+import type { EditTable } from './edit-table.ts'
+import { keepDigits } from './exact-number.ts'
+import { splitJson } from './split-json.ts'
+
+export type GivenCell = { readonly name: string; readonly value: unknown; readonly path: string }
+
+export type GivenRow = {
+  /** Where it is in the body, for messages. */
+  readonly path: string
+  readonly cells: readonly GivenCell[]
+  readonly isFeature: boolean
+  /** Values are texts, which JSON and lists have to be read from. */
+  readonly isText: boolean
+}
+
+/** `isOne`: the body is a row and no list of rows, so the answer is a row, too. */
+export type GivenBody = {
+  readonly isOne: boolean
+  readonly isFeature: boolean
+  readonly rows: AsyncIterable<GivenRow>
+}
+
+type Names = Pick<EditTable, 'columns' | 'key'>
+
+/** Of a body with rows. */
+export const maxBodyBytes = 8 * 1_048_576
+
+/** How long rows are read before others have a turn. */
+const turnMs = 10
+
+export function readBody(text: unknown, contentType: string | undefined, table: Names): GivenBody {
+  if (typeof text !== 'string' || text === '') throw invalid('body', 'is required, as JSON, GeoJSON or CSV')
+  if (/^text\/csv/i.test(contentType ?? '')) return many(csvRows(text))
+  const parts = splitJson(text)
+  if (!('one' in parts)) return many(jsonRows(parts.many, parts.path, table))
+  const row = readOne(parts.one, 'body', table)
+  return { isOne: true, isFeature: row.isFeature, rows: once(row) }
+}
+
+/** The one row of a body that must be one. */
+export function readOneRow(text: unknown, table: Names): GivenRow {
+  if (typeof text !== 'string' || text === '') throw invalid('body', 'is required, as JSON')
+  return readOne(text, 'body', table)
+}
+
+const many = (rows: Iterable<GivenRow> | AsyncIterable<GivenRow>): GivenBody => ({
+  isOne: false,
+  isFeature: false,
+  rows: inTurns(rows),
+})
+
+async function* once(row: GivenRow): AsyncGenerator<GivenRow> {
+  yield row
+}
+
+async function* inTurns(rows: Iterable<GivenRow> | AsyncIterable<GivenRow>): AsyncGenerator<GivenRow> {
+  let since = performance.now()
+  for await (const row of rows) {
+    yield row
+    if (performance.now() - since < turnMs) continue
+    await nextTurn()
+    since = performance.now()
+  }
+}
+
+function* jsonRows(texts: Iterable<string>, root: string, table: Names): Generator<GivenRow> {
+  let index = 0
+  for (const text of texts) yield readOne(text, `${root}/${index++}`, table)
+}
+
+function readOne(text: string, path: string, table: Names): GivenRow {
+  const value = parseExact(text, path)
+  inspectColumns(value, path)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid(path, 'must be a row, such as {"name": "Oslo"}, or a GeoJSON feature')
+  }
+  return isFeature(value, table) ? featureRow(value, path, table) : plainRow(value, path)
+}
+
+/** Numbers that a double would round stay as they are written, as raw JSON. */
+function parseExact(text: string, path: string): unknown {
+  try {
+    return /\d{16}|\d[.\d]{15}|e\+?\d{3}/i.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
+  } catch (error) {
+    throw new ApiError('invalid_json', `The body is not valid JSON: fault in ${path}.`, { cause: error })
+  }
+}
+
+type Feature = { readonly id?: unknown; readonly geometry?: unknown; readonly properties?: unknown }
+
+/** A table may have a column called type. */
+const isFeature = (value: object, { columns }: Names): value is Feature =>
+  'type' in value && value.type === 'Feature' && !columns.has('type') && ('properties' in value || 'geometry' in value)
+
+const plainRow = (row: object, path: string): GivenRow => ({
+  path,
+  cells: cellsOf(row, path),
+  isFeature: false,
+  isText: false,
+})
+
+const cellsOf = (row: object, path: string): GivenCell[] =>
+  Object.entries(row).map(([name, value]) => ({ name, value, path: `${path}/${name.slice(0, 100)}` }))
+
+/** The id of a feature is the key, and its geometry the first geometry of the row. */
+function featureRow({ id, geometry, properties }: Feature, path: string, { columns, key }: Names): GivenRow {
+  if (typeof (properties ?? {}) !== 'object' || Array.isArray(properties))
+    throw invalid(`${path}/properties`, 'must be an object')
+  const cells = cellsOf(properties ?? {}, `${path}/properties`)
+  const isGiven = (name: string | undefined): boolean => cells.some((cell) => cell.name === name)
+  const place = columns.values().find(({ type }) => type === 'geometry')?.name
+  if (geometry !== undefined && geometry !== null && place === undefined)
+    throw invalid(`${path}/geometry`, 'must be left out: the table has no geometry')
+  if (geometry !== undefined && place !== undefined && !isGiven(place))
+    cells.push({ name: place, value: geometry, path: `${path}/geometry` })
+  const [only, ...others] = key
+  if (id !== undefined && only && others.length === 0 && !isGiven(only.name))
+    cells.push({ name: only.name, value: id, path: `${path}/id` })
+  return { path, cells, isFeature: true, isText: false }
+}
+
+type CsvRecord = { readonly record: readonly (string | null)[]; readonly info: { readonly lines: number } }
+
+const pieceLength = 65_536
+
+/** As in our own CSV: an empty field is null, a quoted empty field is an empty text. */
+async function* csvRows(text: string): AsyncGenerator<GivenRow> {
+  const parser = parse({
+    ...{ bom: true, skip_empty_lines: true, info: true },
+    cast: (field, { quoting }) => (field === '' && !quoting ? null : field),
+  })
+  feed(parser, text)
+  let names: readonly string[] | undefined
+  try {
+    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
+      if (names) yield csvRow(names, record, `body/line ${info.lines}`)
+      else names = headerOf(record)
+    }
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('invalid_request', `The body is not valid CSV: ${(error as CsvError).message}`, { cause: error })
+  }
+}
+
+/** In pieces, so that the parser stops between them while nobody reads. */
+function feed(parser: Parser, text: string): void {
+  let at = 0
+  const write = (): void => {
+    while (at < text.length) {
+      const piece = text.slice(at, at + pieceLength)
+      at += pieceLength
+      if (!parser.write(piece)) return void parser.once('drain', write)
+    }
+    parser.end()
+  }
+  write()
+}
+
+function headerOf(record: CsvRecord['record']): string[] {
+  const names = record.map((name) => name ?? '')
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw invalid('body/line 1', `must not name the column "${twice.slice(0, 100)}" twice`)
+  return names
+}
+
+function csvRow(names: readonly string[], record: CsvRecord['record'], path: string): GivenRow {
+  const cells = names.map((name, index) => ({
+    name,
+    value: record[index] ?? null,
+    path: `${path}/${name.slice(0, 100)}`,
+  }))
+  for (const cell of cells) inspectColumns(cell.value, cell.path)
+  return { path, cells, isFeature: false, isText: true }
+}

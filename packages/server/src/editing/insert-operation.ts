@@ -1,0 +1,199 @@
+// Inserts rows.
+import Type from 'typebox'
+import { dataset as datasetResource } from '../datasets/dataset.ts'
+import type { Dataset } from '../datasets/dataset-record.ts'
+import { timeoutOf } from '../datasets/query-parameters.ts'
+import type { Row, Transaction } from '../db/db.ts'
+import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
+import { ApiError, faulty } from '../errors.ts'
+import type { Cell } from '../formats/cell.ts'
+import type { Answer } from '../http/operation.ts'
+import { quotaExceeded } from '../uploads/arriving-uploads.ts'
+import type { EditTable } from './edit-table.ts'
+import { beginEdit, type Edit, type EditContext, mayQuery, operation, writeInTransaction } from './editing.ts'
+import { type GivenBody, maxBodyBytes, readBody } from './given-rows.ts'
+import { checkValidity, keyText, type PreparedRow, prepareNewRows, startPreparing } from './prepare-rows.ts'
+import { rowAnswer } from './row-answer.ts'
+import { keyAddress, keyWriter, rowShape } from './row-shape.ts'
+import { isDuplicateKey } from './write-errors.ts'
+import { aheadOfSequence, type ConflictRule, conflictRules, insertRows } from './write-rows.ts'
+
+export const repairParameter = Type.Optional(
+  Type.Boolean({ description: 'Makes geometries valid that are not, and adds or drops heights as the column needs' }),
+)
+
+const rowSchema = Type.Object({}, { additionalProperties: true })
+
+/** A row, rows, a GeoJSON feature or a FeatureCollection. */
+const bodySchema = Type.Union([rowSchema, Type.Array(rowSchema)], {
+  examples: [{ name: 'Oslo' }, [{ name: 'Oslo' }, { name: 'Bergen' }]],
+})
+
+const countSchema = Type.Object({
+  count: Type.Integer({ description: 'How many rows were written' }),
+  keys: Type.Optional(
+    Type.Array(Type.Unknown(), { description: 'Their keys; lists of values where the key has several columns' }),
+  ),
+})
+
+export const insertOperation = operation({
+  id: 'datasets.insertRows',
+  method: 'POST',
+  path: `${datasetResource.path}/{id}/rows`,
+  summary: 'Insert rows',
+  description:
+    'One row as JSON, many as a list, a GeoJSON Feature or FeatureCollection, or CSV with a header (text/csv): as queries answer them. ' +
+    'All rows are inserted, or none. Columns that a row lacks get their default. ' +
+    'One row is answered as it is stored; many by their count and keys.',
+  access: { class: 'datasets', level: 'write' },
+  query: Type.Object({
+    onConflict: Type.Optional(
+      Type.Enum([...conflictRules], {
+        description:
+          '`ignore` keeps a row that has the same key, `update` gives it the values that are sent; otherwise 409',
+      }),
+    ),
+    repair: repairParameter,
+  }),
+  body: bodySchema,
+  readsText: ['application/geo+json', 'text/csv'],
+  bodyLimit: maxBodyBytes,
+  success: {
+    status: 201,
+    description: 'The row, or the count and keys',
+    schema: Type.Union([rowSchema, countSchema]),
+    headers: ['ETag', 'Location'],
+  },
+  failures: [409, 413, 429, 502, 504],
+  handle: (context, { params: { id }, query }) => insert(context, id, query),
+})
+
+type Asked = { readonly onConflict?: ConflictRule; readonly repair?: boolean }
+
+async function insert(context: EditContext, id: string, { onConflict, repair = false }: Asked): Promise<Answer> {
+  const { request, services, signal } = context
+  const edit = await beginEdit(services, context.scope, id)
+  const { dataset, table } = edit
+  if (onConflict === 'update' && table.key.length === 0)
+    throw new ApiError(
+      'conflict',
+      'The table has no primary key, so onConflict=update cannot tell which row to change.',
+    )
+  const body = readBody(request.body, request.headers['content-type'], table)
+  const keyToFill = await keyWithoutDefault(services, dataset, table)
+  const preparing = startPreparing()
+  const options = { repair, filled: new Set(keyToFill === undefined ? [] : [keyToFill]) }
+  const rows = await prepareNewRows(body, table, options, preparing)
+  await checkValidity(await table.connect(), preparing, { timeoutMs: timeoutOf(undefined), signal })
+  const shown = shownOf(context, edit, body)
+  const quota = table.isOwn ? await services.uploading.storage.measure(services.db, dataset.applicationId) : undefined
+  const { made } = await writeInTransaction(context, edit, async (tx) => {
+    const filled = await fillKey(tx, table, keyToFill, rows)
+    const advance = await aheadOfSequence(tx, filled, rows)
+    const made = await insertRows(tx, table, rows, { onConflict, repair, returning: shown.returning }, signal)
+    await advance()
+    if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
+    return { made, count: made.length, columns: columnsOf(rows) }
+  }).catch((error) => nameDuplicates(edit, rows, error))
+  return shown.answer(made)
+}
+
+const columnsOf = (rows: readonly PreparedRow[]): string[] => [
+  ...new Set(rows.flatMap(({ cells }) => [...cells.keys()].map(({ name }) => name))),
+]
+
+type Shown = { readonly returning: Sql; answer(made: readonly Row[]): Answer }
+
+/** One row is answered whole, to whoever may query it. */
+function shownOf(context: EditContext, edit: Edit, { isOne, isFeature }: GivenBody): Shown {
+  const { dataset, table } = edit
+  if (!isOne || !mayQuery(context, dataset)) return keysOnly(edit)
+  const shape = rowShape(dataset, isFeature)
+  return {
+    returning: shape.columns,
+    answer([row]) {
+      if (!row) return counted([], table)
+      return rowAnswer(shape.read(row), { isFeature, status: 201, location: `${rowsPath(dataset)}/` })
+    },
+  }
+}
+
+const rowsPath = ({ id }: Dataset): string => `${datasetResource.path}/${id}/rows`
+
+function keysOnly({ dataset, table }: Edit): Shown {
+  const parts = table.key.map(({ name }, index) => sql`q.${ident(name)}::text AS ${raw(`k${index}`)}`)
+  return {
+    returning: parts.length === 0 ? raw('1') : joinSql(parts, ', '),
+    answer(made) {
+      const keys = made.map((row) => table.key.map((_, index) => row[`k${index}`] as Cell))
+      const [only, ...others] = keys
+      const hasPlace = only !== undefined && others.length === 0 && table.key.length > 0
+      const headers = hasPlace && { location: `${rowsPath(dataset)}/${keyAddress(only.map(String))}` }
+      return { ...counted(keys, table), ...(headers && { headers }) }
+    },
+  }
+}
+
+function counted(keys: readonly (readonly Cell[])[], { key }: EditTable): Answer {
+  const write = keyWriter(key)
+  const list = key.length === 0 ? '' : `,"keys":[${keys.map(write).join(',')}]`
+  return { status: keys.length === 0 ? 200 : 201, json: `{"count":${keys.length}${list}}` }
+}
+
+/** The key of a table that an upload made, which numbers its rows but has no sequence. */
+async function keyWithoutDefault(
+  { db }: EditContext['services'],
+  { id }: Dataset,
+  { isOwn, key, place }: EditTable,
+): Promise<string | undefined> {
+  const [column, ...others] = key
+  if (!isOwn || !column || others.length > 0 || column.hasDefault || column.identity || column.type !== 'integer')
+    return undefined
+  const [row] = await db.query<{ name: string | null }>(
+    sql`SELECT uploaded_table->>'name' AS name FROM svc.datasets WHERE id = ${id}::uuid`,
+  )
+  return row?.name === place.name ? column.name : undefined
+}
+
+/** Gives such a key a sequence, when a row is first inserted without one. */
+async function fillKey(
+  tx: Transaction,
+  table: EditTable,
+  name: string | undefined,
+  rows: readonly PreparedRow[],
+): Promise<EditTable> {
+  const { from, place, key } = table
+  if (name === undefined || rows.every((row) => keyText(row, table) !== undefined)) return table
+  const column = ident(name)
+  await tx.query(sql`ALTER TABLE ${from} ALTER COLUMN ${column} ADD GENERATED BY DEFAULT AS IDENTITY`)
+  const [row] = await tx.query<{ sequence: string }>(sql`
+    SELECT pg_get_serial_sequence(${`${quoted(place.schema)}.${quoted(place.name)}`}, ${name}) AS sequence,
+      setval(pg_get_serial_sequence(${`${quoted(place.schema)}.${quoted(place.name)}`}, ${name}), greatest(1, max(${column})), count(*) > 0)
+    FROM ${from}`)
+  return { ...table, key: key.map((one) => ({ ...one, sequence: row?.sequence ?? null })) }
+}
+
+const maxNamed = 101
+
+/** Tells which of the given keys exist already. */
+async function nameDuplicates({ table }: Edit, rows: readonly PreparedRow[], error: unknown): Promise<never> {
+  const given = isDuplicateKey(error) ? rows.filter((row) => keyText(row, table) !== undefined) : []
+  if (given.length === 0) throw error
+  const names = table.key.map((_, index) => raw(`k${index}`))
+  const arrays = table.key.map((column) => sql`${given.map(({ cells }) => cells.get(column) ?? null)}::text[]`)
+  const same = table.key.map(
+    ({ name, castTo }, index) => sql`q.${ident(name)} = r.${names[index] as Sql}::${raw(castTo)}`,
+  )
+  const found = await table.db.query<{ n: number }>(sql`
+    SELECT r.n::int4 AS n FROM unnest(${joinSql(arrays, ', ')}) WITH ORDINALITY AS r(${joinSql([...names, raw('n')], ', ')})
+    JOIN ${table.from} AS q ON ${joinSql(same, ' AND ')} ORDER BY r.n LIMIT ${maxNamed}::int4`)
+  if (found.length === 0) throw error
+  throw faulty(
+    found.map(({ n }) => ({
+      path: given[n - 1]?.path ?? 'body',
+      code: 'exists',
+      message: 'has the key of a row that exists. onConflict=ignore keeps that row, onConflict=update changes it',
+    })),
+    'conflict',
+  )
+}

@@ -1,0 +1,141 @@
+// Checks rows against their table, all faults at once, before the database sees them.
+import { type Fault, faulty } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
+import { unknownName } from '../nearest-name.ts'
+import type { Connection } from '../query/connection.ts'
+import { cellText } from './cell-text.ts'
+import type { EditColumn, EditTable } from './edit-table.ts'
+import { faultsOf, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
+import type { GivenBody, GivenCell, GivenRow } from './given-rows.ts'
+
+export type PreparedRow = { readonly path: string; readonly cells: ReadonlyMap<EditColumn, string | null> }
+
+export type PrepareOptions = {
+  readonly repair: boolean
+  /** Columns that get a value though the row has none. */
+  readonly filled?: ReadonlySet<string>
+}
+
+/** One more than is shown, so that the answer can say that there are more. */
+const enough = 101
+
+/** Collects what is wrong with rows. */
+export type Preparing = { readonly faults: Fault[]; readonly geometries: PlacedGeometry[] }
+
+export const startPreparing = (): Preparing => ({ faults: [], geometries: [] })
+
+/** Rows to insert: whole ones, none twice. */
+export async function prepareNewRows(
+  body: GivenBody,
+  table: EditTable,
+  options: PrepareOptions,
+  preparing: Preparing,
+): Promise<PreparedRow[]> {
+  const rows: PreparedRow[] = []
+  const most = limits.writtenRows.value
+  for await (const given of body.rows) {
+    if (rows.length === most)
+      throw overLimit('writtenRows', most, `A request may insert at most ${most} rows. Send several, or upload a file.`)
+    rows.push(prepareNewRow(given, table, options, preparing))
+    if (preparing.faults.length >= enough) break
+  }
+  refuseTwice(rows, table, preparing)
+  finish(preparing)
+  return rows
+}
+
+export function prepareNewRow(
+  given: GivenRow,
+  table: EditTable,
+  options: PrepareOptions,
+  preparing: Preparing,
+): PreparedRow {
+  const row = prepareCells(given, table, options, preparing)
+  const names = new Set(given.cells.map(({ name }) => name))
+  for (const { name, isNotNull, hasDefault, identity, isGenerated } of table.columns.values()) {
+    if (!isNotNull || hasDefault || identity || isGenerated || names.has(name) || options.filled?.has(name)) continue
+    const message = 'is required: the column takes no null and has no default'
+    preparing.faults.push({ path: `${given.path}/${name}`, code: 'required', message })
+  }
+  if (row.cells.size === 0 && given.cells.length === 0)
+    preparing.faults.push({ path: given.path, code: 'invalid', message: 'must have at least one value' })
+  return row
+}
+
+/** The cells that are given, whatever the others are. */
+export function prepareCells(
+  { path, cells, isText }: GivenRow,
+  { columns }: Pick<EditTable, 'columns'>,
+  { repair }: PrepareOptions,
+  { faults, geometries }: Preparing,
+): PreparedRow {
+  const prepared = new Map<EditColumn, string | null>()
+  for (const cell of cells) {
+    const column = columns.get(cell.name)
+    const refusal = refusalOf(cell, column, columns)
+    if (!column || refusal) {
+      faults.push({ path: cell.path, code: column ? 'invalid' : 'unknown_column', message: refusal ?? '' })
+      continue
+    }
+    try {
+      const text = cellText(column, cell.value, cell.path, { isText, repair })
+      prepared.set(column, text)
+      if (column.geometry && text !== null && !repair) geometries.push({ text, path: cell.path })
+    } catch (error) {
+      faults.push(...faultsOf(error))
+    }
+  }
+  return { path, cells: prepared }
+}
+
+function refusalOf(
+  { name }: GivenCell,
+  column: EditColumn | undefined,
+  columns: EditTable['columns'],
+): string | undefined {
+  if (!column) return unknownName('a column', name, columns.keys())
+  if (column.isGenerated) return 'is computed by the database: leave it out'
+  if (column.identity === 'always') return 'is always given by the database (GENERATED ALWAYS): leave it out'
+  return undefined
+}
+
+/** The key of a row as one text; undefined where a part is left to the database. */
+export function keyText({ cells }: PreparedRow, { key }: Pick<EditTable, 'key'>): string | undefined {
+  const parts = key.map((column) => cells.get(column))
+  return key.length === 0 || parts.some((part) => typeof part !== 'string') ? undefined : JSON.stringify(parts)
+}
+
+function refuseTwice(rows: readonly PreparedRow[], table: EditTable, { faults }: Preparing): void {
+  const first = new Map<string, string>()
+  for (const row of rows) {
+    const key = keyText(row, table)
+    if (key === undefined) continue
+    const earlier = first.get(key)
+    if (earlier === undefined) first.set(key, row.path)
+    else faults.push({ path: row.path, code: 'duplicate', message: `has the same key as ${earlier}` })
+    if (faults.length >= enough) return
+  }
+}
+
+export function finish({ faults }: Preparing): void {
+  if (faults.length > 0) throw faulty(faults)
+}
+
+/** Refuses geometries that are not valid. Asked as a query of the application, with its limits: a large polygon takes long. */
+export async function checkValidity(
+  connection: Pick<Connection, 'select'>,
+  { geometries }: Pick<Preparing, 'geometries'>,
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  if (geometries.length === 0) return
+  const asked = { ...options, atMost: enough, isOurs: true, reads: 'page' } as const
+  const { batches } = await connection.select(invalidSql(geometries), asked)
+  const faults: Fault[] = []
+  for await (const batch of batches) {
+    for (const [n, reason] of batch) {
+      const geometry = geometries[Number(n) - 1]
+      if (geometry) faults.push(invalidFault(geometry, String(reason)))
+    }
+  }
+  if (faults.length > 0) throw faulty(faults)
+}

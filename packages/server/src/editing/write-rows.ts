@@ -1,0 +1,136 @@
+// The statements that write rows. Every value is a text parameter that is cast to its column's type.
+import type { Row, Transaction } from '../db/db.ts'
+import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import type { EditColumn, EditTable } from './edit-table.ts'
+import { geometrySql } from './geometry-column.ts'
+import type { PreparedRow } from './prepare-rows.ts'
+import { writeTimeoutMs } from './write-errors.ts'
+
+export const conflictRules = ['ignore', 'update'] as const
+export type ConflictRule = (typeof conflictRules)[number]
+
+export type InsertOptions = {
+  readonly onConflict: ConflictRule | undefined
+  readonly repair: boolean
+  readonly returning: Sql
+}
+
+const list = (items: readonly Sql[]): Sql => joinSql(items, ', ')
+
+/** Every write waits for locks for a short time only: others queue behind it. */
+export const setWriteLimits = (tx: Transaction): Promise<void> =>
+  tx.script(`SET LOCAL statement_timeout = ${writeTimeoutMs}; SET LOCAL lock_timeout = 2000`)
+
+function valueSql(column: EditColumn, text: Sql, repair: boolean): Sql {
+  if (column.geometry) return geometrySql(text, column.geometry, repair)
+  return sql`(${text})::${raw(column.castTo)}`
+}
+
+const rowsPerStatement = 1_000
+const maxGroups = 50
+
+/** Rows with the same columns are inserted together; a column that a row lacks gets its default. */
+export async function insertRows(
+  tx: Transaction,
+  table: EditTable,
+  rows: readonly PreparedRow[],
+  options: InsertOptions,
+  signal: AbortSignal,
+): Promise<Row[]> {
+  const groups = Map.groupBy(rows, ({ cells }) =>
+    [...cells.keys()]
+      .map(({ name }) => JSON.stringify(name))
+      .sort()
+      .join(),
+  )
+  if (groups.size > maxGroups)
+    throw invalid(
+      'body',
+      `must not have more than ${maxGroups} different sets of columns: send such rows in several requests`,
+    )
+  const made: Row[] = []
+  for (const group of groups.values()) {
+    for (let begin = 0; begin < group.length; begin += rowsPerStatement) {
+      const statement = insertSql(table, group.slice(begin, begin + rowsPerStatement), options)
+      for (const row of await tx.cancellable(statement, signal)) made.push(row)
+    }
+  }
+  return made
+}
+
+function insertSql({ from, key }: EditTable, rows: readonly PreparedRow[], options: InsertOptions): Sql {
+  const { onConflict, repair, returning } = options
+  const columns = [...(rows[0]?.cells.keys() ?? [])]
+  const names = columns.map((_, index) => raw(`c${index}`))
+  const values = columns.map((column, index) => valueSql(column, sql`r.${names[index] as Sql}`, repair))
+  const arrays = columns.map((column) => sql`${rows.map(({ cells }) => cells.get(column) ?? null)}::text[]`)
+  return sql`
+    INSERT INTO ${from} AS q (${list(columns.map(({ name }) => ident(name)))})
+    SELECT ${list(values)} FROM unnest(${list(arrays)}) WITH ORDINALITY AS r(${list([...names, raw('n')])}) ORDER BY r.n
+    ${conflictSql(onConflict, key, columns)} RETURNING ${returning}`
+}
+
+function conflictSql(rule: ConflictRule | undefined, key: readonly EditColumn[], columns: readonly EditColumn[]): Sql {
+  if (rule === undefined) return raw('')
+  const others = columns.filter((column) => !key.includes(column))
+  if (rule === 'ignore') return raw('ON CONFLICT DO NOTHING')
+  const target = list(key.map(({ name }) => ident(name)))
+  // A key alone changes nothing, but the row is still returned.
+  const changed = others.length > 0 ? others : key
+  const changes = changed.map(({ name }) => sql`${ident(name)} = EXCLUDED.${ident(name)}`)
+  return sql`ON CONFLICT (${target}) DO UPDATE SET ${list(changes)}`
+}
+
+export type UpdateOptions = {
+  readonly repair: boolean
+  readonly returning: Sql
+  readonly defaults?: readonly EditColumn[]
+}
+
+export function updateSql({ from }: EditTable, { cells }: PreparedRow, condition: Sql, options: UpdateOptions): Sql {
+  const { repair, returning, defaults = [] } = options
+  const changes = [
+    ...[...cells].map(([column, text]) => sql`${ident(column.name)} = ${valueSql(column, sql`${text}::text`, repair)}`),
+    ...defaults.map(({ name }) => sql`${ident(name)} = DEFAULT`),
+  ]
+  return sql`UPDATE ${from} AS q SET ${list(changes)} WHERE ${condition} RETURNING ${returning}`
+}
+
+export const deleteSql = ({ from }: EditTable, condition: Sql, returning: Sql): Sql =>
+  sql`DELETE FROM ${from} AS q WHERE ${condition} RETURNING ${returning}`
+
+/**
+ * Keeps the sequence of the key ahead of keys that are given. The lock keeps out all who insert until both are committed, since
+ * a sequence knows no transactions.
+ */
+export async function aheadOfSequence(
+  tx: Transaction,
+  { from, key }: EditTable,
+  rows: readonly PreparedRow[],
+): Promise<() => Promise<void>> {
+  const [column, ...others] = key
+  const given = column && others.length === 0 && column.sequence !== null ? largest(rows, column) : undefined
+  if (!column?.sequence || given === undefined) return async () => {}
+  const sequence = sql`${column.sequence}::regclass`
+  const [row] = await tx.query<{ isBehind: boolean }>(
+    sql`SELECT coalesce(pg_sequence_last_value(${sequence}), 0) < ${given}::int8 AS "isBehind"`,
+  )
+  if (!row?.isBehind) return async () => {}
+  await tx.query(sql`LOCK TABLE ${from} IN SHARE ROW EXCLUSIVE MODE`)
+  return async () => {
+    await tx.query(sql`
+      SELECT setval(${sequence}, ${given}::int8) WHERE coalesce(pg_sequence_last_value(${sequence}), 0) < ${given}::int8`)
+  }
+}
+
+function largest(rows: readonly PreparedRow[], column: EditColumn): string | undefined {
+  let most: bigint | undefined
+  for (const { cells } of rows) {
+    const text = cells.get(column)
+    if (typeof text !== 'string' || column.type !== 'integer') continue
+    const value = BigInt(text)
+    if (most === undefined || value > most) most = value
+  }
+  return most === undefined ? undefined : String(most)
+}
