@@ -238,6 +238,7 @@ const examples: Readonly<Record<string, string>> = {
   path: 'light.json',
   featureId: '1',
   rowKey: '1',
+  column: 'name',
   tileMatrixSetId: 'WebMercatorQuad',
   tileMatrix: '0',
   tileRow: '0',
@@ -320,7 +321,7 @@ async function serve(agentId: string, { developer: key }: Tenant): Promise<void>
 /** For operations that the example of their resource does not suit. */
 const particularRecords: readonly [ids: RegExp, make: (tenant: Tenant) => Promise<string>][] = [
   [/^databases\.(tables|publish)$/, internalDatabase],
-  [/^datasets\..*[rR]ows?$/, tableDataset],
+  [/^datasets\..*([rR]ows?|Column)$/, tableDataset],
 ]
 
 let tables = 0

@@ -23,6 +23,7 @@ import { database } from './databases/database.ts'
 import { databaseOperations } from './databases/database-operations.ts'
 import { dataset, datasetOperations } from './datasets/dataset.ts'
 import { queryOperations } from './datasets/query-operations.ts'
+import { makingTables } from './editing/create-dataset.ts'
 import { editOperations } from './editing/edit-operations.ts'
 import type { Operation } from './http/operation.ts'
 import { outboxOperations } from './mail/outbox-operations.ts'
@@ -64,7 +65,7 @@ export const operations: readonly Operation<Services>[] = [
   ...assetOperations,
   ...consoleOperations,
   ...databaseOperations,
-  ...datasetOperations,
+  ...makingTables(datasetOperations),
   ...queryOperations,
   ...changeOperations,
   ...editOperations,

@@ -1,7 +1,7 @@
 // The table that a dataset's rows are written to, as it is now. The record's attributes may be older than the table.
 import type { Connections } from '../databases/connection.ts'
 import { typeOfColumn } from '../databases/postgres/column-type.ts'
-import { type TableName, tableName } from '../databases/postgres/introspect.ts'
+import { readableName, type TableName } from '../databases/postgres/introspect.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { attributesOf } from '../datasets/attribute-dto.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
@@ -68,7 +68,7 @@ export async function openEditTable(connections: Connections, dataset: Dataset):
     )
   }
   const { db, schema } = await connections.writable(record)
-  const place = tableName(source, schema)
+  const place = readableName(source, schema)
   if (isOwn && (place.schema !== tenantSchema(applicationId) || place.name.startsWith('svc_'))) {
     throw refuse('Only a table in the schema of the application can be written to.')
   }

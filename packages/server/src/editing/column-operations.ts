@@ -1,0 +1,95 @@
+// Adds columns to the table of a dataset, and drops them.
+import { transactWithEntry } from '../access/audit-trail.ts'
+import { dataset as datasetResource } from '../datasets/dataset.ts'
+import type { Transaction } from '../db/db.ts'
+import { json, type Sql, sql } from '../db/sql.ts'
+import { ApiError } from '../errors.ts'
+import { unknownName } from '../nearest-name.ts'
+import { etagOf } from '../resource/revision.ts'
+import { outputSchema } from '../resource/schemas.ts'
+import { getText, touched } from '../resource/store.ts'
+import { columnSchema, planColumn } from './column-definition.ts'
+import { beginEdit, type Edit, type EditContext, operation } from './editing.ts'
+import { addColumn, dropColumn } from './make-table.ts'
+
+const add = operation({
+  id: 'datasets.addColumn',
+  method: 'POST',
+  path: `${datasetResource.path}/{id}/columns`,
+  summary: 'Add a column to the table of a dataset',
+  description: 'Only in the application’s own database.',
+  access: { class: 'datasets', level: 'write' },
+  body: { ...columnSchema, examples: [{ name: 'height', type: 'number' }] },
+  success: { status: 201, description: 'The dataset', schema: outputSchema(datasetResource), headers: ['ETag'] },
+  failures: [409, 502, 504],
+  async handle(context, { params: { id }, body }) {
+    const edit = await beginColumns(context, id)
+    const column = planColumn(body, 'body')
+    if (column.attribute.primaryKey)
+      throw new ApiError('conflict', 'A column that is added cannot be part of the primary key.')
+    await changeColumns(context, edit, body.name, async (tx) => {
+      await addColumn(tx, edit.table.place, column)
+      return sql`attributes || ${json([column.attribute])}`
+    })
+    const { json: text, tag } = await getText(
+      { resource: datasetResource, services: context.services },
+      context.scope,
+      id,
+    )
+    return { headers: { etag: etagOf(tag) }, json: text }
+  },
+})
+
+const drop = operation({
+  id: 'datasets.dropColumn',
+  method: 'DELETE',
+  path: `${datasetResource.path}/{id}/columns/{column}`,
+  summary: 'Drop a column of the table of a dataset, with its values',
+  access: { class: 'datasets', level: 'write' },
+  success: { status: 200, description: 'Dropped; no body' },
+  failures: [409, 502, 504],
+  async handle(context, { params: { id, column } }) {
+    const edit = await beginColumns(context, id)
+    const { columns, key, place } = edit.table
+    if (!columns.has(column)) throw new ApiError('not_found', unknownName('a column', column, columns.keys()))
+    if (key.some(({ name }) => name === column))
+      throw new ApiError(
+        'conflict',
+        'The column is part of the primary key, which addresses the rows: it cannot be dropped.',
+      )
+    await changeColumns(context, edit, column, async (tx) => {
+      await dropColumn(tx, place, column)
+      return sql`coalesce((SELECT jsonb_agg(a ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS e(a, n)
+        WHERE a->>'name' <> ${column}), '[]')`
+    })
+    return {}
+  },
+})
+
+async function beginColumns({ services, scope }: EditContext, id: string): Promise<Edit> {
+  const edit = await beginEdit(services, scope, id)
+  if (!edit.table.isOwn)
+    throw new ApiError(
+      'conflict',
+      'Columns are changed in the application’s own database only; of another one, by its own means.',
+    )
+  return edit
+}
+
+/** The table and the record of the dataset change together. */
+async function changeColumns(
+  { services, trail }: EditContext,
+  { dataset, table }: Edit,
+  column: string,
+  change: (tx: Transaction) => Promise<Sql>,
+): Promise<void> {
+  const { id, name, applicationId } = dataset
+  if (trail) Object.assign(trail, { applicationId, target: { type: 'datasets', id, name }, changed: [column] })
+  await transactWithEntry(table.db, trail, async (tx) => {
+    const attributes = await change(tx)
+    await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ${id}::uuid`)
+  })
+  services.generations.next(datasetResource)
+}
+
+export const columnOperations = [add, drop]
