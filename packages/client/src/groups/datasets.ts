@@ -19,6 +19,7 @@ import type {
   JsonObject,
 } from '../types.ts'
 import { type DatasetEvent, watchChanges } from '../watch.ts'
+import { datasetRows } from './dataset-rows.ts'
 
 /** Responses are rows unless `format` is set. The dataset's own parameters are passed along with the declared ones. */
 type QueryParams<Format> = Params<Omit<DatasetQueryParams, 'format' | 'explain' | 'cursor'>> & {
@@ -65,6 +66,7 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
     ...readable<Dataset, DatasetsListParams, DatasetsDeleteParams>(send, root),
     ...creatable<Dataset, DatasetCreate>(send, root),
     ...changeable<Dataset, DatasetUpdate, DatasetPatch>(send, root),
+    ...datasetRows(send),
     /** Runs a query and returns all its rows, features or CSV at once. */
     query: query as RunQuery,
     /** All rows of a query as a file, such as `gpkg`, `parquet` or `xlsx`, in memory. */
