@@ -41,6 +41,8 @@ test('the sign-ups of an address within an hour are counted over all replicas, a
     assert.ok(wait > 3_000 && wait <= 3_600, `${wait}`)
   }
   assert.equal((await signUp(app.http, 'c@x.org', '192.0.2.2')).statusCode, 200, 'from another address')
+  for (const address of ['127.0.0.1', '::1', '127.0.0.1', '::ffff:127.0.0.1', '127.0.0.1'])
+    assert.equal((await signUp(app.http, 'c@x.org', address)).statusCode, 200, 'a proxy on this machine')
 })
 
 test('a user gets three mails within an hour to replace a password, and the answer stays the same', async () => {
