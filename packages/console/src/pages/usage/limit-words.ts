@@ -15,7 +15,7 @@ interface LimitWords {
 
 const gigabyte = 1_000_000_000
 
-export const limitNames = ['storageBytes', 'unfinishedUploads', 'queriesAtOnce', 'requestsPerSecond'] as const
+const counted = (label: string, hint: string): LimitWords => ({ label, hint, unit: 1, format: formatNumber })
 
 export const limitWords: Readonly<Record<LimitName, LimitWords>> = {
   storageBytes: {
@@ -24,25 +24,22 @@ export const limitWords: Readonly<Record<LimitName, LimitWords>> = {
     unit: gigabyte,
     format: formatBytes,
   },
-  unfinishedUploads: {
-    label: 'Unfinished uploads',
-    hint: 'Files that arrive, wait or are being loaded.',
-    unit: 1,
-    format: formatNumber,
-  },
-  queriesAtOnce: {
-    label: 'Queries at once',
-    hint: 'Queries of datasets that run or are being read, in each replica. It can only be lowered.',
-    unit: 1,
-    format: formatNumber,
-  },
-  requestsPerSecond: {
-    label: 'Requests per second',
-    hint: 'Of each key; a tile counts a fifth, a query four. Twice as many may come at once.',
-    unit: 1,
-    format: formatNumber,
-  },
+  unfinishedUploads: counted('Unfinished uploads', 'Files that arrive, wait or are being loaded.'),
+  uploadsPerHour: counted('Uploads per hour', 'Files that are sent to it.'),
+  queriesAtOnce: counted(
+    'Queries at once',
+    'Queries of datasets that run or are being read, in each replica. It can only be lowered.',
+  ),
+  requestsPerSecond: counted(
+    'Requests per second',
+    'Of each key; a tile counts a fifth, a query four. Twice as many may come at once.',
+  ),
+  applicationConnections: counted('Connections', 'Open connections of its clients, in each replica.'),
+  sessionsPerUser: counted('Sessions of a user', 'One more ends the oldest.'),
+  messagesPerMinute: counted('Messages per minute', 'To its contact points.'),
 }
+
+export const limitNames = Object.keys(limitWords) as LimitName[]
 
 /** "10 GB", or "none". */
 export const limitText = (name: LimitName, value: number | null): string =>
