@@ -41,14 +41,22 @@ export interface Application {
   metadata: JsonObject
   /** Limits that differ from those of the installation; only a master key changes them */
   limits: {
+    /** Open connections; at most three quarters of all */
+    applicationConnections?: number
+    /** Messages to contact points */
+    messagesPerMinute?: number
     /** Queries of datasets that run or are being read */
     queriesAtOnce?: number
     /** Requests of a key; a tile counts a fifth, a query of a dataset four */
     requestsPerSecond?: number
+    /** Sessions, each with its refresh token */
+    sessionsPerUser?: number
     /** Tables and files that are kept */
     storageBytes?: number
     /** Uploads that arrive, wait or run */
     unfinishedUploads?: number
+    /** Uploads that are sent */
+    uploadsPerHour?: number
   }
   name: string
   description: string
@@ -67,14 +75,22 @@ export interface NewApplication {
   metadata: JsonObject
   /** Limits that differ from those of the installation; only a master key changes them */
   limits: {
+    /** Open connections; at most three quarters of all */
+    applicationConnections?: number
+    /** Messages to contact points */
+    messagesPerMinute?: number
     /** Queries of datasets that run or are being read */
     queriesAtOnce?: number
     /** Requests of a key; a tile counts a fifth, a query of a dataset four */
     requestsPerSecond?: number
+    /** Sessions, each with its refresh token */
+    sessionsPerUser?: number
     /** Tables and files that are kept */
     storageBytes?: number
     /** Uploads that arrive, wait or run */
     unfinishedUploads?: number
+    /** Uploads that are sent */
+    uploadsPerHour?: number
   }
   name: string
   description: string
@@ -490,14 +506,22 @@ export interface Usage {
   records: Record<string, number>
   /** Of this application; null: no limit */
   limits: {
+    /** Open connections; at most three quarters of all */
+    applicationConnections: number | null
+    /** Messages to contact points */
+    messagesPerMinute: number | null
     /** Queries of datasets that run or are being read */
     queriesAtOnce: number | null
     /** Requests of a key; a tile counts a fifth, a query of a dataset four */
     requestsPerSecond: number | null
+    /** Sessions, each with its refresh token */
+    sessionsPerUser: number | null
     /** Tables and files that are kept */
     storageBytes: number | null
     /** Uploads that arrive, wait or run */
     unfinishedUploads: number | null
+    /** Uploads that are sent */
+    uploadsPerHour: number | null
   }
   today: {
     /** Requests with a key or token of the application */
@@ -616,6 +640,7 @@ export interface ListParams {
   sort?: string[]
   /** The size of the page: 1000 by default, 10000 at most */
   limit?: number
+  /** How many to skip, 1000000 at most. To go further, sort by a field and filter by its last value (keyset paging): sort=createdAt&filter[createdAt][$gte]=… */
   offset?: number
 }
 
@@ -624,14 +649,22 @@ export interface ApplicationCreate {
   metadata?: JsonObject
   /** Limits that differ from those of the installation; only a master key changes them */
   limits?: {
+    /** Open connections; at most three quarters of all */
+    applicationConnections?: number
+    /** Messages to contact points */
+    messagesPerMinute?: number
     /** Queries of datasets that run or are being read */
     queriesAtOnce?: number
     /** Requests of a key; a tile counts a fifth, a query of a dataset four */
     requestsPerSecond?: number
+    /** Sessions, each with its refresh token */
+    sessionsPerUser?: number
     /** Tables and files that are kept */
     storageBytes?: number
     /** Uploads that arrive, wait or run */
     unfinishedUploads?: number
+    /** Uploads that are sent */
+    uploadsPerHour?: number
   }
   name: string
   description?: string
@@ -651,14 +684,22 @@ export interface ApplicationUpdate {
   metadata?: JsonObject
   /** Limits that differ from those of the installation; only a master key changes them */
   limits?: {
+    /** Open connections; at most three quarters of all */
+    applicationConnections?: number
+    /** Messages to contact points */
+    messagesPerMinute?: number
     /** Queries of datasets that run or are being read */
     queriesAtOnce?: number
     /** Requests of a key; a tile counts a fifth, a query of a dataset four */
     requestsPerSecond?: number
+    /** Sessions, each with its refresh token */
+    sessionsPerUser?: number
     /** Tables and files that are kept */
     storageBytes?: number
     /** Uploads that arrive, wait or run */
     unfinishedUploads?: number
+    /** Uploads that are sent */
+    uploadsPerHour?: number
   }
   name?: string
   description?: string
@@ -851,6 +892,7 @@ export interface DatabasesTablesParams {
   /** Only the tables of this schema */
   schema?: string
   limit?: number
+  /** How many to skip, 1000000 at most. To see others, give `schema`. */
   offset?: number
 }
 
@@ -948,6 +990,7 @@ export interface DatasetsListParams {
   sort?: string[]
   /** The size of the page: 1000 by default, 10000 at most */
   limit?: number
+  /** How many to skip, 1000000 at most. To go further, sort by a field and filter by its last value (keyset paging): sort=createdAt&filter[createdAt][$gte]=… */
   offset?: number
   /** Datasets with any of these metadata.tags */
   tags?: string[]
@@ -966,6 +1009,21 @@ export interface DatasetCreate {
   secrets?: {
     headers?: Record<string, string>
   } | null
+  /** Makes the table that `source` names, in the application’s own database. Without a primary key it gets a numbered column `id`. It is deleted with the dataset. */
+  columns?: {
+    name: string
+    type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+    /** A narrower type than `type` stands for, such as `integer`, `numeric(10,2)`, `character varying(20)`, `integer[]` */
+    dbType?: string
+    nullable?: boolean
+    primaryKey?: boolean
+    description?: string
+    /** The value of rows that have none */
+    default?: unknown
+    geometryType?: "Geometry" | "Point" | "LineString" | "Polygon" | "MultiPoint" | "MultiLineString" | "MultiPolygon" | "GeometryCollection"
+    srid?: number
+    dimension?: number
+  }[]
 }
 
 export interface DatasetUpdate {
@@ -1014,6 +1072,7 @@ export interface DatasetsQueryParams {
   /** The attributes to sort by; `-` in front sorts downwards */
   sort?: string[]
   limit?: number
+  /** How many to skip, 1000000 at most. To go further, page by `cursor` (keyset paging), which costs the same for every page. */
   offset?: number
 }
 
@@ -1048,6 +1107,7 @@ export interface DatasetQuery {
     seed?: number
   }
   limit?: number
+  /** How many to skip, 1000000 at most. To go further, page by `cursor` (keyset paging), which costs the same for every page. */
   offset?: number
   /** Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. Needs a dataset with a primary key and a limit of at most 1000, which is its default. A dataset’s own parameter of this name comes first */
   cursor?: string
@@ -1118,6 +1178,72 @@ export interface AttributeStatistics {
   sampleSize: number
 }
 
+export interface DatasetsChangesParams {
+  /** The same as the header Last-Event-ID, for clients that cannot set it. The header comes first */
+  lastEventId?: string
+}
+
+export interface DatasetsInsertRowsParams {
+  /** `ignore` keeps a row that has the same key, `update` gives it the values that are sent; otherwise 409 */
+  onConflict?: "ignore" | "update"
+  /** Makes geometries valid that are not, and adds or drops heights as the column needs */
+  repair?: boolean
+}
+
+export interface DatasetsChangeRowsParams {
+  /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
+  filter?: JsonObject | string
+  /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
+  'filter-lang'?: string
+  /** How many rows the filter matches. If it matches another number: 409, and nothing is changed */
+  expect: number
+  /** Makes geometries valid that are not, and adds or drops heights as the column needs */
+  repair?: boolean
+}
+
+export type DatasetsChangeRowsBody = JsonObject
+
+export interface DatasetsChangeRowsAnswer {
+  count: number
+}
+
+export interface DatasetsDeleteRowsParams {
+  /** Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, `filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, `filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}` */
+  filter?: JsonObject | string
+  /** The language of `filter`, if it is not the one above: `cql2-text` or `cql2-json`, such as `filter-lang=cql2-text&filter=population > 1000000 AND name LIKE 'San%'`. Geometries are in longitude and latitude. */
+  'filter-lang'?: string
+  /** How many rows the filter matches. If it matches another number: 409, and nothing is changed */
+  expect: number
+}
+
+export interface DatasetsDeleteRowsAnswer {
+  count: number
+}
+
+export interface DatasetsChangeRowParams {
+  /** Makes geometries valid that are not, and adds or drops heights as the column needs */
+  repair?: boolean
+}
+
+export type DatasetsChangeRowBody = JsonObject
+
+export type DatasetsPutRowBody = JsonObject
+
+export interface DatasetsAddColumnBody {
+  name: string
+  type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
+  /** A narrower type than `type` stands for, such as `integer`, `numeric(10,2)`, `character varying(20)`, `integer[]` */
+  dbType?: string
+  nullable?: boolean
+  primaryKey?: boolean
+  description?: string
+  /** The value of rows that have none */
+  default?: unknown
+  geometryType?: "Geometry" | "Point" | "LineString" | "Polygon" | "MultiPoint" | "MultiLineString" | "MultiPolygon" | "GeometryCollection"
+  srid?: number
+  dimension?: number
+}
+
 export interface AgentCreate {
   /** Free-form, at most 64 KiB */
   metadata?: JsonObject
@@ -1181,6 +1307,7 @@ export interface AgentWorker {
 export interface AgentInvocationsParams {
   /** 100 unless it is given; 1000 at most */
   limit?: number
+  /** How many to skip, 1000000 at most. To see others, give `status` or `conversationId`. */
   offset?: number
   status?: "running" | "succeeded" | "failed" | "cancelled"
   conversationId?: string
@@ -1219,6 +1346,7 @@ export interface AcceptedMessage {
 export interface PageParams {
   /** 100 by default, 1000 at most */
   limit?: number
+  /** How many to skip, 1000000 at most. */
   offset?: number
 }
 
@@ -1384,6 +1512,7 @@ export interface UsageParams {
   filter?: JsonObject
   /** Applications in a page: 100 by default and at most */
   limit?: number
+  /** How many to skip, 1000000 at most. */
   offset?: number
 }
 
@@ -1403,12 +1532,20 @@ export interface ServerConfig {
     uploadBytes: number
     /** How many uploads of an application may be unfinished */
     unfinishedUploads: number
+    /** How many uploads an application may send within an hour; null: no limit */
+    uploadsPerHour: number | null
+    /** How many messages an application may send to its contact points within a minute; null: no limit */
+    messagesPerMinute: number | null
+    /** How many sessions a user may have; one more ends the oldest */
+    sessionsPerUser: number
     /** Tables and files that an application may keep; null: no limit */
     storageBytes: number | null
     /** The longest `timeout` of a query in the default database */
     queryTimeoutMs: number
     /** How many queries of datasets an application may run at once, in each replica */
     queriesAtOnce: number
+    /** How many connections the clients of an application may have open, in each replica */
+    applicationConnections: number
     /** How many requests a second a key may send; a tile counts a fifth, a query four; null: no limit */
     requestsPerSecond: number | null
     /** The most features in a tile */
