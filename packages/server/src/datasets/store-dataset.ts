@@ -1,6 +1,6 @@
 // Stores the datasets of tables that the service loads.
 import type { Queryable } from '../db/db.ts'
-import { json, sql } from '../db/sql.ts'
+import { json, type Sql, sql } from '../db/sql.ts'
 import { touched } from '../resource/store.ts'
 import type { Dataset } from './dataset-record.ts'
 
@@ -41,4 +41,14 @@ export async function updateDataset(
   await tx.query(sql`
     UPDATE svc.datasets SET attributes = ${json(attributes)}, bytes = ${bytes}, row_estimate = ${rows}, ${touched}
     WHERE id = ${id}::uuid`)
+}
+
+/** The table is the dataset's own, and is deleted with it. */
+export async function ownTable(tx: Queryable, id: string, table: object): Promise<void> {
+  await tx.query(sql`UPDATE svc.datasets SET uploaded_table = ${json(table)} WHERE id = ${id}::uuid`)
+}
+
+/** Updates the dataset of a table whose columns were changed. */
+export async function changeAttributes(tx: Queryable, id: string, attributes: Sql): Promise<void> {
+  await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ${id}::uuid`)
 }

@@ -1,13 +1,14 @@
 // Adds columns to the table of a dataset, and drops them.
 import { transactWithEntry } from '../access/audit-trail.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
+import { changeAttributes } from '../datasets/store-dataset.ts'
 import type { Transaction } from '../db/db.ts'
 import { json, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 import { etagOf } from '../resource/revision.ts'
 import { outputSchema } from '../resource/schemas.ts'
-import { getText, touched } from '../resource/store.ts'
+import { getText } from '../resource/store.ts'
 import { columnSchema, planColumn } from './column-definition.ts'
 import { beginEdit, type Edit, type EditContext, operation } from './editing.ts'
 import { addColumn, dropColumn } from './make-table.ts'
@@ -86,8 +87,7 @@ async function changeColumns(
   const { id, name, applicationId } = dataset
   if (trail) Object.assign(trail, { applicationId, target: { type: 'datasets', id, name }, changed: [column] })
   await transactWithEntry(table.db, trail, async (tx) => {
-    const attributes = await change(tx)
-    await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ${id}::uuid`)
+    await changeAttributes(tx, id, await change(tx))
   })
   services.generations.next(datasetResource)
 }

@@ -2,7 +2,7 @@
 import Type, { type TObject } from 'typebox'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
-import { json, sql } from '../db/sql.ts'
+import { ownTable } from '../datasets/store-dataset.ts'
 import { invalid } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
@@ -37,8 +37,7 @@ const [createWithTable] = crudOperations<MakingServices>(
     async addition(tx, { id, applicationId, databaseId, source }, { making: { columns, quota } }) {
       const place = { schema: tenantSchema(String(applicationId)), name: String(source) }
       await makeTable(tx, place, columns)
-      const table = json({ databaseId, ...place })
-      await tx.query(sql`UPDATE svc.datasets SET uploaded_table = ${table} WHERE id = ${String(id)}::uuid`)
+      await ownTable(tx, String(id), { databaseId, ...place })
       if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
       return {}
     },
