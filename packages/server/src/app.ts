@@ -5,6 +5,7 @@ import { createIdleCloser } from './http/idle-connections.ts'
 import type { DeclaredOperation } from './http/operation.ts'
 import { createServer } from './http/server.ts'
 import { stopAccepting } from './http/stop-accepting.ts'
+import { hangUpOnStuckReaders } from './http/stuck-readers.ts'
 import { openServices, type ServiceOptions, trustedProxies } from './open-services.ts'
 import { operations } from './operations.ts'
 import type { Services } from './services.ts'
@@ -51,6 +52,7 @@ export async function createApp(options: ServiceOptions): Promise<App> {
   })
   listener = http
   limitConnections(http.server, config.MAX_CONNECTIONS)
+  hangUpOnStuckReaders(http.server, config.STUCK_READER_MS)
   const closeIdle = createIdleCloser(http.server)
   services.agents.attach(http)
   options.telemetry?.watchRequests({ http, operations })

@@ -12,7 +12,7 @@ export const dataSettings = {
     minimum: 100,
     maximum: 86_400_000,
     default: 60_000,
-    description: 'A client that takes nothing of a query answer for so many milliseconds is cut off',
+    description: 'A client that takes nothing of an answer for so many milliseconds is cut off',
   }),
   LISTENERS_PER_APPLICATION: Type.Integer({
     minimum: 1,

@@ -25,7 +25,7 @@ import { openChanges } from './open-changes.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 type DataSettings = Parameters<typeof lambdaSettings>[0] &
-  Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'STUCK_READER_MS' | 'TENANT_CONNECTIONS'> &
+  Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'TENANT_CONNECTIONS'> &
   Pick<Config, 'EXPORT_MAX_BYTES' | 'EXPORT_CACHE_BYTES' | 'LISTENERS_PER_APPLICATION'>
 
 type DataOptions = {
@@ -68,7 +68,6 @@ export function createData(options: DataOptions) {
   const slots = createStreamSlots({
     perApplication: config.STREAMS_PER_APPLICATION,
     limitOf: queriesAtOnce(db, share),
-    stuckReaderMs: config.STUCK_READER_MS,
     onQuery,
   })
   const exports = createExports({ db, connections, config, share, logger })

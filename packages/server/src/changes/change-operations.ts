@@ -4,7 +4,6 @@ import Type from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import type { Admission } from '../concurrency/admission.ts'
 import type { CachedDataset } from '../datasets/dataset-cache.ts'
-import type { StreamSlots } from '../datasets/stream-slots.ts'
 import { ApiError } from '../errors.ts'
 import { eventStreamHeaders } from '../http/event-stream.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
@@ -19,7 +18,6 @@ export type ChangeServices = {
   readonly changeFeed: ChangeFeed
   /** How many listeners an application may have. */
   readonly listenerSlots: Admission
-  readonly slots: StreamSlots
 }
 
 const lastEventId = Type.Optional(
@@ -79,9 +77,9 @@ async function openChanges(
   release: () => void,
 ): Promise<Answer> {
   const { scope, services, request, signal } = context
-  const { datasetCache, changeFeed, slots } = services
+  const { datasetCache, changeFeed } = services
   signal.throwIfAborted()
-  const listener = createListener({ stuckMs: slots.stuckReaderMs, reset: () => resetConnection(request) })
+  const listener = createListener({ reset: () => resetConnection(request) })
   const recheck = () => datasetCache.get(scope, dataset.id)
   const leave = await changeFeed.subscribe(dataset, lastId, { listener, recheck, signal })
   const forget = endWith(signal, listener)

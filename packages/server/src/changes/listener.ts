@@ -8,16 +8,11 @@ export type Listener = {
   end(frame?: string): void
   /** Whether nothing was sent for so long that a sign of life is due. */
   isSilent(now: number): boolean
-  /** Whether it has read nothing for so long that it is cut. */
-  isStuck(now: number): boolean
-  cut(): void
   /** When the client has taken what was sent, or is gone. */
   drained(): Promise<void>
 }
 
 export type ListenerOptions = {
-  /** How long a client may leave what was sent unread. */
-  readonly stuckMs: number
   /** Resets the connection: closing it would leave what the system has buffered. */
   reset(): void
 }
@@ -26,9 +21,8 @@ export type ListenerOptions = {
 const maxBehindBytes = 262_144
 const silenceMs = 15_000
 
-export function createListener({ stuckMs, reset }: ListenerOptions): Listener {
+export function createListener({ reset }: ListenerOptions): Listener {
   let isBehind = false
-  let behindSince = 0
   let dueAt = 0
   const body = new Readable({
     highWaterMark: 16_384,
@@ -60,12 +54,9 @@ export function createListener({ stuckMs, reset }: ListenerOptions): Listener {
       cut()
       return
     }
-    const now = performance.now()
     // Spread, or all clients would get their signs of life at once after a change.
-    dueAt = now + silenceMs * (0.75 + Math.random() / 2)
-    if (body.push(frame) || isBehind) return
-    isBehind = true
-    behindSince = now
+    dueAt = performance.now() + silenceMs * (0.75 + Math.random() / 2)
+    if (!body.push(frame)) isBehind = true
   }
 
   return {
@@ -78,8 +69,6 @@ export function createListener({ stuckMs, reset }: ListenerOptions): Listener {
       if (!body.destroyed) body.push(null)
     },
     isSilent: (now) => now >= dueAt,
-    isStuck: (now) => isBehind && now - behindSince > stuckMs,
-    cut,
     drained: () => new Promise((resolve) => (isBehind && !body.destroyed ? waiting.push(resolve) : resolve())),
   }
 }

@@ -61,7 +61,6 @@ export function keepAlive({ state, subscribers }: Topic, position: Position): vo
   const now = performance.now()
   const sign = `id: ${writeEventId(state.era, position)}\n\n`
   for (const { listener, isLive } of subscribers) {
-    if (listener.isStuck(now)) listener.cut()
-    else if (listener.isSilent(now)) listener.send(isLive ? sign : ':\n\n')
+    if (listener.isSilent(now)) listener.send(isLive ? sign : ':\n\n')
   }
 }

@@ -1,7 +1,5 @@
 // Streams rows as an HTTP answer, with back-pressure.
-import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { FastifyRequest } from 'fastify'
 import type { Batches } from '../db/guarded.ts'
 import type { Cell, Format, OutputColumn } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
@@ -30,7 +28,7 @@ export type AnswerBody = { readonly headers: Readonly<Record<string, string>> } 
  * connection, so that half an answer never looks complete.
  */
 export async function streamAnswer(
-  { request, signal }: { request: FastifyRequest; signal: AbortSignal },
+  { signal }: { signal: AbortSignal },
   slots: StreamSlots,
   applicationId: string,
   { begin, write }: Begun,
@@ -38,13 +36,11 @@ export async function streamAnswer(
   const giveBack = await slots.take(applicationId, signal)
   const query = new AbortController()
   let body: Readable | undefined
-  let stopWatching = () => {}
   const stop = () => {
     query.abort(signal.reason)
     body?.destroy(hasLeft(signal.reason) ? undefined : signal.reason)
   }
   const end = () => {
-    stopWatching()
     signal.removeEventListener('abort', stop)
     giveBack()
   }
@@ -59,7 +55,6 @@ export async function streamAnswer(
       return { headers, body: written.whole }
     }
     signal.throwIfAborted()
-    stopWatching = hangUpWhenStuck(request.raw.socket, slots.stuckReaderMs)
     body = Readable.from(written.pieces, { objectMode: false, highWaterMark: chunkLength })
     // Fastify handles the error once it sends the body; until then an unhandled error must not end the process.
     body
@@ -89,27 +84,6 @@ export function textBody(
   return text === undefined
     ? { headers: own, pieces: textPieces(batches, formatFor(columns)) }
     : { headers: own, whole: Buffer.from(text) }
-}
-
-const looksAtReader = 10
-
-/**
- * Disconnects a reader that has taken nothing for this long, so that its query frees the database. Only time with text
- * waiting counts, because a slow query is not the reader's fault. Looks are counted instead of time, because neither is a
- * server that was blocked.
- */
-function hangUpWhenStuck(socket: Socket, stuckMs: number): () => void {
-  let taken = -1
-  let idleLooks = 0
-  const look = () => {
-    const nowTaken = socket.bytesWritten - socket.writableLength
-    idleLooks = socket.writableLength > 0 && nowTaken === taken ? idleLooks + 1 : 0
-    taken = nowTaken
-    // A reset, because after a normal close the kernel would keep the unread buffers.
-    if (idleLooks >= looksAtReader) socket.resetAndDestroy()
-  }
-  const timer = setInterval(look, Math.ceil(stuckMs / looksAtReader))
-  return () => clearInterval(timer)
 }
 
 /** An answer that is all there as one text, unless that is longer than a chunk. */

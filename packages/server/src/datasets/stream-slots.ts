@@ -13,8 +13,6 @@ export type StreamSlots = {
   take(applicationId: string, signal: AbortSignal): Release | Promise<Release>
   /** Slots in use, over all applications. */
   readonly taken: number
-  /** How long a reader may take nothing before it is disconnected. */
-  readonly stuckReaderMs: number
 }
 
 /** In this time dozens of short queries finish; waiting for long ones is not worthwhile. */
@@ -27,16 +25,10 @@ export type StreamSlotsOptions = {
   readonly perApplication: number
   /** The limit of an application that has fewer. */
   limitOf?(applicationId: string): number | undefined | Promise<number | undefined>
-  readonly stuckReaderMs: number
   readonly onQuery?: OnQuery
 }
 
-export function createStreamSlots({
-  perApplication,
-  limitOf,
-  stuckReaderMs,
-  onQuery,
-}: StreamSlotsOptions): StreamSlots {
+export function createStreamSlots({ perApplication, limitOf, onQuery }: StreamSlotsOptions): StreamSlots {
   const admission = createAdmission({ perOwner: perApplication, waitMs: patienceMs, refuse: atLimit })
   function take(applicationId: string, own: number | undefined, signal: AbortSignal): Release | Promise<Release> {
     const atMost = Math.min(own ?? perApplication, perApplication)
@@ -45,7 +37,6 @@ export function createStreamSlots({
     )
   }
   return {
-    stuckReaderMs,
     get taken() {
       return admission.taken
     },
