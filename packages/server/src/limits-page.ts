@@ -6,7 +6,8 @@ import { type CountedFor, type CountedIn, type Limit, limits } from './limits.ts
 const head = `# Limits
 
 Generated from \`packages/server/src/limits.ts\`: change it there. Whoever is over one of these limits gets its status and code, and in the
-body of the answer \`limit\`, the value, and \`limitName\`, the name below. With 429 and 503 \`Retry-After\` says when to try again.
+body of the answer \`limit\`, the value, and \`limitName\`, the name below. With 429 and 503 \`Retry-After\` says when to try again. Where
+nothing is refused, the column says what happens instead.
 \`GET /api/v1/config\` tells every key those that an operator may set.
 
 `
@@ -20,7 +21,12 @@ const tail = `
 the installation, and \`queriesAtOnce\` can only be lowered. The application reads its own; replicas know a change within a second.
 
 **Rates**: \`REQUESTS_PER_SECOND\` is a token bucket for each key, and for each user of a token. Twice the rate may come at once. Master keys
-have no limit. Without it, an application is bounded by what it does at once, not by how often it asks.
+have no limit. Without it, an application is bounded by what it does at once, not by how often it asks. Limits *per hour* and *per minute*
+begin to count with the first request and start anew when the time is over; they are counted in the database.
+
+**Connections**: whose a connection is, its last request tells, because a proxy sends those of many applications. From half of
+\`applicationConnections\` on, answers close their connection, so that idle ones do not take the places of requests. Streams and
+WebSockets hold theirs. Requests with a master key do not count.
 
 **Embedded database**: see [One process](deploy.md#one-process) for the limits of queries there.
 
