@@ -5,6 +5,7 @@ import { databaseOutage } from './cases/database-outage.ts'
 import { databaseFull, dataDirectoryFull } from './cases/disk-full.ts'
 import { hostileTenant } from './cases/hostile-tenant.ts'
 import { killOnEmbedded, killOnPostgres } from './cases/kill.ts'
+import { listeners } from './cases/listeners.ts'
 import { manyTenants } from './cases/many-tenants.ts'
 import { rollingReplicas, rollingWorkers } from './cases/rolling-restart.ts'
 import { idempotency, rateLimit, revocation } from './cases/shared-state.ts'
@@ -28,6 +29,7 @@ export const faults: readonly Fault[] = [
   rateLimit,
   idempotency,
   connections,
+  listeners,
   busOutage,
   serverClock,
   databaseClock,

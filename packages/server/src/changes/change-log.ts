@@ -24,6 +24,8 @@ export type LogPage = {
   readonly changes: readonly LoggedChange[]
   /** Up to here everything is read, also where nothing was found. */
   readonly position: Position
+  /** The oldest transaction that was still running. */
+  readonly horizon: bigint
   readonly isLast: boolean
 }
 
@@ -63,9 +65,9 @@ export async function readLog(
       ORDER BY xid, seq LIMIT ${pageSize}) AS l ON true`)
   const changes = rows.flatMap((row) => (row.xid === null ? [] : [changeOf(row, row.xid)]))
   const last = changes.at(-1)
-  if (last && changes.length === pageSize) return { changes, position: last.position, isLast: false }
-  const horizon = startOf(BigInt(rows[0]?.horizon ?? after.xid))
-  return { changes, position: horizon.xid < after.xid ? after : horizon, isLast: true }
+  const horizon = BigInt(rows[0]?.horizon ?? after.xid)
+  if (last && changes.length === pageSize) return { changes, horizon, position: last.position, isLast: false }
+  return { changes, horizon, position: horizon < after.xid ? after : startOf(horizon), isLast: true }
 }
 
 const changeOf = ({ seq, relation, operation, rowCount, keys, boxes }: LogRow, xid: string): LoggedChange => ({

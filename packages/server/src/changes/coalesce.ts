@@ -4,7 +4,7 @@ import { type Position, writeEventId } from './position.ts'
 
 /** The most keys in one event; more rows than that become several events. */
 const maxKeys = 1_000
-/** The trigger logs no more of one statement. */
+/** The most bytes of keys at a time, as many as the trigger logs of one statement: of the rest only the place is told. */
 const maxKeyBytes = 65_536
 /** More boxes than this become the one around them all. */
 const maxBoxes = 16
@@ -14,22 +14,38 @@ type Draft = {
   readonly operations: Set<Operation>
   rows: number | undefined
   readonly keys: Set<string> | undefined
-  keyBytes: number
   boxes: readonly Box[] | undefined
 }
 
-/** What is left out for callers who may not see every row of the table. */
+/** `isOpaque`: not every caller may see every row of the table, so that only the fact of a change is told. */
 export type Shown = { readonly era: string; readonly isOpaque: boolean }
 
-/** The frames of Server-Sent Events of the changes of one table, in order. */
-export function framesOf(changes: readonly LoggedChange[], { era, isOpaque }: Shown): string[] {
+export type Coalescer = {
+  add(change: LoggedChange): void
+  /** The frames of Server-Sent Events, in order. */
+  frames(): string[]
+}
+
+export function createCoalescer({ era, isOpaque }: Shown): Coalescer {
   const drafts: Draft[] = []
-  for (const change of isOpaque ? changes.map(withoutPlace) : changes) {
-    const last = drafts.at(-1)
-    if (last && canHold(last, change)) add(last, change)
-    else drafts.push(begin(change))
+  let keyBytes = 0
+  return {
+    add(given) {
+      keyBytes += lengthOf(given.keys)
+      const change = isOpaque ? withoutPlace(given) : keyBytes > maxKeyBytes ? { ...given, keys: undefined } : given
+      const last = drafts.at(-1)
+      if (last && canHold(last, change)) add(last, change)
+      else drafts.push(begin(change))
+    },
+    frames: () => drafts.map((draft) => frameOf('change', dataOf(draft), writeEventId(era, draft.position))),
   }
-  return drafts.map((draft) => frameOf('change', dataOf(draft), writeEventId(era, draft.position)))
+}
+
+/** The frames of some changes of one table. */
+export function framesOf(changes: readonly LoggedChange[], shown: Shown): string[] {
+  const coalescer = createCoalescer(shown)
+  for (const change of changes) coalescer.add(change)
+  return coalescer.frames()
 }
 
 /** JSON escapes line ends, so no text can end a frame or begin another. */
@@ -44,9 +60,9 @@ const withoutPlace = (change: LoggedChange): LoggedChange => ({
 })
 
 /** Changes with and without keys stay apart, because an event without keys says nothing of its rows. */
-function canHold({ keys, keyBytes }: Draft, change: LoggedChange): boolean {
+function canHold({ keys }: Draft, change: LoggedChange): boolean {
   if (!keys || !change.keys) return keys === undefined && change.keys === undefined
-  return keys.size + change.keys.length <= maxKeys && keyBytes + lengthOf(change.keys) <= maxKeyBytes
+  return keys.size + change.keys.length <= maxKeys
 }
 
 const lengthOf = (keys: readonly string[] = []): number => keys.reduce((sum, key) => sum + key.length, 0)
@@ -56,7 +72,6 @@ const begin = ({ position, operation, rowCount, keys, boxes }: LoggedChange): Dr
   operations: new Set([operation]),
   rows: rowCount,
   keys: keys && new Set(keys),
-  keyBytes: lengthOf(keys),
   boxes,
 })
 
@@ -65,7 +80,6 @@ function add(draft: Draft, { position, operation, rowCount, keys = [], boxes }: 
   draft.operations.add(operation)
   draft.rows = draft.rows === undefined || rowCount === undefined ? undefined : draft.rows + rowCount
   for (const key of keys) draft.keys?.add(key)
-  draft.keyBytes += lengthOf(keys)
   draft.boxes = draft.boxes && boxes && merged([...draft.boxes, ...boxes])
 }
 

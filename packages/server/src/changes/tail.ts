@@ -1,7 +1,7 @@
 // Reads the end of the change log for all topics of the process, and hands it to their subscribers.
 import type { Db } from '../db/db.ts'
 import { type LoggedChange, readLog } from './change-log.ts'
-import { framesOf } from './coalesce.ts'
+import { type Coalescer, createCoalescer } from './coalesce.ts'
 import { type Position, startOf, writeEventId } from './position.ts'
 import { broadcast, shownOf, type Topic } from './topic.ts'
 
@@ -24,11 +24,16 @@ export function createTail(db: Db): Tail {
     },
     async read(topics) {
       const byRelation = position ? topicsByRelation(topics) : new Map()
+      const coalescers = new Map<Topic, Coalescer>()
+      // Up to where the log was complete at first, or somebody who writes without a pause would be read for ever.
+      let horizon: bigint | undefined
       for (let isLast = false; !isLast; ) {
-        const page = await readLog(db, [...byRelation.keys()], position ?? startOf(0n))
-        deliver(page.changes, byRelation)
+        const page = await readLog(db, [...byRelation.keys()], position ?? startOf(0n), horizon)
+        for (const change of page.changes) addTo(coalescers, byRelation, change)
+        horizon ??= page.horizon
         ;({ position, isLast } = page)
       }
+      for (const [topic, { frames }] of coalescers) for (const frame of frames()) broadcast(topic, frame)
     },
     rewind() {
       position = undefined
@@ -44,16 +49,12 @@ function topicsByRelation(topics: Iterable<Topic>): ByRelation {
   return byRelation
 }
 
-function deliver(changes: readonly LoggedChange[], byRelation: ByRelation): void {
-  const byTopic = new Map<Topic, LoggedChange[]>()
-  for (const change of changes) {
-    for (const topic of byRelation.get(change.relation) ?? []) {
-      const own = byTopic.get(topic)
-      if (own) own.push(change)
-      else byTopic.set(topic, [change])
-    }
+function addTo(coalescers: Map<Topic, Coalescer>, byRelation: ByRelation, change: LoggedChange): void {
+  for (const topic of byRelation.get(change.relation) ?? []) {
+    const coalescer = coalescers.get(topic) ?? createCoalescer(shownOf(topic))
+    coalescers.set(topic, coalescer)
+    coalescer.add(change)
   }
-  for (const [topic, own] of byTopic) for (const frame of framesOf(own, shownOf(topic))) broadcast(topic, frame)
 }
 
 /** Whoever listens to a silent table gets a sign of life, with an id that is not older than the retention. */
