@@ -158,6 +158,36 @@ const hints: readonly Hint[] = [
     ],
   },
   {
+    operations: /^datasets\.(insertRows|row|changeRow|putRow|deleteRow|changeRows|deleteRows)$/,
+    record: places,
+    parameters: {
+      id: ['~datasets.own.0~', '~datasets.own.1~', '~datasets.foreign.0~'],
+      rowKey: ['1', '2', '3', '4', 'x', '-1'],
+      filter: ['{"id":7}', '{"name":"nobody"}', '{'],
+      expect: ['0', '1', '2'],
+      onConflict: ['ignore', 'update'],
+    },
+    bodies: [{ name: 'Written' }, { seen: '2026-01-01T00:00:00Z' }, { id: 30, name: 'New' }],
+  },
+  {
+    operations: /^datasets\.(addColumn|dropColumn)$/,
+    // Columns that others read stay.
+    parameters: { id: ['~datasets.own.0~', '~datasets.foreign.0~'], column: ['added', 'nmae'] },
+    bodies: [
+      {
+        name: 'added',
+        type: 'string',
+        dbType: undefined,
+        geometryType: undefined,
+        srid: undefined,
+        dimension: undefined,
+        primaryKey: undefined,
+        nullable: undefined,
+        default: undefined,
+      },
+    ],
+  },
+  {
     operations: /^datasets\.statistics$/,
     record: places,
     parameters: { name: [...Object.keys(places), 'nmae', 'a/b'], timeout: ['1', '30000', '300001'] },

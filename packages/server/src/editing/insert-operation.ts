@@ -60,7 +60,8 @@ export const insertOperation = operation({
   bodyLimit: maxBodyBytes,
   success: {
     status: 201,
-    description: 'The row, or the count and keys',
+    otherStatus: 200,
+    description: 'The row, or the count and keys; 200 where nothing was inserted',
     schema: Type.Union([rowSchema, countSchema]),
     headers: ['ETag', 'Location'],
   },

@@ -100,6 +100,7 @@ const patch = operation({
 
 const put = operation({
   ...written,
+  success: { ...written.success, otherStatus: 201 },
   id: 'datasets.putRow',
   method: 'PUT',
   summary: 'Insert or replace one row',

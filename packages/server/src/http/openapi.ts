@@ -159,17 +159,19 @@ function responsesOf(operation: DeclaredOperation, schemas: Json): Json {
   if (access !== 'public') statuses.add(401)
   if (path.includes('{')) statuses.add(404)
   if (body || multipart) statuses.add(413).add(415)
+  const succeeded = {
+    description: success.description,
+    ...(success.headers && { headers }),
+    ...(success.schema && {
+      content: {
+        [success.contentType ?? 'application/json']: { schema: reference(success.schema, schemas) },
+        ...Object.fromEntries((success.fileTypes ?? []).map((type) => [type, { schema: binary }])),
+      },
+    }),
+  }
   return {
-    [success.status]: {
-      description: success.description,
-      ...(success.headers && { headers }),
-      ...(success.schema && {
-        content: {
-          [success.contentType ?? 'application/json']: { schema: reference(success.schema, schemas) },
-          ...Object.fromEntries((success.fileTypes ?? []).map((type) => [type, { schema: binary }])),
-        },
-      }),
-    },
+    [success.status]: succeeded,
+    ...(success.otherStatus !== undefined && { [success.otherStatus]: succeeded }),
     ...(conditions(operation)[0]?.name === 'If-None-Match' && { 304: { description: 'Not changed since' } }),
     ...Object.fromEntries([...statuses].sort().map((status) => [status, otherResponse(status, ownFailure)])),
   }

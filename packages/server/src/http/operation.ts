@@ -114,6 +114,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   /** The successful answer. */
   success: {
     status: number
+    /** Another status that the same answer may have. */
+    otherStatus?: number
     description: string
     schema?: TSchema
     contentType?: string
