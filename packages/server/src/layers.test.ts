@@ -42,6 +42,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   editing: [...areaMayImport, 'databases', 'datasets', 'uploads'],
   ogc: [...areaMayImport, 'datasets', 'tiles'],
   changes: [...areaMayImport, 'jobs', 'databases', 'datasets'],
+  // Changes of datasets as messages to contact points.
+  bindings: [...areaMayImport, 'jobs', 'databases', 'datasets', 'changes', 'contactpoints'],
   backup: [...areaMayImport, 'databases'],
   // Readers run in a process that knows neither secrets nor the database.
   'uploads/readers': ['uploads', 'geometry'],

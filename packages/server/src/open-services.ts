@@ -12,6 +12,7 @@ import { fetchToolsInProcess } from './agents/in-process-tools.ts'
 import { createKnownAgents } from './agents/invoke-operations.ts'
 import { openAgents } from './agents/open-agents.ts'
 import { countAddress } from './auth/login-attempts.ts'
+import { createBindings } from './bindings/bindings.ts'
 import type { Bus } from './bus/bus.ts'
 import { openBus } from './bus/open-bus.ts'
 import type { Member } from './cluster/member.ts'
@@ -120,7 +121,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
   const onStatus = (id: string) => member?.tellUpload(id)
   const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, onStatus, onError })
-  const { close: closeSending, ...messages } = createMessages({ db, secrets, logger, config, egress, ...counting })
+  const { bindings, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
   const metrics = openMetrics(options, gaugesOf({ agents, slots: data.slots, tiling }), usage)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
   const upkeep = startUpkeep(options, authority, credentials.audit)
@@ -149,7 +150,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   return {
     services,
     authority,
-    work: () => jobs.start().then(uploading.start),
+    work: () => jobs.start().then(uploading.start).then(bindings.start),
     pause() {
       upkeep.pause()
       void data.changeFeed.close()
@@ -267,10 +268,11 @@ async function createMaps({ config, ...parts }: MapParts) {
   }
 }
 
-type MessageParts = Omit<ServiceOptions, 'about'> & { egress: Egress } & Pick<OpenUsage, 'onDelivered'>
+type MessageParts = Omit<ServiceOptions, 'about'> & { egress: Egress } & Pick<OpenUsage, 'onDelivered'> &
+  Pick<Services, 'sources' | 'slots'>
 
-/** Mail and messages to contact points: outbox rows that are sent in the background. */
-function createMessages({ db, secrets, logger, config, egress, onDelivered }: MessageParts) {
+/** Mail and messages to contact points, also of changes: outbox rows that are sent in the background. */
+function createMessages({ db, secrets, logger, config, egress, onDelivered, sources, slots }: MessageParts) {
   const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
   const sending = createSending({ db, onError, onDelivered })
   const register = sending.add
@@ -278,5 +280,6 @@ function createMessages({ db, secrets, logger, config, egress, onDelivered }: Me
   const perMinute = config.MESSAGES_PER_MINUTE
   const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register, perMinute })
   sending.start()
-  return { mailer, deliveries, close: sending.close }
+  const bindings = createBindings({ db, deliveries, sources, slots, onError })
+  return { mailer, deliveries, bindings, close: () => bindings.close().then(sending.close) }
 }

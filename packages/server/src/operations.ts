@@ -15,6 +15,7 @@ import { application } from './applications/application.ts'
 import { applicationOperations } from './applications/application-operations.ts'
 import { auditOperations } from './audit/audit-operations.ts'
 import { authOperations } from './auth/auth-operations.ts'
+import { bindingOperations } from './bindings/binding-operations.ts'
 import { changeOperations } from './changes/change-operations.ts'
 import { consoleOperations } from './console/console-operations.ts'
 import { contactPoint } from './contactpoints/contact-point.ts'
@@ -74,6 +75,7 @@ export const operations: readonly Operation<Services>[] = [
   ...workerOperations,
   ...historyOperations,
   ...contactPointOperations,
+  ...bindingOperations,
   ...outboxOperations,
   ...tileDriverOperations,
   ...tileSourceOperations,

@@ -71,6 +71,10 @@ type Point = { readonly id: string; readonly isEnabled: boolean }
 export type Deliveries = {
   /** Queues a message durably and returns the id of the delivery. */
   accept(point: Point, message: Message, idempotencyKey: string | undefined): Promise<string>
+  /** Queues a message in a transaction. To be announced after the commit. */
+  put(tx: Queryable, pointId: string, message: Message): Promise<string>
+  /** Saves the wait for the next poll. */
+  announce(): void
 }
 
 type Job = {
@@ -105,10 +109,15 @@ export function createDeliveries(options: DeliveriesOptions): Deliveries {
       announce()
       return id
     },
+    async put(tx, pointId, message) {
+      await refuseFlood({ db: tx, maxWaiting, perMinute }, pointId)
+      return demandPoint(await insertRow(tx, pointId, { message, hash: hashOf(message) }))
+    },
+    announce,
   }
 }
 
-type Flow = { readonly db: Db; readonly maxWaiting: number; readonly perMinute: number }
+type Flow = { readonly db: Queryable; readonly maxWaiting: number; readonly perMinute: number }
 
 async function insert(
   flow: Flow,
@@ -117,19 +126,31 @@ async function insert(
   key: string | undefined,
 ): Promise<string> {
   const { db } = flow
-  const hash = createHash('sha256').update(JSON.stringify(message)).digest('base64')
+  const hash = hashOf(message)
   const known = await findSame(db, pointId, key, hash)
   if (known) return known
   if (!isEnabled) throw new ApiError('conflict', 'The contact point is disabled. Set enabled to true first.')
   await refuseFlood(flow, pointId)
+  return demandPoint((await insertRow(db, pointId, { message, hash, key })) ?? (await findSame(db, pointId, key, hash)))
+}
+
+const hashOf = (message: Message): string => createHash('sha256').update(JSON.stringify(message)).digest('base64')
+
+type NewRow = { readonly message: Message; readonly hash: string; readonly key?: string | undefined }
+
+/** Undefined if the key is taken, or the contact point was deleted. */
+async function insertRow(db: Queryable, pointId: string, { message, hash, key }: NewRow): Promise<string | undefined> {
   const [row] = await db.query<{ id: string }>(sql`
     INSERT INTO svc.deliveries (id, contact_point_id, idempotency_key, message_hash, message, status)
     SELECT ${randomUUID()}::uuid, id, ${key ?? null}, ${hash}, ${json(message)}, 'pending'
     FROM svc.contactpoints WHERE id = ${pointId}::uuid FOR KEY SHARE
     ON CONFLICT (contact_point_id, idempotency_key) DO NOTHING RETURNING id`)
-  const id = row?.id ?? (await findSame(db, pointId, key, hash))
-  if (!id) throw new ApiError('not_found', 'There is no ContactPoint with this id.')
-  return id
+  return row?.id
+}
+
+function demandPoint(deliveryId: string | undefined): string {
+  if (deliveryId === undefined) throw new ApiError('not_found', 'There is no ContactPoint with this id.')
+  return deliveryId
 }
 
 /** Back-pressure: refuses messages when the queue of the application is full, and more than it may send within a minute. */

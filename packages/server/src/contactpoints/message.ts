@@ -14,6 +14,8 @@ export type Message = {
   readonly url?: string
   readonly data?: Readonly<Record<string, unknown>>
   readonly to?: readonly string[]
+  /** An event of the service itself, which only webhooks get, in place of all the others. */
+  readonly event?: { readonly type: string; readonly data: Readonly<Record<string, unknown>> }
 }
 
 const text = (description: string) => Type.String({ maxLength: 20_000, description })

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import Type from 'typebox'
 import { invalid } from '../../errors.ts'
 import type { Driver } from '../driver.ts'
+import type { Message } from '../message.ts'
 import { readUrl, urlSetting } from '../url-setting.ts'
 
 const secret = Type.String({
@@ -52,12 +53,8 @@ export const webhook: Driver = {
     if (reserved) throw invalid(`body/settings/headers/${reserved}`, 'must not be set: the service sets it itself')
   },
   render(message, { url, method = 'POST', secret, headers }, { id, acceptedAt, now }) {
-    const { title, message: text, severity, url: link, data } = message
-    const body = JSON.stringify({
-      type: 'contactpoint.message',
-      timestamp: acceptedAt.toISOString(),
-      data: { title, message: text, severity, url: link, data },
-    })
+    const { type, data } = message.event ?? messageEvent(message)
+    const body = JSON.stringify({ type, timestamp: acceptedAt.toISOString(), data })
     const timestamp = String(Math.floor(now.getTime() / 1000))
     const signatures = secretsOf(secret).map((text) => sign(text, `${id}.${timestamp}.${body}`))
     return {
@@ -75,6 +72,11 @@ export const webhook: Driver = {
     }
   },
 }
+
+const messageEvent = ({ title, message, severity, url, data }: Message) => ({
+  type: 'contactpoint.message',
+  data: { title, message, severity, url, data },
+})
 
 const sign = (secret: string, content: string): string =>
   `v1,${createHmac('sha256', keyOf(secret)).update(content).digest('base64')}`

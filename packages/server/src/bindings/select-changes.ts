@@ -1,0 +1,26 @@
+// Which of the logged changes a binding is about.
+import type { Box, LoggedChange } from '../changes/change-log.ts'
+import type { Binding } from './binding.ts'
+
+/** What may be said of a table with row security is only that something has changed. */
+export const withoutRows = (change: LoggedChange): LoggedChange => ({
+  ...change,
+  rowCount: undefined,
+  keys: undefined,
+  boxes: undefined,
+})
+
+/** By operation and box. What has no known place may be anywhere, what has no geometry is nowhere. */
+export function isSelected({ operation, boxes }: LoggedChange, { operations, bbox }: Binding): boolean {
+  if (!operations.includes(operation)) return false
+  return bbox === null || boxes === undefined || boxes.some((box) => meets(box, bbox))
+}
+
+function meets(
+  [west, south, east, north]: Box,
+  [left = 0, bottom = 0, right = 0, top = 0]: readonly number[],
+): boolean {
+  if (north < bottom || south > top) return false
+  // A box whose west is beyond its east goes over the antimeridian.
+  return left <= right ? west <= right && east >= left : west <= right || east >= left
+}
