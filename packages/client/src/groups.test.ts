@@ -73,6 +73,7 @@ test('contactPoints, their deliveries and the outbox', async () => {
   })
   assert.equal((await contactPoints.send(id, { message: 'High water' })).status, 'accepted')
   assert.equal((await contactPoints.deliveries(id)).length, 1)
+  assert.deepEqual(await contactPoints.bind(id, { bindings: [] }), await contactPoints.bindings(id))
   const { outbox } = server.client({}, server.app.master).server
   const [mail] = await outbox.list({ limit: 1 })
   assert.deepEqual(mail?.to, ['a@example.org'])

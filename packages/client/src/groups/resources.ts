@@ -9,6 +9,8 @@ import type {
   ApplicationCreate,
   ApplicationPatch,
   ApplicationUpdate,
+  ChangeBindings,
+  ChangeBindingsUpdate,
   ContactPoint,
   ContactPointCreate,
   ContactPointPatch,
@@ -86,4 +88,10 @@ export const contactPointsGroup = (send: Send) => ({
     send<AcceptedMessage>('POST', path`/api/v1/contactpoints/${id}/send`, params, { json: data }),
   deliveries: (id: string, params?: Params<PageParams>) =>
     send<Delivery[]>('GET', path`/api/v1/contactpoints/${id}/deliveries`, params),
+  /** The datasets whose changes are sent to a webhook. */
+  bindings: (id: string, params?: Params) =>
+    send<ChangeBindings>('GET', path`/api/v1/contactpoints/${id}/bindings`, params),
+  /** Replaces all bindings; those whose dataset stays go on where they are. */
+  bind: (id: string, data: ChangeBindingsUpdate, params?: Params) =>
+    send<ChangeBindings>('PUT', path`/api/v1/contactpoints/${id}/bindings`, params, { json: data }),
 })
