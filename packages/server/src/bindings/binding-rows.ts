@@ -19,16 +19,14 @@ export type ClaimedBinding = Lease &
     readonly isDue: boolean
     /** The last delivery was given up, so its changes were not told. */
     readonly hasFailed: boolean
-    /** It was given up long enough ago to try again though nothing changed since. */
-    readonly isOwed: boolean
   }
 
 /** How often a table is looked at though nothing was written: it may have been replaced. */
 const checkSeconds = 30
 /** A table is let go of when nobody has followed it for the retention of the log, an hour at least. */
 const renewSeconds = 600
-/** After a delivery that was given up. */
-const owedSeconds = 3600
+/** The pause after a delivery that was given up, so that a receiver that refuses everything costs little. */
+const failureSeconds = 600
 
 /** A row with its place in the log as the database has it. */
 type Placed<T> = Omit<T, 'position'> & { xid: string; seq: string }
@@ -49,8 +47,7 @@ export async function claimBinding(
   const [row] = await db.query<Row & Placed<Omit<ClaimedBinding, 'claim'>>>(sql`
     UPDATE svc.change_bindings b SET claim = ${claim}::uuid, claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
     FROM (
-      SELECT b.id, c.application_id, news.at AS news_at, coalesce(d.status = 'failed', false) AS has_failed,
-        coalesce(d.status = 'failed' AND d.next_at < clock_timestamp() - make_interval(secs => ${owedSeconds}), false) AS is_owed
+      SELECT b.id, c.application_id, news.at AS news_at, d.status IS NOT DISTINCT FROM 'failed' AS has_failed
       FROM svc.change_bindings b
       JOIN svc.contactpoints c ON c.id = b.contact_point_id AND c.enabled AND c.type = 'webhook'
       JOIN svc.datasets s ON s.id = b.dataset_id AND s.application_id = c.application_id
@@ -61,14 +58,15 @@ export async function claimBinding(
           WHERE l.relation = part AND (l.xid, l.seq) > (b.xid, b.seq) AND l.xid < pg_snapshot_xmin(pg_current_snapshot())
           ORDER BY l.xid, l.seq LIMIT 1) AS first) AS news
       WHERE d.status IS DISTINCT FROM 'pending' AND b.next_at <= clock_timestamp()
+        AND (d.status IS DISTINCT FROM 'failed' OR d.next_at < clock_timestamp() - make_interval(secs => ${failureSeconds}))
         AND (b.claimed_until IS NULL OR b.claimed_until < clock_timestamp())
         AND c.application_id <> ALL(${besides}::uuid[])
-        AND (b.check_at <= clock_timestamp() OR news.at <= clock_timestamp() - make_interval(secs => b.debounce_seconds))
+        AND (b.check_at <= clock_timestamp() OR d.status = 'failed' OR news.at <= clock_timestamp() - make_interval(secs => b.debounce_seconds))
       ORDER BY coalesce(news.at, b.check_at) LIMIT 1 FOR UPDATE OF b SKIP LOCKED) AS due
     WHERE b.id = due.id
     RETURNING b.id, due.application_id AS "applicationId", b.contact_point_id AS "contactPointId", ${definition}, ${position},
       b.followed_at > clock_timestamp() - make_interval(secs => ${renewSeconds}) AS "isFollowed",
-      due.has_failed AS "hasFailed", due.is_owed AS "isOwed",
+      due.has_failed AS "hasFailed",
       coalesce(due.news_at <= clock_timestamp() - make_interval(secs => b.debounce_seconds), false) AS "isDue"`)
   return row && { ...row, position: positionOf(row), claim }
 }
@@ -98,7 +96,7 @@ export async function moveBinding(tx: Queryable, { id, claim }: Lease, told: Tol
   const { state, position: at, isRenewed, problem, pauseSeconds } = told
   const rows = await tx.query(sql`
     UPDATE svc.change_bindings SET era = ${state.era}, xid = ${at.xid.toString()}::xid8, seq = ${at.seq.toString()}::int8,
-      relations = ${state.relations}::oid[], problem = ${problem}, claim = NULL, claimed_until = NULL,
+      relations = ${state.relations}::oid[], problem = left(${problem}, 1000), claim = NULL, claimed_until = NULL,
       followed_at = CASE WHEN ${isRenewed} THEN clock_timestamp() ELSE followed_at END,
       next_at = clock_timestamp() + make_interval(secs => ${pauseSeconds}),
       check_at = clock_timestamp() + make_interval(secs => ${checkSeconds})
@@ -118,7 +116,7 @@ export async function noteDelivery(tx: Queryable, { id }: Lease, deliveryId: str
 /** Ends a lease without having moved on. */
 export async function postponeBinding(db: Db, { id, claim }: Lease, seconds: number, problem?: string): Promise<void> {
   await db.query(sql`
-    UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL, problem = coalesce(${problem ?? null}, problem),
+    UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL, problem = coalesce(left(${problem ?? null}, 1000), problem),
       next_at = clock_timestamp() + make_interval(secs => ${seconds})
     WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
 }

@@ -67,13 +67,13 @@ async function outcomeOf(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const { db } = means
-  const { isDue, hasFailed, isOwed, datasetId } = claimed
+  const { isDue, hasFailed, datasetId } = claimed
   const reset = async (reason: string): Promise<Outcome> => {
     const position = await endOfLog(db)
     return { position, isLast: true, message: resetMessage(datasetId, state.era, position, reason) }
   }
   if (state.era !== claimed.era) return reset('The table was replaced, or its columns have changed.')
-  if (hasFailed && (isDue || isOwed)) return reset('The delivery before this one failed.')
+  if (hasFailed) return reset('The delivery before this one failed.')
   const reading = isDue
     ? await readBatch(means, { claimed, dataset, state }, signal)
     : await unreadEnd(db, claimed, state)
