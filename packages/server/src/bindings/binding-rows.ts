@@ -55,7 +55,7 @@ export async function claimBinding(
       CROSS JOIN LATERAL (
         SELECT min(first.at) AS at FROM unnest(b.relations) AS part CROSS JOIN LATERAL (
           SELECT l.at FROM svc.change_log l
-          WHERE l.relation = part AND (l.xid, l.seq) > (b.xid, b.seq) AND l.xid < pg_snapshot_xmin(pg_current_snapshot())
+          WHERE l.relation = part AND (l.xid, l.seq) > (b.xid, b.seq) AND l.xid < (SELECT pg_snapshot_xmin(pg_current_snapshot()))
           ORDER BY l.xid, l.seq LIMIT 1) AS first) AS news
       WHERE d.status IS DISTINCT FROM 'pending' AND b.next_at <= clock_timestamp()
         AND (d.status IS DISTINCT FROM 'failed' OR d.next_at < clock_timestamp() - make_interval(secs => ${failureSeconds}))
