@@ -368,6 +368,44 @@ export interface ContactPoint {
   application?: Application | null
 }
 
+export interface ChangeBindings {
+  bindings: {
+    /** Of the application of the contact point */
+    datasetId: string
+    /** Only what these did; all by default */
+    operations: ("insert" | "update" | "delete" | "truncate")[]
+    /** Only rows that match, in the grammar of `filter` in queries, as they are when the delivery is made. Deletions pass, and so do changes whose keys are not known. Needs a primary key of one column of type integer, string or uuid */
+    filter: JsonObject | null
+    /** West, south, east, north: only statements that wrote in this box, or whose place is not known */
+    bbox: [number, number, number, number] | null
+    /** Gathers the changes of so many seconds, from the first one on, into one delivery; 0 by default */
+    debounceSeconds: number
+    /** Up to this event of the change feed the contact point was told. Read-only */
+    lastEventId: string
+    /** Why changes are not told, or not filtered. Read-only: what is written is ignored */
+    problem: string | null
+  }[]
+}
+
+export interface ChangeBindingsUpdate {
+  bindings: {
+    /** Of the application of the contact point */
+    datasetId: string
+    /** Only what these did; all by default */
+    operations?: ("insert" | "update" | "delete" | "truncate")[]
+    /** Only rows that match, in the grammar of `filter` in queries, as they are when the delivery is made. Deletions pass, and so do changes whose keys are not known. Needs a primary key of one column of type integer, string or uuid */
+    filter?: JsonObject | null
+    /** West, south, east, north: only statements that wrote in this box, or whose place is not known */
+    bbox?: [number, number, number, number] | null
+    /** Gathers the changes of so many seconds, from the first one on, into one delivery; 0 by default */
+    debounceSeconds?: number
+    /** Up to this event of the change feed the contact point was told. Read-only */
+    lastEventId?: string
+    /** Why changes are not told, or not filtered. Read-only: what is written is ignored */
+    problem?: string | null
+  }[]
+}
+
 export interface TileSource {
   /** Resource ID */
   id: string

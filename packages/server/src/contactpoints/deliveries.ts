@@ -174,7 +174,12 @@ async function refuseFlood({ db, maxWaiting, perMinute }: Flow, pointId: string)
 }
 
 /** The delivery that an equal request made before. */
-async function findSame(db: Queryable, pointId: string, key: string | undefined, hash: string): Promise<string | undefined> {
+async function findSame(
+  db: Queryable,
+  pointId: string,
+  key: string | undefined,
+  hash: string,
+): Promise<string | undefined> {
   if (key === undefined) return undefined
   const [row] = await db.query<{ id: string; message_hash: string }>(sql`
     SELECT id, message_hash FROM svc.deliveries
