@@ -4,13 +4,33 @@ import { keyHeaders } from '../access/credentials.ts'
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const
 
 const exposedHeaders = [
-  ...['Content-Crs', 'Content-Disposition', 'ETag', 'Link', 'Location', 'Mcp-Session-Id', 'OGC-NumberMatched'],
+  ...[
+    'Accept-Patch',
+    'Accept-Post',
+    'Allow',
+    'Content-Crs',
+    'Content-Disposition',
+    'ETag',
+    'Link',
+    'Location',
+    'Mcp-Session-Id',
+    'OGC-NumberMatched',
+  ],
   ...['OGC-NumberReturned', 'RateLimit', 'Retry-After'],
   ...['WWW-Authenticate', 'X-Invocation-Id', 'X-Request-Id', 'X-Tile-Features', 'X-Total-Count'],
 ]
 const allowedHeaders = [
   ...keyHeaders,
-  ...['Accept', 'Authentication', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
+  ...[
+    'Accept',
+    'Authentication',
+    'Authorization',
+    'Content-Crs',
+    'Content-Type',
+    'Idempotency-Key',
+    'If-Match',
+    'If-None-Match',
+  ],
   ...['Last-Event-ID', 'Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id', 'Prefer', 'Range'],
   ...['Traceparent', 'Tracestate', 'X-Application-Id', 'X-Request-Id'],
 ]

@@ -7,7 +7,7 @@ import type { Trail } from '../access/audit-trail.ts'
 import type { ReadToolToken } from '../access/authenticate.ts'
 import type { QueryTree } from './query-string.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
 
 /** Path and query parameters of a request, before its body is read. */
 export type Address = { params: Readonly<Record<string, string>>; query: QueryTree }

@@ -15,7 +15,7 @@ import { report } from '../events.ts'
 import { limits, overLimit } from '../limits.ts'
 import type { AuditLog } from './audit-log.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
-import { createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
+import { type CommonHeaders, createCommonHeaders, methods, preflightHeaders } from './common-headers.ts'
 import { answerImmediately } from './immediate-answers.ts'
 import { parseJsonBody } from './json-body.ts'
 import { admission, callerOf, mount, type RouteConfig, releaseSignal, routeOf } from './mount.ts'
@@ -57,6 +57,7 @@ export async function createServer<S>(
   const noteAnswer = answerNoter(logger, countAnswer)
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     sendProblem(request, reply.headers(commonHeaders(request)), error)
+  const answerPreflight = preflightAnswerer(commonHeaders)
   const app = Fastify({
     loggerInstance: logger,
     // One line per request, written below.
@@ -86,11 +87,13 @@ export async function createServer<S>(
   app.setErrorHandler(refuse)
   app.setNotFoundHandler((request, reply) => refuse(nothingHere(), request, reply))
   // Hooks with a callback: one that returned a promise would cost every request a turn of the event loop.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     ignoreTypeOfNothing(request.raw)
     setDeadline(request.raw, (socket) => answerUnreadable(tooLate(), socket))
     // For unknown paths the body is not read.
-    done(urlFault(request.raw.url ?? '') ?? headerFault(request.raw) ?? (request.is404 ? nothingHere() : undefined))
+    const fault = urlFault(request.raw.url ?? '') ?? headerFault(request.raw) ?? (request.is404 && nothingHere())
+    if (fault || !isPreflight(request)) return done(fault || undefined)
+    void answerPreflight(request, reply)
   })
   app.addHook('onResponse', (request, reply, done) => {
     const { id: requestId, method, url, raw, routeOptions } = request
@@ -102,10 +105,7 @@ export async function createServer<S>(
     noteAnswer(operation, line, { seconds: reply.elapsedTime / 1000, raw, caller: callerOf(request) })
     done()
   })
-  app.options('*', (request, reply) => {
-    reply.headers(commonHeaders(request)).header('x-request-id', request.id)
-    return reply.code(204).headers(preflightHeaders).send()
-  })
+  app.options('*', answerPreflight)
   app.decorateRequest(admission, null)
   for (const operation of operations) mount(app, operation, { authority, services, commonHeaders, audit })
   refuseOtherMethods(app, operations)
@@ -137,6 +137,17 @@ const answerNoter =
 
 const nothingHere = (): ApiError =>
   new ApiError('not_found', 'There is nothing at this address. /api/docs lists all operations.')
+
+const preflightAnswerer =
+  (commonHeaders: CommonHeaders) =>
+  (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    reply.headers(commonHeaders(request)).header('x-request-id', request.id)
+    return reply.code(204).headers(preflightHeaders).send()
+  }
+
+/** A browser asks before it sends a request of another origin, and sends no key with that, also where OPTIONS is an operation. */
+const isPreflight = ({ method, headers }: FastifyRequest): boolean =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 
 /** A body that is not sent emits no event, so no parser may wait for its end. */
 function ignoreTypeOfNothing({ headers, readableEnded }: IncomingMessage): void {
@@ -198,7 +209,7 @@ function headerFault({ rawHeaders }: IncomingMessage): ApiError | undefined {
 function refuseOtherMethods(app: FastifyInstance, operations: readonly DeclaredOperation[]): void {
   for (const [url, group] of Map.groupBy(operations, routeOf)) {
     const known: string[] = group.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
-    const allow = [...known, 'OPTIONS'].join(', ')
+    const allow = [...new Set([...known, 'OPTIONS'])].join(', ')
     app.route({
       method: methods.filter((method) => !known.includes(method)),
       url,
