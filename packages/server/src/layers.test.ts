@@ -40,7 +40,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles'],
   editing: [...areaMayImport, 'databases', 'datasets', 'uploads'],
-  ogc: [...areaMayImport, 'datasets', 'tiles'],
+  ogc: [...areaMayImport, 'datasets', 'tiles', 'editing'],
   changes: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   // Changes of datasets as messages to contact points.
   bindings: [...areaMayImport, 'jobs', 'databases', 'datasets', 'changes', 'contactpoints'],

@@ -7,12 +7,11 @@ import { show } from '../query/fault.ts'
 import { canonicalText, isScalarType } from '../query/value.ts'
 import type { EditColumn } from './edit-table.ts'
 import { withDigits } from './exact-number.ts'
-import { geometryText } from './geometry-column.ts'
+import { type GeometryOptions, geometryText } from './geometry-column.ts'
 
-export type CellOptions = {
+export type CellOptions = GeometryOptions & {
   /** The value is a text, also where JSON or a list is meant. */
   readonly isText: boolean
-  readonly repair: boolean
 }
 
 /** The text, or null. Throws a 400 that names the place. */
@@ -21,7 +20,7 @@ export function cellText(column: EditColumn, value: unknown, path: string, optio
     if (column.isNotNull) throw invalid(path, 'must not be null')
     return null
   }
-  if (column.geometry) return geometryText(value, column.geometry, path, options.repair)
+  if (column.geometry) return geometryText(value, column.geometry, path, options)
   return textOf(column, value, path, options.isText)
 }
 

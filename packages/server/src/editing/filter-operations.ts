@@ -13,7 +13,7 @@ import { column } from '../query/postgres-sql.ts'
 import { beginEdit, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
 import { readOneRow } from './given-rows.ts'
 import { repairParameter } from './insert-operation.ts'
-import { prepareChanges } from './row-operations.ts'
+import { prepareChanges } from './row-writes.ts'
 import { deleteSql, updateSql } from './write-rows.ts'
 
 const selection = {
@@ -54,7 +54,7 @@ const patch = operation({
     const given = readOneRow(context.request.body, edit.table)
     const key = given.cells.find(({ name }) => edit.table.key.some((one) => one.name === name))
     if (key) throw invalid(key.path, 'is part of the key, which cannot be changed')
-    const changes = await prepareChanges(context, edit, given, repair)
+    const changes = await prepareChanges(context, edit, given, { repair })
     const columns = [...changes.cells.keys()].map(({ name }) => name)
     const statement = updateSql(edit.table, changes, condition, { repair, returning: raw('1') })
     return writeMatching(context, edit, { condition, expect, statement, columns })

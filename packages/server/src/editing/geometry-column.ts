@@ -39,10 +39,27 @@ export function geometryColumnOf(dbType: string, attribute: Attribute | undefine
   }
 }
 
-/** Hexadecimal EWKB in 4326. `repair` also adds or drops heights. Throws a 400 that names the place. */
-export function geometryText(value: unknown, column: GeometryColumn, path: string, repair: boolean): string {
-  const geometry = typeof value === 'string' ? wktGeometry(value, path) : plainGeometry(value)
-  readGeometry(geometry, path)
+/** The reference system of given geometries. `swapsAxes`: positions are written with y first. */
+export type GivenCrs = { readonly srid: number; readonly swapsAxes: boolean; readonly isInDegrees: boolean }
+
+const longitudeLatitude: GivenCrs = { srid: wgs84, swapsAxes: false, isInDegrees: true }
+
+/** No projection has larger coordinates, and PROJ wraps what is beyond around the earth. */
+const mostMetres = 1e9
+
+export type GeometryOptions = {
+  /** Also adds or drops heights. */
+  readonly repair: boolean
+  /** Longitude and latitude by default. */
+  readonly crs?: GivenCrs | undefined
+}
+
+/** Hexadecimal EWKB in the system that it is given in. Throws a 400 that names the place. */
+export function geometryText(value: unknown, column: GeometryColumn, path: string, options: GeometryOptions): string {
+  const { repair, crs = longitudeLatitude } = options
+  const written = typeof value === 'string' ? wktGeometry(value, path) : plainGeometry(value)
+  readGeometry(written, path)
+  const geometry = crs.swapsAxes ? swapped(written) : written
   const { kind, height, hasMeasure } = column
   if (hasMeasure) throw invalid(path, 'is of a type with measures (M), which cannot be written here')
   if (!fits(geometry.type, kind)) throw invalid(path, `must be a ${kind}, not a ${geometry.type}`)
@@ -52,9 +69,11 @@ export function geometryText(value: unknown, column: GeometryColumn, path: strin
   if (!repair && !isHigh && height === 'required')
     throw invalid(path, 'must have positions of three numbers: the column has heights. repair=true adds 0')
   const hasZ = height === 'any' ? isHigh : height === 'required'
-  const writer = createGeometryWriter({ srid: wgs84, hasZ, isMulti: kind.startsWith('Multi') })
+  const writer = createGeometryWriter({ srid: crs.srid, hasZ, isMulti: kind.startsWith('Multi') })
   if (!writeGeometry(writer, geometry)) throw invalid(path, 'must be a geometry')
-  checkDegrees(writer.box, path)
+  if (crs.isInDegrees) checkDegrees(writer.box, path)
+  else if (writer.box.some((side) => Math.abs(side) > mostMetres))
+    throw invalid(path, `must have coordinates from -${mostMetres} to ${mostMetres}`)
   return writer.bytes.toString('hex', 0, writer.length)
 }
 
@@ -67,6 +86,19 @@ function wktGeometry(text: string, path: string): LooseGeometry {
 
 /** Coordinates with more digits than a double has are rounded; other values keep them as raw JSON. */
 const plainGeometry = (value: unknown): LooseGeometry => JSON.parse(JSON.stringify(value) ?? 'null')
+
+/** `[y, x]` → `[x, y]` in every position. */
+const swapped = ({ type, coordinates, geometries }: LooseGeometry): LooseGeometry =>
+  Array.isArray(geometries)
+    ? { type, geometries: geometries.map(swapped) }
+    : { type, coordinates: swappedPositions(coordinates) }
+
+function swappedPositions(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  if (typeof value[0] !== 'number') return value.map(swappedPositions)
+  const [y, x, ...rest] = value
+  return [x, y, ...rest]
+}
 
 const fits = (type: string, kind: string): boolean => kind === 'Geometry' || kind === type || kind === `Multi${type}`
 
@@ -90,8 +122,9 @@ export function geometrySql(text: Sql, column: GeometryColumn, repair: boolean):
   const { srid, isUnlocated, isGeography } = column
   const given = sql`(${text})::geometry`
   const value = repair ? repaired(given, column.kind) : given
-  if (isGeography) return sql`(${value})::geography`
-  const moved = srid === 0 || srid === wgs84 ? value : sql`ST_Transform(${value}, ${raw(String(Math.trunc(srid)))})`
+  // A value that is there already comes back as it is.
+  const moved = sql`ST_Transform(${value}, ${raw(String(Math.trunc(srid || wgs84)))})`
+  if (isGeography) return sql`(${moved})::geography`
   return isUnlocated ? sql`ST_SetSRID(${moved}, 0)` : moved
 }
 

@@ -38,14 +38,20 @@ export function readBody(text: unknown, contentType: string | undefined, table: 
   if (/^text\/csv/i.test(contentType ?? '')) return many(csvRows(text))
   const parts = splitJson(text)
   if (!('one' in parts)) return many(jsonRows(parts.many, parts.path, table))
-  const row = readOne(parts.one, 'body', table)
-  return { isOne: true, isFeature: row.isFeature, rows: once(row) }
+  return bodyOf(readOne(parts.one, 'body', table))
 }
 
+export const bodyOf = (row: GivenRow): GivenBody => ({ isOne: true, isFeature: row.isFeature, rows: once(row) })
+
 /** The one row of a body that must be one. */
-export function readOneRow(text: unknown, table: Names): GivenRow {
+export const readOneRow = (text: unknown, table: Names): GivenRow => readOne(given(text), 'body', table)
+
+/** The one object of a body that must be one. */
+export const readObject = (text: unknown): object => objectOf(given(text), 'body')
+
+function given(text: unknown): string {
   if (typeof text !== 'string' || text === '') throw invalid('body', 'is required, as JSON')
-  return readOne(text, 'body', table)
+  return text
 }
 
 const many = (rows: Iterable<GivenRow> | AsyncIterable<GivenRow>): GivenBody => ({
@@ -74,12 +80,15 @@ function* jsonRows(texts: Iterable<string>, root: string, table: Names): Generat
 }
 
 function readOne(text: string, path: string, table: Names): GivenRow {
+  const value = objectOf(text, path)
+  return isFeature(value, table) ? featureRow(value, path, table) : plainRow(value, path)
+}
+
+function objectOf(text: string, path: string): object {
   const value = parseExact(text, path)
   inspectColumns(value, path)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid(path, 'must be a row, such as {"name": "Oslo"}, or a GeoJSON feature')
-  }
-  return isFeature(value, table) ? featureRow(value, path, table) : plainRow(value, path)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw invalid(path, 'must be a row, such as {"name": "Oslo"}, or a GeoJSON feature')
 }
 
 /** Numbers that a double would round stay as they are written, as raw JSON. */
@@ -91,7 +100,7 @@ function parseExact(text: string, path: string): unknown {
   }
 }
 
-type Feature = { readonly id?: unknown; readonly geometry?: unknown; readonly properties?: unknown }
+export type Feature = { readonly id?: unknown; readonly geometry?: unknown; readonly properties?: unknown }
 
 /** A table may have a column called type. */
 const isFeature = (value: object, { columns }: Names): value is Feature =>
@@ -108,7 +117,7 @@ const cellsOf = (row: object, path: string): GivenCell[] =>
   Object.entries(row).map(([name, value]) => ({ name, value, path: `${path}/${name.slice(0, 100)}` }))
 
 /** The id of a feature is the key, and its geometry the first geometry of the row. */
-function featureRow({ id, geometry, properties }: Feature, path: string, { columns, key }: Names): GivenRow {
+export function featureRow({ id, geometry, properties }: Feature, path: string, { columns, key }: Names): GivenRow {
   if (typeof (properties ?? {}) !== 'object' || Array.isArray(properties))
     throw invalid(`${path}/properties`, 'must be an object')
   const cells = cellsOf(properties ?? {}, `${path}/properties`)

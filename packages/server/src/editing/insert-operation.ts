@@ -11,12 +11,13 @@ import type { Answer } from '../http/operation.ts'
 import { quotaExceeded } from '../uploads/arriving-uploads.ts'
 import type { EditTable } from './edit-table.ts'
 import { beginEdit, type Edit, type EditContext, mayQuery, operation, writeInTransaction } from './editing.ts'
+import type { GeometryOptions } from './geometry-column.ts'
 import { type GivenBody, maxBodyBytes, readBody } from './given-rows.ts'
 import { checkValidity, keyText, type PreparedRow, prepareNewRows, startPreparing } from './prepare-rows.ts'
 import { rowAnswer } from './row-answer.ts'
 import { keyAddress, keyWriter, rowShape } from './row-shape.ts'
 import { isDuplicateKey } from './write-errors.ts'
-import { aheadOfSequence, type ConflictRule, conflictRules, insertRows } from './write-rows.ts'
+import { aheadOfSequence, type ConflictRule, conflictRules, type InsertOptions, insertRows } from './write-rows.ts'
 
 export const repairParameter = Type.Optional(
   Type.Boolean({ description: 'Makes geometries valid that are not, and adds or drops heights as the column needs' }),
@@ -72,31 +73,44 @@ export const insertOperation = operation({
 type Asked = { readonly onConflict?: ConflictRule; readonly repair?: boolean }
 
 async function insert(context: EditContext, id: string, { onConflict, repair = false }: Asked): Promise<Answer> {
-  const { request, services, signal } = context
-  const edit = await beginEdit(services, context.scope, id)
-  const { dataset, table } = edit
+  const { request } = context
+  const edit = await beginEdit(context.services, context.scope, id)
+  const { table } = edit
   if (onConflict === 'update' && table.key.length === 0)
     throw new ApiError(
       'conflict',
       'The table has no primary key, so onConflict=update cannot tell which row to change.',
     )
   const body = readBody(request.body, request.headers['content-type'], table)
+  const shown = shownOf(context, edit, body)
+  return shown.answer(await insertBody(context, edit, body, { onConflict, repair, returning: shown.returning }))
+}
+
+/** Inserts the rows of a body, and answers what is returned of each. */
+export async function insertBody(
+  context: EditContext,
+  edit: Edit,
+  body: GivenBody,
+  { crs, ...inserting }: InsertOptions & Pick<GeometryOptions, 'crs'>,
+): Promise<Row[]> {
+  const { services, signal } = context
+  const { dataset, table } = edit
+  const { repair } = inserting
   const keyToFill = await keyWithoutDefault(services, dataset, table)
   const preparing = startPreparing()
-  const options = { repair, filled: new Set(keyToFill === undefined ? [] : [keyToFill]) }
+  const options = { repair, crs, filled: new Set(keyToFill === undefined ? [] : [keyToFill]) }
   const rows = await prepareNewRows(body, table, options, preparing)
   await checkValidity(await table.connect(), preparing, { timeoutMs: timeoutOf(undefined), signal })
-  const shown = shownOf(context, edit, body)
   const quota = table.isOwn ? await services.uploading.storage.measure(services.db, dataset.applicationId) : undefined
   const { made } = await writeInTransaction(context, edit, async (tx) => {
     const filled = await fillKey(tx, table, keyToFill, rows)
     const advance = await aheadOfSequence(tx, filled, rows)
-    const made = await insertRows(tx, table, rows, { onConflict, repair, returning: shown.returning }, signal)
+    const made = await insertRows(tx, table, rows, inserting, signal)
     await advance()
     if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
     return { made, count: made.length, columns: columnsOf(rows) }
   }).catch((error) => nameDuplicates(edit, rows, error))
-  return shown.answer(made)
+  return made
 }
 
 const columnsOf = (rows: readonly PreparedRow[]): string[] => [

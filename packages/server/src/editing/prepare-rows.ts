@@ -5,13 +5,12 @@ import { unknownName } from '../nearest-name.ts'
 import type { Connection } from '../query/connection.ts'
 import { cellText } from './cell-text.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
-import { faultsOf, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
+import { faultsOf, type GeometryOptions, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
 import type { GivenBody, GivenCell, GivenRow } from './given-rows.ts'
 
 export type PreparedRow = { readonly path: string; readonly cells: ReadonlyMap<EditColumn, string | null> }
 
-export type PrepareOptions = {
-  readonly repair: boolean
+export type PrepareOptions = GeometryOptions & {
   /** Columns that get a value though the row has none. */
   readonly filled?: ReadonlySet<string>
 }
@@ -66,7 +65,7 @@ export function prepareNewRow(
 export function prepareCells(
   { path, cells, isText }: GivenRow,
   { columns }: Pick<EditTable, 'columns'>,
-  { repair }: PrepareOptions,
+  { repair, crs }: PrepareOptions,
   { faults, geometries }: Preparing,
 ): PreparedRow {
   const prepared = new Map<EditColumn, string | null>()
@@ -78,7 +77,7 @@ export function prepareCells(
       continue
     }
     try {
-      const text = cellText(column, cell.value, cell.path, { isText, repair })
+      const text = cellText(column, cell.value, cell.path, { isText, repair, crs })
       prepared.set(column, text)
       if (column.geometry && text !== null && !repair) geometries.push({ text, path: cell.path })
     } catch (error) {

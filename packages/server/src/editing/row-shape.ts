@@ -10,12 +10,16 @@ import type { Cell } from '../formats/cell.ts'
 import { featureWriter } from '../formats/geojson.ts'
 import { jsonWriter, objectWriter } from '../formats/json.ts'
 import type { Attribute } from '../query/attribute.ts'
+import type { Shape } from '../query/dialect.ts'
 import { filterSql } from '../query/filter-sql.ts'
 import { applyOperator } from '../query/operator.ts'
+import type { Column } from '../query/plan.ts'
 import { column } from '../query/postgres-sql.ts'
 
 /** A row that was read: its answer, its ETag and its key as it stands in an address. */
 export type ShownRow = { readonly text: string; readonly etag: string; readonly key: string }
+
+export type AttributeColumn = Column & { readonly attribute: Attribute }
 
 export type RowShape = {
   /** What RETURNING or SELECT lists, of a table with the alias `q`. */
@@ -23,7 +27,7 @@ export type RowShape = {
   read(row: Row): ShownRow
 }
 
-const shape = { geometry: 'geojson', srid: 4326 } as const
+const usualShape: Shape = { geometry: 'geojson', srid: 4326 }
 
 /**
  * Equal for equal contents, whoever computes it: sessions print values alike (`db/postgres-client.ts`). Not xmin, which is another
@@ -35,25 +39,42 @@ export const etagSql: Sql = raw('md5((q.*)::text)')
 export function rowShape(dataset: Dataset, isFeature: boolean): RowShape {
   const attributes = [...attributesOf(dataset).values()]
   const columns = attributes.map((attribute) => ({ name: attribute.name, attribute, type: attribute.type }))
-  const readings = columns.map((one) => (one.type === 'boolean' ? undefined : postgresDialect.reading(one, shape)))
-  const shown = columns.map((one, index) => {
-    const value = postgresDialect.transferSql(one, column(one.attribute), shape)
-    return sql`${asText(value, one.attribute)} AS ${raw(`c${index}`)}`
-  })
+  const tagged = taggedColumns(columns, usualShape)
   const key = keyOf(dataset)
   const write = isFeature
     ? featureWriter(columns, key.length === 1 ? key[0]?.name : undefined, () => true)
     : objectWriter(columns)
   return {
-    columns: joinSql([sql`${etagSql} AS etag`, ...shown], ', '),
+    columns: tagged.columns,
     read(row) {
-      const cells = columns.map((_, index): Cell => {
+      const { cells, etag } = tagged.read(row)
+      const keyCells = key.map((part) => cells[attributes.indexOf(part)] ?? '')
+      return { text: write(cells), etag, key: keyAddress(keyCells) }
+    },
+  }
+}
+
+export type TaggedColumns = {
+  readonly columns: Sql
+  read(row: Row): { readonly etag: string; readonly cells: Cell[] }
+}
+
+/** The ETag, and these attributes in a form. */
+export function taggedColumns(columns: readonly AttributeColumn[], shape: Shape): TaggedColumns {
+  const readings = columns.map((one) => (one.type === 'boolean' ? undefined : postgresDialect.reading(one, shape)))
+  const shown = columns.map((one, index) => {
+    const value = postgresDialect.transferSql(one, column(one.attribute), shape)
+    return sql`${asText(value, one.attribute)} AS ${raw(`c${index}`)}`
+  })
+  return {
+    columns: joinSql([sql`${etagSql} AS etag`, ...shown], ', '),
+    read: (row) => ({
+      etag: `"${row.etag}"`,
+      cells: columns.map((_, index): Cell => {
         const text = row[`c${index}`] as Cell
         return text === null ? null : (readings[index]?.(text) ?? text)
-      })
-      const keyCells = key.map((part) => cells[attributes.indexOf(part)] ?? '')
-      return { text: write(cells), etag: `"${row.etag}"`, key: keyAddress(keyCells) }
-    },
+      }),
+    }),
   }
 }
 

@@ -1,7 +1,8 @@
 // The OpenAPI document of /ogc: version 3.0, because the clients of these standards read no later one.
+import type { TSchema } from 'typebox'
 import { keyHeaders, keyParameter } from '../access/credentials.ts'
 import type { DeclaredOperation } from '../http/operation.ts'
-import { parameters, pathParameters } from './api-parameters.ts'
+import { headerParameters, parameters, pathParameters } from './api-parameters.ts'
 import { mediaTypes } from './links.ts'
 
 type Json = Record<string, unknown>
@@ -20,9 +21,9 @@ export function apiDocument(operations: readonly DeclaredOperation[], url: strin
     },
     servers: [{ url }],
     tags: [{ name: 'ogc', description: 'Features and tiles by the standards of OGC API' }],
-    paths: Object.fromEntries(operations.map((operation) => [pathOf(operation), { get: describe(operation) }])),
+    paths: pathsOf(operations),
     components: {
-      parameters: { ...parameters, ...pathParameters },
+      parameters: { ...parameters, ...pathParameters, ...headerParameters },
       responses: {
         Problem: {
           description: 'An error',
@@ -39,6 +40,16 @@ export function apiDocument(operations: readonly DeclaredOperation[], url: strin
   }
 }
 
+function pathsOf(operations: readonly DeclaredOperation[]): Json {
+  const entries = Map.groupBy(operations, pathOf).entries()
+  return Object.fromEntries(
+    entries.map(([path, group]) => [
+      path,
+      Object.fromEntries(group.map((operation) => [operation.method.toLowerCase(), describe(operation)])),
+    ]),
+  )
+}
+
 /** Clients look for the paths of the standard: below the landing page, and with its names of parameters. */
 const pathOf = ({ path }: DeclaredOperation): string =>
   path.replace(/^\/ogc/, '').replace('/collections/{id}', '/collections/{collectionId}') || '/'
@@ -51,10 +62,42 @@ function formParameter(query: DeclaredOperation['query']): Json {
   return { ...parameters.f, schema: { type: 'string', enum: forms } }
 }
 
+/** The headers that a request may have. */
+const headersOf = ({ body, failures = [] }: DeclaredOperation): string[] => [
+  ...(body ? ['Content-Crs'] : []),
+  ...(failures.includes(412) ? ['If-Match'] : []),
+]
+
+/** The first of the media types that a body may have; all are JSON. */
+const bodyOf = ({ body, readsText: [type = mediaTypes.json] = [] }: DeclaredOperation): Json =>
+  body ? { requestBody: { required: true, content: { [type]: { schema: plain(body) } } } } : {}
+
+/** Without what OpenAPI 3.0 does not know. */
+function plain({ examples, ...schema }: TSchema & { examples?: readonly unknown[] }): Json {
+  const { properties, ...rest } = JSON.parse(JSON.stringify(schema)) as Json & { properties?: Record<string, Json> }
+  const members = Object.entries(properties ?? {}).map(([name, { const: only, ...member }]) => [
+    name,
+    only === undefined ? member : { ...member, enum: [only] },
+  ])
+  return { ...rest, properties: Object.fromEntries(members), ...(examples && { example: examples[0] }) }
+}
+
+const headerOf = (name: string): [string, Json] => [name, { schema: { type: 'string' } }]
+
+function successOf({ success }: DeclaredOperation): Json {
+  const { description, contentType = mediaTypes.json, headers = [], schema } = success
+  return {
+    description,
+    ...(headers.length > 0 && { headers: Object.fromEntries(headers.map(headerOf)) }),
+    ...(schema && { content: { [contentType]: { schema: { type: 'object' } } } }),
+  }
+}
+
 function describe(operation: DeclaredOperation): Json {
-  const { id, summary, description, access, success, query } = operation
+  const { id, summary, description, access, success, query, method, failures = [] } = operation
   const inPath = [...pathOf(operation).matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-  const names = [...inPath, ...Object.keys(query?.properties ?? {})]
+  const names = [...inPath, ...Object.keys(query?.properties ?? {}), ...headersOf(operation)]
+  const own = method === 'GET' ? [] : failures
   return {
     operationId: id,
     tags: ['ogc'],
@@ -64,11 +107,10 @@ function describe(operation: DeclaredOperation): Json {
     parameters: names.map((name) =>
       name === 'f' ? formParameter(query) : { $ref: `#/components/parameters/${name}` },
     ),
+    ...bodyOf(operation),
     responses: {
-      [success.status]: {
-        description: success.description,
-        content: { [success.contentType ?? mediaTypes.json]: { schema: { type: 'object' } } },
-      },
+      [success.status]: successOf(operation),
+      ...Object.fromEntries(own.map((status) => [status, problem])),
       400: problem,
       ...(access !== 'public' && { 401: problem }),
       ...(inPath.length > 0 && { 404: problem }),

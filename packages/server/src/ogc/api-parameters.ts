@@ -61,6 +61,11 @@ const described: readonly (readonly [name: string, schema: Schema, description: 
     { ...text, enum: ['results', 'hits'], default: 'results' },
     'hits: only how many features there are, in numberMatched.',
   ],
+  [
+    'repair',
+    { type: 'boolean', default: false },
+    'Makes geometries valid that are not, and adds or drops heights as the collection needs.',
+  ],
 ]
 
 export const parameters = Object.fromEntries(
@@ -83,4 +88,20 @@ export const pathParameters = {
   tileCol: inPath('tileCol', 'The column, from the west', { type: 'integer', minimum: 0 }),
   file: inPath('file', 'The name of a file'),
   featureId: inPath('featureId', 'The id of the feature'),
+}
+
+const inHeader = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: text,
+})
+
+export const headerParameters = {
+  'Content-Crs': inHeader(
+    'Content-Crs',
+    `The reference system of the geometries in the body; ${crs84.uri} by default.`,
+  ),
+  'If-Match': inHeader('If-Match', 'The ETag of the feature as it is known: if it has changed since, 412.'),
 }

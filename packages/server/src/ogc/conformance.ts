@@ -17,6 +17,10 @@ const features = [
   'ogcapi-features-3/1.0/conf/queryables',
   'ogcapi-features-3/1.0/conf/filter',
   'ogcapi-features-3/1.0/conf/features-filter',
+  'ogcapi-features-4/1.0/conf/create-replace-delete',
+  'ogcapi-features-4/1.0/conf/update',
+  'ogcapi-features-4/1.0/conf/optimistic-locking-etags',
+  'ogcapi-features-4/1.0/conf/features',
   // Part 5 became Part 3 of Common; QGIS looks for the older name.
   'ogcapi-features-5/1.0/conf/schemas',
   'ogcapi-features-5/1.0/conf/queryables',

@@ -33,7 +33,7 @@ const forms = [
 ]
 
 /** Reads an identifier; undefined if it is none, or one that no EPSG code can be. */
-function parseCrs(text: string): Crs | undefined {
+export function parseCrs(text: string): Crs | undefined {
   const [, authority = '', code = ''] = forms.map((form) => form.exec(text)).find((match) => match) ?? []
   if (authority.toUpperCase() === 'OGC') return /^CRS84h?$/i.test(code) ? crs84 : undefined
   return /^\d{1,6}$/.test(code) ? epsg(Number(code)) : undefined

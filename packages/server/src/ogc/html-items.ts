@@ -62,7 +62,9 @@ export function featurePage({ root, id, known }: Shown, featureId: string, { tex
   const above = [...collectionAbove(id, known.dataset.name), ['Items', `${collectionPath(id)}/items`] as const]
   const map = geometry && features ? { features } : undefined
   const answer = htmlAnswer({ root, title: featureId, above, map }, definitions(rows), links)
-  return { ...answer, headers: { ...headers, ...answer.headers } }
+  // Weak, because the page is another form of what the tag is of.
+  const tag = headers.etag && { etag: `W/${headers.etag}` }
+  return { ...answer, headers: { ...headers, ...tag, ...answer.headers } }
 }
 
 function valueText(value: unknown): string {

@@ -41,18 +41,27 @@ export const conformancePage = (root: Root, document: { conformsTo: readonly str
   )
 
 type ApiDocument = { readonly paths?: unknown }
-type ApiEntry = { get: { summary: string; parameters: { $ref?: string; name?: string }[] } }
+type ApiOperation = { summary: string; parameters: { $ref?: string; name?: string }[] }
+type ApiEntry = Record<string, ApiOperation>
 
 export function apiPage(root: Root, { paths }: ApiDocument): Answer {
-  const rows = Object.entries(paths as Record<string, ApiEntry>).map(([path, { get }]) => {
-    const names = get.parameters.map(
-      ({ $ref, name }) => `<code>${escapeHtml($ref?.split('/').at(-1) ?? name ?? '')}</code>`,
-    )
-    return `<tr><td><code>${escapeHtml(path)}</code></td><td>${escapeHtml(get.summary)}</td><td>${names.join(', ')}</td></tr>`
-  })
-  const table = `<div class="wide"><table><thead><tr><th>Path</th><th>What it is</th><th>Parameters</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>\n`
+  const rows = Object.entries(paths as Record<string, ApiEntry>).flatMap(([path, entry]) =>
+    Object.entries(entry).map(([method, described]) => apiRow(method, path, described)),
+  )
+  const table = `<div class="wide"><table><thead><tr><th>Method</th><th>Path</th><th>What it is</th><th>Parameters</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>\n`
   const json: Link = { href: addressOf(root, '/api', { f: 'json' }), rel: 'alternate', type: mediaTypes.openApi }
   return htmlAnswer({ root, title: 'API definition', above: [home] }, table, [json])
+}
+
+function apiRow(method: string, path: string, { summary, parameters }: ApiOperation): string {
+  const names = parameters.map(({ $ref, name }) => `<code>${escapeHtml($ref?.split('/').at(-1) ?? name ?? '')}</code>`)
+  const cells = [
+    `<code>${method.toUpperCase()}</code>`,
+    `<code>${escapeHtml(path)}</code>`,
+    escapeHtml(summary),
+    names.join(', '),
+  ]
+  return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
 }
 
 export function collectionsPage(

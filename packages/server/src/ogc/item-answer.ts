@@ -1,12 +1,16 @@
 // Answers one feature, by the primary key of its row.
 import type { CachedDataset } from '../datasets/dataset-cache.ts'
 import { timeoutOf } from '../datasets/query-parameters.ts'
-import { ApiError, FaultCollector } from '../errors.ts'
+import { readRow } from '../editing/read-row.ts'
+import { type AttributeColumn, taggedColumns } from '../editing/row-shape.ts'
+import { ApiError, FaultCollector, isNotFound } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
 import { refuseUnknown } from '../http/query-string.ts'
+import type { Shape } from '../query/dialect.ts'
 import { applyOperator } from '../query/operator.ts'
 import type { Plan } from '../query/plan.ts'
+import { isUnchanged } from '../resource/revision.ts'
 import { varyingHeaders } from './answers.ts'
 import { collectionPath } from './collection-document.ts'
 import { keyOf } from './collections.ts'
@@ -29,6 +33,9 @@ export type AskedItem = {
 
 export async function answerItem(context: CollectionContext, asked: AskedItem): Promise<Answer> {
   const feature = await readFeature(context, asked)
+  const { etag } = feature.headers
+  if (asked.form === 'json' && etag && isUnchanged(context.request, etag.slice(1, -1)))
+    return { status: 304, headers: { ...varyingHeaders, etag } }
   if (asked.form === 'html') return featurePage({ ...asked, root: rootFor(context) }, asked.featureId, feature)
   const { text, links, headers } = feature
   const body = Buffer.from(`${text.slice(0, -1)},"links":${JSON.stringify(links)}}\n`)
@@ -37,26 +44,44 @@ export async function answerItem(context: CollectionContext, asked: AskedItem): 
 
 async function readFeature(context: CollectionContext, asked: AskedItem): Promise<Feature> {
   const { known, parameters } = asked
-  const { services, signal, tree } = context
+  const { services, tree } = context
   const faults = new FaultCollector()
   faults.attempt(() => refuseUnknown(tree, itemSchema, known.parameters))
   const columns = faults.finish(faults.attempt(() => featureColumns(known, parameters)))
   const crs = await crsOf(parameters.crs, 'query/crs', services.readCrs)
-  const plan = planOf(known, asked.featureId, columns)
-  const source = await services.sources.open(known.dataset, tree)
-  const giveBack = await services.slots.take(known.dataset.applicationId, signal)
   const shape = { geometry: 'geojson', srid: crs.srid } as const
+  const { cells, etag } = await readCells(context, asked, columns, shape)
+  const { properties } = parameters
+  const write = featureWriter(columns, { idName: keyOf(known.dataset)?.name, properties, swapsAxes: crs.swapsAxes })
+  const links = linksOf(context, asked)
+  const headers = { 'content-crs': `<${crs.uri}>`, link: linkHeader(links), ...(etag && { etag }) }
+  return { text: write(cells), links, headers }
+}
+
+type ReadCells = { readonly cells: readonly Cell[]; readonly etag?: string }
+
+/** With an ETag from the same statement where the row could be written, by this server or with this setting. */
+async function readCells(
+  context: CollectionContext,
+  { known, featureId }: AskedItem,
+  columns: AttributeColumn[],
+  shape: Shape,
+): Promise<ReadCells> {
+  const { services, signal, tree } = context
+  const { dataset } = known
+  const plan = planOf(known, featureId, columns)
+  const source = await services.sources.open(dataset, tree)
+  const { inSql } = source
+  const mayBeWritten = inSql && (!inSql.connection.isForeign || dataset.metadata.editable === true)
+  if (dataset.type === 'table' && inSql && mayBeWritten) {
+    const tagged = taggedColumns(columns, shape)
+    return tagged.read(await readRow(context, { dataset, inSql, columns: tagged.columns }).catch(noFeature))
+  }
+  const giveBack = await services.slots.take(dataset.applicationId, signal)
   const answered = await source.rows(plan, shape, { timeoutMs: timeoutOf(undefined), signal }).finally(giveBack)
   const [cells] = (await Array.fromAsync(answered.batches)).flat() as Cell[][]
-  if (!cells) throw absent()
-  const { properties } = parameters
-  const write = featureWriter(answered.columns, {
-    idName: keyOf(known.dataset)?.name,
-    properties,
-    swapsAxes: crs.swapsAxes,
-  })
-  const links = linksOf(context, asked)
-  return { text: write(cells), links, headers: { 'content-crs': `<${crs.uri}>`, link: linkHeader(links) } }
+  if (!cells) throw absentFeature()
+  return { cells }
 }
 
 /** An id that cannot be one of the key's type is one that no feature has. */
@@ -69,11 +94,16 @@ function planOf({ dataset, attributes }: CachedDataset, featureId: string, colum
     const where = applyOperator('$eq', { attribute: key, value: featureId, path: 'params/featureId' })
     return { ...rest, columns, where }
   } catch (error) {
-    throw error instanceof ApiError ? absent() : error
+    throw error instanceof ApiError ? absentFeature() : error
   }
 }
 
-const absent = (): ApiError => new ApiError('not_found', 'There is no feature with this id.')
+const absentFeature = (): ApiError => new ApiError('not_found', 'There is no feature with this id.')
+
+/** The same answer for every method. */
+export function noFeature(error: unknown): never {
+  throw isNotFound(error) ? absentFeature() : error
+}
 
 function linksOf(context: CollectionContext, { id, featureId, form }: AskedItem): Link[] {
   const root = rootFor(context)

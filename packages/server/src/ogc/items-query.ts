@@ -145,7 +145,7 @@ type Described = Pick<CachedDataset, 'dataset' | 'attributes'>
 export function featureColumns(
   { dataset, attributes }: Described,
   { properties, skipGeometry }: Pick<ItemsParameters, 'properties' | 'skipGeometry'>,
-): Column[] {
+): (Column & { readonly attribute: Attribute })[] {
   const geometry = geometryOf(dataset)?.name
   const wanted = properties?.map((name) => propertyNamed(attributes, name)) ?? [...attributes.values()]
   const leading = [keyOf(dataset)?.name, skipGeometry ? undefined : geometry]
@@ -154,7 +154,7 @@ export function featureColumns(
   return [...new Map(shown.map((attribute) => [attribute.name, columnOf(attribute)])).values()]
 }
 
-const columnOf = (attribute: Attribute): Column => ({ name: attribute.name, attribute, type: attribute.type })
+const columnOf = (attribute: Attribute) => ({ name: attribute.name, attribute, type: attribute.type })
 
 function propertyNamed(attributes: Attributes, name: string): Attribute {
   const attribute = attributes.get(name)

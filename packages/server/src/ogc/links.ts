@@ -16,6 +16,7 @@ export type Root = { readonly url: string; readonly key: string | undefined }
 export const mediaTypes = {
   json: 'application/json',
   geojson: 'application/geo+json',
+  mergePatch: 'application/merge-patch+json',
   html: 'text/html',
   schema: 'application/schema+json',
   openApi: 'application/vnd.oai.openapi+json;version=3.0',

@@ -6,6 +6,7 @@ import { apiDocument } from './api-document.ts'
 import { collectionDocument, withExtents } from './collection-document.ts'
 import { collectionAccess, findCollection, listCollections, openCollection } from './collections.ts'
 import { conformanceClasses } from './conformance.ts'
+import { editOperations } from './edit-operations.ts'
 import { apiPage, collectionPage, collectionsPage, conformancePage, landingPage } from './html-pages.ts'
 import { answerItem } from './item-answer.ts'
 import { answerItems } from './items-answer.ts'
@@ -135,13 +136,14 @@ export const ogcOperations: readonly Operation<OgcServices>[] = [
     access: collectionAccess,
     query: itemSchema,
     ownParameters: true,
-    success: features,
+    success: { ...features, headers: [...features.headers, 'ETag'] },
     failures: queryFailures,
     async handle(context, { params: { id, featureId }, query }) {
       const known = await openCollection(context, id)
       return answerItem(context, { id, featureId, known, parameters: query, form: formFor(context, query.f) })
     },
   }),
+  ...editOperations,
   ...tileOperations,
 ]
 

@@ -2,6 +2,7 @@
 import type { Scope } from '../access/acl.ts'
 import type { DatasetServices } from '../datasets/dataset.ts'
 import type { QueryServices } from '../datasets/query-services.ts'
+import type { EditServices } from '../editing/editing.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import type { TileServices } from '../tiles/tile-services.ts'
 import type { ReadCrs } from './crs.ts'
@@ -11,6 +12,7 @@ import type { HasUnplacedRows } from './unplaced-rows.ts'
 
 export type OgcServices = DatasetServices &
   QueryServices &
+  EditServices &
   TileServices & { readonly readCrs: ReadCrs; readonly hasUnplacedRows: HasUnplacedRows }
 
 export const operation = operationUsing<OgcServices>()

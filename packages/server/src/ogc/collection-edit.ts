@@ -1,0 +1,58 @@
+// Which methods change a collection, for the caller of a request: OPTIONS says so, and the operations that write hold to it.
+import { authorize, scopeOf } from '../access/acl.ts'
+import { beginEdit, type Edit } from '../editing/editing.ts'
+import { ApiError } from '../errors.ts'
+import { keyOf, reachDataset } from './collections.ts'
+import type { CollectionContext } from './ogc-services.ts'
+
+const readMethods = ['GET', 'HEAD', 'OPTIONS'] as const
+
+/** The methods of the two kinds of resources that write them. */
+export const writeMethods = { items: ['POST'], item: ['PUT', 'PATCH', 'DELETE'] } as const
+
+export type EditedResource = keyof typeof writeMethods
+
+/** The value of `Allow`. */
+export const allowOf = (resource: EditedResource, isEditable: boolean): string =>
+  [...readMethods, ...(isEditable ? writeMethods[resource] : [])].join(', ')
+
+/** Opens the table of a collection, or refuses: 404 as for GET, 401 without the right, 405 if it can only be read. */
+export async function editCollection(
+  context: CollectionContext,
+  idOrSlug: string,
+  resource: EditedResource,
+): Promise<Edit> {
+  const { scope, services } = context
+  // Found as for GET, so that a slug beyond the right to write is no other answer than an id.
+  const queried = authorize(scope.caller, { class: 'datasets', level: 'execute' }, undefined)
+  const { id } = await reachDataset({ services, scope: queried }, idOrSlug)
+  authorize(scope.caller, { class: 'datasets', level: 'write' }, id)
+  try {
+    const edit = await beginEdit(services, scope, id)
+    if (!keyOf(edit.dataset)) throw new ApiError('conflict', withoutIds)
+    return edit
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    const headers = { Allow: allowOf(resource, false) }
+    throw new ApiError('method_not_allowed', error.message, { headers, cause: error })
+  }
+}
+
+const withoutIds =
+  'The features of this collection have no ids, because the primary key of its table is not one column. Use the rows of its dataset.'
+
+/** A table that cannot be written is a conflict, whatever the reason. */
+const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'conflict'
+
+/** Whether the caller can write the collection now; 404 if it is not within reach. */
+export async function isEditable(context: CollectionContext, idOrSlug: string): Promise<boolean> {
+  const { id } = await reachDataset(context, idOrSlug)
+  const scope = scopeOf(context.scope.caller, 'datasets', 'write')
+  if (scope?.ids !== 'any' && !scope?.ids.includes(id)) return false
+  try {
+    return keyOf((await beginEdit(context.services, scope, id)).dataset) !== undefined
+  } catch (error) {
+    if (isRefusal(error)) return false
+    throw error
+  }
+}
