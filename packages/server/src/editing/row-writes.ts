@@ -58,7 +58,10 @@ export async function replaceRow(
   const { table, dataset } = edit
   const { condition, parts } = conditionOf(context, edit)
   const rest = withoutKey(given, edit, parts)
-  const key = table.key.map(({ name }, index) => ({ name, value: parts[index], path: 'params/rowKey' }))
+  const key = table.key.flatMap(({ name, identity }, index) =>
+    // A key that only the database gives stays as it is.
+    identity === 'always' && !createsAbsent ? [] : [{ name, value: parts[index], path: 'params/rowKey' }],
+  )
   const preparing = startPreparing()
   const row = prepareNewRow({ ...rest, cells: [...rest.cells, ...key] }, table, options, preparing)
   finish(preparing)
