@@ -33,9 +33,11 @@ const patchSchema = Type.Object(
   { examples: [{ properties: { name: 'Oslo' } }] },
 )
 
+const createFailures = [405, 409, 413, 415, 429, 502, 504]
+
 const writing = {
   access: { ...collectionAccess, level: 'write' },
-  failures: [405, 409, 412, 413, 415, 429, 502, 504],
+  failures: [...createFailures, 412],
 } as const
 
 const withFeature = {
@@ -56,6 +58,7 @@ const create = operation({
     'Location is the address of the new feature. Its id is the one in the body, if there is one and the table takes it.',
   body: featureSchema,
   readsText: [mediaTypes.geojson],
+  failures: createFailures,
   success: { status: 201, description: 'Created; no body', headers: ['Location', 'ETag'] },
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'items')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { forwardDatabase } from '../../testing/forwarded-database.ts'
 import { type Answered, type OgcWorld, ogcWorld } from '../../testing/ogc-world.ts'
 import { ident, sql } from '../db/sql.ts'
 
@@ -333,6 +334,51 @@ describe('OPTIONS', () => {
     assert.equal(reply.status, 204)
     assert.match(reply.headers.get('access-control-allow-headers') ?? '', /Content-Crs/)
   })
+})
+
+test('the classes of Part 4 are declared, and the API definition has its methods, as JSON and as a page', async () => {
+  const { conformsTo } = (await send('GET', '/conformance')).body as { conformsTo: string[] }
+  const classes = conformsTo.filter((uri) => uri.includes('ogcapi-features-4')).map((uri) => uri.split('/').at(-1))
+  assert.deepEqual(classes, ['create-replace-delete', 'update', 'optimistic-locking-etags', 'features'])
+  const { paths } = (await send('GET', '/api')).body
+  const item = paths['/collections/{collectionId}/items/{featureId}']
+  assert.deepEqual(Object.keys(item), ['get', 'put', 'patch', 'delete', 'options'])
+  assert.deepEqual(Object.keys(item.patch.requestBody.content), ['application/merge-patch+json'])
+  assert.ok(item.put.parameters.some(({ $ref }: { $ref: string }) => $ref === '#/components/parameters/Content-Crs'))
+  assert.match((await send('GET', '/api?f=html')).text, /<code>PATCH<\/code>/)
+})
+
+test('a table of another database is edited once its dataset says that it is editable', async (t) => {
+  if (!world.app.url) return t.skip('the embedded database is reached by nobody')
+  const server = await forwardDatabase(world.app.url)
+  t.after(() => server.close())
+  await world.app.db.script('CREATE TABLE public.theirs (id serial PRIMARY KEY, name text, geom geometry(Point, 3857))')
+  const { hostname, port, username, pathname } = new URL(server.url)
+  const place = { host: hostname, port: Number(port), user: username, password: 'x', db: pathname.slice(1) }
+  const key = world.own.developer
+  const { body } = await world.app.call('POST', '/api/v1/databases', {
+    key,
+    body: { type: 'postgres', name: 'T', ...place },
+  })
+  const id = await world.create({ type: 'table', name: 'theirs', source: 'theirs', databaseId: body.id })
+  const path = `/collections/${id}/items`
+  const refused = await post(feature({ name: 'a' }), {}, path)
+  assert.deepEqual([refused.status, /metadata\.editable/.test(refused.body.detail)], [405, true])
+  assert.ok(!allowed(await send('OPTIONS', path)).includes('POST'))
+  await world.app.call('PUT', `/api/v1/datasets/${id}/metadata/editable`, { key, body: true })
+  assert.ok(allowed(await send('OPTIONS', path)).includes('POST'))
+  const created = await post(feature({ name: 'a' }), {}, path)
+  assert.equal(created.status, 201, created.text)
+  const shown = await send('GET', headerOf(created, 'location'))
+  assert.deepEqual(
+    [shown.body.geometry.coordinates.map(Math.round), headerOf(shown, 'etag')],
+    [[10, 60], headerOf(created, 'etag')],
+  )
+  assert.equal(
+    (await patch(headerOf(created, 'location'), { properties: { name: 'b' } }, { 'if-match': '"other"' })).status,
+    412,
+  )
+  await world.app.call('DELETE', `/api/v1/datasets/${id}`, { key })
 })
 
 test('what QGIS sends when a feature is digitized, changed and deleted is done', async () => {
