@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { type BindingWorld, bindingWorld } from '../../testing/binding-world.ts'
 import { until } from '../../testing/until.ts'
 import { sql } from '../db/sql.ts'
+import { overLimit } from '../limits.ts'
 import { claimBinding } from './binding-rows.ts'
 import { tellChanges } from './tell-changes.ts'
 
@@ -210,6 +211,29 @@ describe('one binding', () => {
     assert.equal((await world.bind(point, [])).status, 200)
     await tell(second)
     assert.equal((await world.call('GET', `contactpoints/${point}/deliveries`)).body.length, 0)
+  })
+
+  test('loses nothing when the application may send no more messages for now', async () => {
+    const { app } = world
+    const { deliveries, ...means } = app.services
+    const { name, id } = await table()
+    const point = await world.bound(id)
+    await script(`INSERT INTO $.${name} VALUES (1)`)
+    const put = () => Promise.reject(overLimit('messagesWaiting', 0, 'The queue is full.'))
+    const problem = async () =>
+      (await world.call('GET', `contactpoints/${point}/bindings`)).body.bindings[0].problem as string | null
+    await until(async () => {
+      const lease = await claimBinding(app.db, [], 60)
+      if (lease)
+        await tellChanges({ ...means, deliveries: { ...deliveries, put } }, lease, new AbortController().signal)
+      return (await problem()) !== null
+    })
+    assert.equal(await problem(), 'The queue is full.')
+    await app.db.query(
+      sql`UPDATE svc.change_bindings SET next_at = clock_timestamp() WHERE contact_point_id = ${point}::uuid`,
+    )
+    assert.deepEqual(await keysOf(id, 1), [[1]])
+    assert.equal(await problem(), null)
   })
 
   // The last one: these replicas work from now on.
