@@ -12,7 +12,7 @@ import { type Attempt, type Draft, type Principal, written } from './draft.ts'
 import { anyName, encode, goodJson } from './hostile-values.ts'
 import { type Pairs, parameterOf } from './query-parameters.ts'
 import { anyGarbage, withOneFault } from './request-faults.ts'
-import { hintFor } from './request-hints.ts'
+import { type Hint, hintFor } from './request-hints.ts'
 import { membersOf, often, valueFor } from './schema-values.ts'
 
 /** Requests to every operation of the document: some 60 % valid, 30 % with one fault, 10 % garbage. */
@@ -49,9 +49,17 @@ export function plainRequest(operation: Operation, principal: Principal): Arbitr
   const [type = '', content] = contentOf(operation)
   const references = membersOf(Object.entries(referencesIn(content, principal)))
   return fc
-    .record({ params: paramsOf(operation, principal), credential: credentialOf(principal), references })
-    .map(({ params, credential, references }): Draft => {
-      const draft = { method, path, params, ...credential, headers: { ...credential.headers, ...headers } }
+    .record({
+      params: paramsOf(operation, principal),
+      credential: credentialOf(principal),
+      references,
+      query: needed(hintFor(entry)),
+    })
+    .map(({ params, credential, references, query }): Draft => {
+      const draft = {
+        ...{ method, path, params, ...credential, headers: { ...credential.headers, ...headers } },
+        query: [...query, ...credential.query],
+      }
       if (!content) return draft
       if (!isJson(type)) {
         const sent = form ? formBody(form) : otherBody(type, content.example)
@@ -62,6 +70,13 @@ export function plainRequest(operation: Operation, principal: Principal): Arbitr
     })
     .filter((draft) => !avoids?.(draft))
     .map(written)
+}
+
+/** The query parameters that the operation cannot do without. */
+function needed({ needs = [], parameters = {} }: Partial<Hint>): Arbitrary<Pairs> {
+  return fc.tuple(
+    ...needs.map((name) => fc.constantFrom(...(parameters[name] ?? [])).map((value): Pairs[number] => [name, value])),
+  )
 }
 
 function validDraft(document: Document, operation: Operation, principal: Principal): Arbitrary<Draft> {

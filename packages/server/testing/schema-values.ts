@@ -17,19 +17,28 @@ export const often = <T, U>(weight: number, usual: Arbitrary<T>, other: Arbitrar
 /** Values that a schema allows. */
 export function valueFor(schema: Schema): Arbitrary<unknown> {
   const { type, items = {}, minimum, maximum, minItems = 0 } = schema
-  const fits = (n: number) => Number.isInteger(n) && n >= (minimum ?? -Infinity) && n <= (maximum ?? Infinity)
   // A related record: the service sets it itself, and following it would never end, because it refers back.
   if (schema.$ref) return goodJson
   if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (schema.anyOf) return fc.oneof(...schema.anyOf.map((branch) => valueFor(branch)))
   if (type === 'string') return textOf(schema)
-  if (type === 'integer') return fc.oneof(fc.maxSafeInteger(), fc.constantFrom(...numbers)).filter(fits)
+  if (type === 'integer') return integerOf(schema)
   if (type === 'number') return fc.double({ min: minimum ?? -1e300, max: maximum ?? 1e300, noNaN: true })
   if (type === 'boolean') return fc.boolean()
   if (type === 'null') return fc.constant(null)
   if (type === 'array') return fc.array(valueFor(items), { minLength: minItems, maxLength: minItems + 3 })
   return type === 'object' ? objectOf(schema) : goodJson
+}
+
+/** Of the peculiar numbers those that fit, if any does. */
+function integerOf({
+  minimum = Number.MIN_SAFE_INTEGER,
+  maximum = Number.MAX_SAFE_INTEGER,
+}: Schema): Arbitrary<number> {
+  const any = fc.integer({ min: minimum, max: maximum })
+  const peculiar = numbers.filter((n) => Number.isInteger(n) && n >= minimum && n <= maximum)
+  return peculiar.length > 0 ? fc.oneof(any, fc.constantFrom(...peculiar)) : any
 }
 
 function objectOf({ properties = {}, required = [], patternProperties = {} }: Schema): Arbitrary<object> {
