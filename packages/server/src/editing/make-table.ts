@@ -1,6 +1,7 @@
 // DDL of tables that the API makes, with the rights of the platform, in the schema of the application.
 import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Queryable } from '../db/db.ts'
+import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ident, joinSql, type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { columnSql, literal, type PlannedColumn } from './column-definition.ts'
@@ -62,6 +63,9 @@ function explainDdl(error: unknown): never {
   // Two at once, of the same name.
   const isTaken = code === '23505'
   const detail = isTaken ? words['42P07'] : Object.hasOwn(words, code) ? words[code] : undefined
+  if (detail === undefined && error instanceof Error && /^(22|42|54)/.test(code)) {
+    throw new ApiError('invalid_request', `The database says: ${publicDatabaseMessage(error)}`, { cause: error })
+  }
   if (detail === undefined) throw error
   throw new ApiError('conflict', detail, { cause: error })
 }
