@@ -145,6 +145,10 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   names.set('databases.home', home.id)
   await furnish('own', own, 'Own')
   await furnish('foreign', await app.tenant(canary), canary)
+  // No request changes its record, so that its rows can always be written.
+  const table = { type: 'table', name: 'Places', source: 'places', databaseId: home.id }
+  const made = await app.call('POST', `${base}datasets`, { key: own.developer, body: table })
+  names.set('datasets.home', made.body.id)
   await makeSpares()
   const worker = await serveAgent()
   await keepMail('outbox.spare.0', own.id, 'Spare')

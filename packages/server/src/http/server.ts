@@ -45,6 +45,14 @@ export type CountAnswer = (applicationId: string, operation: string, status: num
 const maxUrlLength = limits.urlBytes.value
 const maxHeaderBytes = limits.headerBytes.value
 
+const nodeSettings = {
+  maxHeaderSize: maxHeaderBytes,
+  headersTimeout: 10_000,
+  connectionsCheckingInterval: 5_000,
+  // Without this the empty body of each GET goes through all the states of a stream.
+  optimizeEmptyRequests: true,
+}
+
 /** An HTTP server for these operations; everything else is answered with problem+json too. */
 export async function createServer<S>(
   operations: readonly Operation<S>[],
@@ -69,13 +77,7 @@ export async function createServer<S>(
     genReqId: requestIdOf,
     // Our own parser reads the query, because this one drops what it does not understand.
     routerOptions: { maxParamLength: maxUrlLength, querystringParser: () => ({}), ignoreTrailingSlash: true },
-    http: {
-      maxHeaderSize: maxHeaderBytes,
-      headersTimeout: 10_000,
-      connectionsCheckingInterval: 5_000,
-      // Without this the empty body of each GET goes through all the states of a stream.
-      optimizeEmptyRequests: true,
-    },
+    http: nodeSettings,
     // Bodies have a deadline of their own, since a file may take longer.
     requestTimeout: 0,
     ...{ keepAliveTimeout: 72_000, maxRequestsPerSocket: options.requestsPerConnection ?? 0 },
