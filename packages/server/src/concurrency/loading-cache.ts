@@ -6,10 +6,13 @@ import { LRUCache } from 'lru-cache'
  * between them, and at once where `forget` is called.
  */
 export type LoadingCache<V> = {
-  /** The value, if it is there and fresh: without a promise, for requests by the thousand. */
-  fresh(key: string): V | undefined
+  /**
+   * The value, if it is there and fresh: without a promise, for requests by the thousand. `notBefore`, a time of
+   * `performance.now()`: a value that was loaded earlier does not count.
+   */
+  fresh(key: string, notBefore?: number): V | undefined
   /** The value, loaded unless one that is younger than `maxAgeMs` is there or under way. */
-  get(key: string, load: () => Promise<V>, maxAgeMs?: number): Promise<V>
+  get(key: string, load: () => Promise<V>, maxAgeMs?: number, notBefore?: number): Promise<V>
   /** The value that is there, however old. */
   last(key: string): V | undefined
   forget(key: string): void
@@ -49,15 +52,16 @@ export function createLoadingCache<V>(options: LoadingCacheOptions<V> = {}): Loa
     return entry.loading
   }
 
-  function freshEntry(key: string, maxAgeMs: number): Entry<V> | undefined {
+  function freshEntry(key: string, maxAgeMs: number, notBefore = 0): Entry<V> | undefined {
     const entry = entries.get(key)
-    if (!entry || performance.now() - entry.askedAt >= maxAgeMs) return undefined
+    if (!entry || entry.askedAt < notBefore || performance.now() - entry.askedAt >= maxAgeMs) return undefined
     return entry.generation === generation() ? entry : undefined
   }
 
   return {
-    fresh: (key) => freshEntry(key, ttlMs)?.value,
-    get: (key, from, maxAgeMs = ttlMs) => freshEntry(key, maxAgeMs)?.loading ?? load(key, from),
+    fresh: (key, notBefore) => freshEntry(key, ttlMs, notBefore)?.value,
+    get: (key, from, maxAgeMs = ttlMs, notBefore = 0) =>
+      freshEntry(key, maxAgeMs, notBefore)?.loading ?? load(key, from),
     last: (key) => entries.peek(key)?.value,
     forget: (key) => void entries.delete(key),
     forgetWhere(isMeant) {

@@ -10,9 +10,10 @@ import { getEntity } from './store.ts'
  * replica within a second, and at once by the one that made it.
  */
 export type RecordCache<T> = {
-  get(scope: Scope, id: string): Promise<T>
+  /** `notBefore`, a time of `performance.now()`: a value that was read earlier does not count. */
+  get(scope: Scope, id: string, notBefore?: number): Promise<T>
   /** The value if it is cached; the error if it is known that there is none. */
-  fresh(scope: Scope, id: string): T | ApiError | undefined
+  fresh(scope: Scope, id: string, notBefore?: number): T | ApiError | undefined
 }
 
 /** `others`: the derived value depends on records of these resources too. */
@@ -40,9 +41,9 @@ export function createRecordCache<T>(
     }
   }
   return {
-    fresh: (scope, id) => cache.fresh(keyOf(scope, id)),
-    async get(scope, id) {
-      const found = await cache.get(keyOf(scope, id), () => load(scope, id))
+    fresh: (scope, id, notBefore) => cache.fresh(keyOf(scope, id), notBefore),
+    async get(scope, id, notBefore) {
+      const found = await cache.get(keyOf(scope, id), () => load(scope, id), undefined, notBefore)
       if (found instanceof ApiError) throw found
       return found
     },

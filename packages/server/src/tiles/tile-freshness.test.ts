@@ -45,6 +45,28 @@ const both = (...ids: number[]) => [ids, ids]
 /** Nobody may see what was a second ago. */
 const aSecond = () => setTimeout(1000)
 
+test('whoever heard of a change gets its tile at once from every server, by naming a version it has not seen', async () => {
+  const name = await table()
+  for (const id of [await maps.dataset({ source: name }), await source(await maps.dataset({ source: name }))]) {
+    const before = (await seen(id)).flat().length
+    await script(`INSERT INTO ${name} VALUES (${before + 1}, ST_Point(7, 50, 4326))`)
+    const headers = { 'x-api-key': maps.tenant.developer }
+    const described = await maps.app.http.inject({
+      url: `/tiles/${id}/index.json?tile-version=heard-${before}`,
+      headers,
+    })
+    const { search } = new URL(described.json().tiles[0])
+    for (const http of [other.http, maps.app.http]) {
+      const url = `/tiles/${id}/0/0/0.mvt${search}`
+      const replies = await Promise.all([http.inject({ url, headers }), http.inject({ url, headers })])
+      for (const reply of replies) {
+        assert.ok(valuesOf(reply).includes(before + 1))
+        assert.equal(reply.headers['cache-control'], 'private, max-age=3600')
+      }
+    }
+  }
+})
+
 // They mostly wait.
 describe('a change of the data is seen within a second, on every server', { concurrency: true }, () => {
   test('INSERT, UPDATE, DELETE and TRUNCATE of a table', async () => {

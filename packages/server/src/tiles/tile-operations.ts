@@ -14,6 +14,7 @@ import type { TileAsked } from './tile-request.ts'
 import {
   cacheParameters,
   type Extension,
+  namedVersion,
   readExtension,
   readQuestion,
   readTile,
@@ -48,7 +49,7 @@ async function describe(
   write: typeof tileJson | typeof previewStyle,
 ): Promise<Answer> {
   const links: Links = { base: baseUrl(request), key: keyInAddress(tree) }
-  const source = await tiles.sources.get(scope, id)
+  const source = await tiles.sources.get(scope, id, namedVersion(tree))
   readQuestion(tree, describedQuery, source.parameters)
   return describedAs(request, write(source, links, restOf(request.raw.url ?? '')))
 }
@@ -105,7 +106,7 @@ function readyTile(
   { services: { tiles }, scope, tree, headers }: ReadyContext,
   params: TileParams,
 ): Answer | undefined {
-  const known = tiles.sources.fresh(scope, params.id)
+  const known = tiles.sources.fresh(scope, params.id, namedVersion(tree))
   if (!known || !variesAddressOnly(tree)) return undefined
   const tile = readTile(params)
   const extension = readExtension(params.ext)
@@ -123,7 +124,7 @@ const keyInAddress = ({ 'api-key': key }: QueryTree): string | undefined => (typ
 function answerTile(context: Context, params: TileParams, query: Static<typeof tileQuery>): Answer | Promise<Answer> {
   const tile = readTile(params)
   const extension = readExtension(params.ext)
-  const known = context.services.tiles.sources.get(context.scope, params.id)
+  const known = context.services.tiles.sources.get(context.scope, params.id, namedVersion(context.tree))
   return whenReady(known, (source) => answerFrom(source, context, { tile, extension }, query))
 }
 

@@ -65,6 +65,11 @@ export const cacheParameters = {
   _: text('Ignored: for caches'),
 }
 
+/** The version that a request names, unless it is refused for its length anyway. */
+export function namedVersion({ [versionParameter]: version }: QueryTree): string | undefined {
+  return typeof version === 'string' && version.length <= maxText ? version : undefined
+}
+
 /** Whether a query string holds nothing but a key and valid parameters for caches. */
 export function variesAddressOnly(tree: QueryTree): boolean {
   if (tree === noQuery) return true

@@ -6,16 +6,17 @@ import { ApiError, isNotFound } from '../errors.ts'
 import { createRecordCache } from '../resource/record-cache.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { createCoverageCache, nothingKnown } from './coverage-cache.ts'
+import { createFirstNamed } from './first-named.ts'
 import { tileSource } from './tile-source.ts'
 import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type.ts'
 import { tileSourceTypeOf } from './tile-source-types.ts'
 import { datasetType } from './types/dataset.ts'
 
 export type TileSourceCache = {
-  /** At once if it is cached. */
-  get(scope: Scope, id: string): LoadedTileSource | Promise<LoadedTileSource>
+  /** At once if it is cached. A version that the request names makes it as new as that version. */
+  get(scope: Scope, id: string, version?: string): LoadedTileSource | Promise<LoadedTileSource>
   /** Nothing if it is not cached. */
-  fresh(scope: Scope, id: string): LoadedTileSource | undefined
+  fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined
   /** The tiles that a dataset has without a tile source. The scope is one of datasets. */
   ofDataset(scope: Scope, id: string): Promise<LoadedTileSource>
 }
@@ -23,6 +24,7 @@ export type TileSourceCache = {
 /** A dataset without a tile source acts as its own. */
 export function createTileSourceCache(services: BaseServices, means: TileMeans): TileSourceCache {
   const { db } = services
+  const firstNamed = createFirstNamed()
   const coverageOf = createCoverageCache((applicationId, id) => datasetType.detect(means, applicationId, id))
   const explicit = createRecordCache(
     { resource: tileSource, services },
@@ -61,25 +63,33 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
   const load = (source: TileSource, revision: string): Promise<LoadedTileSource> =>
     tileSourceTypeOf(source).load(means, source, revision)
 
-  function fresh(scope: Scope, id: string): LoadedTileSource | undefined {
-    const known = explicit.fresh(scope, id)
+  function cached(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
+    const known = explicit.fresh(scope, id, notBefore)
     if (!(known instanceof ApiError)) return known
     const reach = scopeOf(scope.caller, 'datasets', 'execute')
-    const own = reach && implicit.fresh(reach, id)
+    const own = reach && implicit.fresh(reach, id, notBefore)
     return own instanceof ApiError ? undefined : own
   }
 
-  async function find(scope: Scope, id: string): Promise<LoadedTileSource> {
+  function fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined {
+    const known = cached(scope, id)
+    const isEnough = version === undefined || known?.version === version
+    return isEnough ? known : cached(scope, id, firstNamed(id, version))
+  }
+
+  async function find(scope: Scope, id: string, version?: string): Promise<LoadedTileSource> {
+    const notBefore = version === undefined ? 0 : firstNamed(id, version)
     try {
-      return await explicit.get(scope, id)
+      return await explicit.get(scope, id, notBefore)
     } catch (error) {
       const reach = scopeOf(scope.caller, 'datasets', 'execute')
       if (!isNotFound(error) || !reach) throw error
-      return implicit.get(reach, id).catch((reason) => {
+      return implicit.get(reach, id, notBefore).catch((reason) => {
         throw isNotFound(reason) ? error : reason
       })
     }
   }
 
-  return { fresh, get: (scope, id) => fresh(scope, id) ?? find(scope, id), ofDataset: implicit.get }
+  const get: TileSourceCache['get'] = (scope, id, version) => fresh(scope, id, version) ?? find(scope, id, version)
+  return { fresh, get, ofDataset: implicit.get }
 }
