@@ -1,11 +1,13 @@
 /// <reference lib="dom" />
 /** A data source of a map (a dataset, a URL or a collection): its MapLibre source and layers, selection and popup. */
 
-import type { GeoJSONSource, LngLat, MapGeoJSONFeature, Source, StyleSpecification } from 'maplibre-gl'
-import type { ClickableSource } from './clicks.ts'
+import type { LngLat, MapGeoJSONFeature, Source, StyleSpecification } from 'maplibre-gl'
+import { breakUp, type ClickableSource } from './clicks.ts'
 import { boundLayers, defaultLayers, type LayersOption } from './default-layers.ts'
 import type { FeatureCollection } from './geojson.ts'
 import type { GraticuleMap } from './graticule-map.ts'
+import { followDataset } from './live.ts'
+import { isDrawn, renewTiles } from './live-tiles.ts'
 import { propertiesInCollection, propertiesInTiles } from './loaded-properties.ts'
 import type { ClickedFeature } from './popups.ts'
 import { type FeatureId, type Properties, type SelectedFeature, Selection } from './selection.ts'
@@ -45,6 +47,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   #loading: AbortController | undefined
   /** Whether the tiles on the map are older than the last refresh. */
   #isStale = false
+  #stopFollowing: (() => void) | undefined
   #isRemoved = false
 
   constructor(options: DataSourceOptions) {
@@ -66,6 +69,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     this.map.add(this)
     if (this.#data.kind === 'dataset') void this.refresh()
     this.#selection.bind()
+    this.#follow()
   }
 
   get selectedIds(): FeatureId[] {
@@ -104,6 +108,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     this.#data = sourceDataOf(options, this.map.client)
     if (this.#data.kind === 'inline') this.#held = this.#data.features
     void this.refresh()
+    this.#follow()
   }
 
   /** Reloads the data and keeps the selection. */
@@ -137,6 +142,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     if (this.#isRemoved) return
     this.#isRemoved = true
     this.#loading?.abort()
+    this.#stopFollowing?.()
     this.#selection.unbind()
     if (this.map.gl.getSource(this.id) === this.#added && this.#added) {
       this.#removeLayers()
@@ -175,7 +181,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   /** @internal */
   clicked(feature: MapGeoJSONFeature, lngLat: LngLat): void {
     if (feature.properties.point_count !== undefined)
-      return void this.#breakUp(feature).catch((error) => this.fail(error))
+      return void breakUp(this.map.gl, feature).catch((error) => this.fail(error))
     const isSelected = this.#selectClicked(feature)
     const { selectionPopup } = this.#options
     if (!selectionPopup || !isSelected) return
@@ -219,11 +225,20 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     return !isDropped
   }
 
-  /** Zooms in until the cluster splits. */
-  async #breakUp({ properties, geometry }: MapGeoJSONFeature): Promise<void> {
-    if (geometry.type !== 'Point' || typeof properties.cluster_id !== 'number') return
-    const zoom = await (this.#added as GeoJSONSource).getClusterExpansionZoom(properties.cluster_id)
-    this.map.gl.easeTo({ center: geometry.coordinates as [number, number], zoom })
+  /** Follows the dataset if the source is live. */
+  #follow(): void {
+    this.#stopFollowing?.()
+    const { live, apiKey, src } = this.#options
+    if (!live || typeof src !== 'string') return
+    const dataset = { datasetId: src, apiKey }
+    this.#stopFollowing = followDataset(this.map.client, dataset, {
+      isReady: () => isDrawn(this) && !this.#loading,
+      renew: async (area, token) => {
+        if (this.#holdsFeatures) await this.refresh()
+        else if (await renewTiles(this.map, this.id, { ...dataset, area, token })) this.#isStale = true
+      },
+      failed: (error) => this.fail(error),
+    })
   }
 
   #addLayers(style: StyleSpecification, theme: Theme): void {

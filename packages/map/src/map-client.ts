@@ -8,8 +8,15 @@ export interface MapClient {
   readonly url: string
   transformRequest(url: string, resourceType?: string): { url: string; headers?: Record<string, string> }
   readonly maps: { url(styleId: string, params?: AddressParams): string }
-  readonly tiles: { url(id: string, params?: AddressParams): string }
+  readonly tiles: {
+    url(id: string, params?: AddressParams): string
+    describe(id: string, params: { 'tile-version': string; apiKey?: string | undefined }): Promise<object>
+  }
   readonly datasets: {
+    watch(
+      id: string,
+      params: { signal: AbortSignal; apiKey?: string | undefined; lastEventId?: string | undefined },
+    ): AsyncIterable<DatasetEvents>
     query(
       id: string,
       query: { where?: Record<string, unknown>; limit?: number },
@@ -17,6 +24,17 @@ export interface MapClient {
     ): Promise<unknown>
   }
 }
+
+/** The events of `datasets.watch`. */
+export type DatasetEvents =
+  | { readonly type: 'ready'; readonly resumed: boolean }
+  | {
+      readonly type: 'change'
+      readonly id: string
+      readonly version: string
+      readonly boxes: [west: number, south: number, east: number, north: number][] | null
+    }
+  | { readonly type: 'reset'; readonly id: string }
 
 type RequestTransform = (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 

@@ -30,6 +30,9 @@ test('every option of the table is taken as it is described', () => {
     { selectionMode: 'multi', selectionClear: true, selectionState: 'ui.a', selectionFeatureState: 'ui.b' },
     { selectionPopup: () => null, layers: () => [], selectionMode: 'none', cluster: false, selectionClear: false },
     { apiKey: undefined, type: undefined, limit: undefined },
+    { live: true },
+    { live: true, cluster: true },
+    { live: false, src: collection },
   ]
   for (const options of given) assert.equal(problemOf(options), '', JSON.stringify(options))
 })
@@ -49,6 +52,8 @@ test('a bad value is refused by the name of its option, with what is allowed', (
     [{ cluster: 'yes' }, /^DataSource: cluster must be true or false, not "yes"\.$/],
     [{ clusterMaxZoom: 99 }, /^DataSource: clusterMaxZoom must be a number from 0 to 24, not 99\.$/],
     [{ clusterRadius: -1 }, /^DataSource: clusterRadius must be /],
+    [{ live: 1 }, /^DataSource: live must be true or false, not 1\.$/],
+    [{ live: true, src: collection }, /^DataSource: live is only for a src that is the id of a dataset\.$/],
     [{ featureId: 7 }, /^DataSource: featureId must be /],
     [{ limit: 1.5 }, /^DataSource: limit must be a whole number above 0, not 1\.5\.$/],
     [{ sourceLayer: [] }, /^DataSource: sourceLayer must be .*, not an array\.$/],

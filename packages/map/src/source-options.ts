@@ -31,6 +31,8 @@ export interface DataSourceOptions {
   featureId?: string | undefined
   /** The maximum number of a dataset's features: in total (geojson), or in each tile (vector). */
   limit?: number | undefined
+  /** Follows the changes of a dataset of type `table` and shows them within about a second. @defaultValue false */
+  live?: boolean | undefined
   /** The layer in the vector tiles. @defaultValue `geometry` */
   sourceLayer?: string | undefined
   /** How many features can be selected by clicks. @defaultValue `none` */
@@ -77,6 +79,7 @@ const rules: Record<keyof DataSourceOptions, Rule> = {
   clusterRadius: number('a number of pixels above 0', (value) => value > 0),
   featureId: text,
   limit: number('a whole number above 0', (value) => Number.isInteger(value) && value > 0),
+  live: flag,
   sourceLayer: text,
   selectionMode: oneOf('none', 'single', 'multi'),
   selectionClear: flag,
@@ -120,7 +123,7 @@ function checkTogether(options: DataSourceOptions): void {
   refuse(!isVector, 'is for vector sources only. Leave it out, or set type to "vector".', 'sourceLayer')
   const forGeojson = 'is for GeoJSON sources only. Leave it out, or set type to "geojson".'
   refuse(isVector, forGeojson, 'cluster', 'clusterMaxZoom', 'clusterRadius')
-  refuse(!isDataset, 'is only for a src that is the id of a dataset.', 'limit')
+  refuse(!isDataset, 'is only for a src that is the id of a dataset.', 'limit', 'live')
   const forSelections = 'needs a selectionMode of "single" or "multi".'
   refuse(selectionMode === 'none', forSelections, 'selectionState', 'selectionFeatureState', 'selectionClear')
 }

@@ -55,7 +55,7 @@ function watchedClient(url: string, key: string): graticule.MapClient {
     }
   }
   const { maps, tiles, transformRequest } = client
-  return { url: client.url, maps, tiles, transformRequest, datasets: { query } }
+  return { url: client.url, maps, tiles, transformRequest, datasets: { query, watch: client.datasets.watch } }
 }
 
 /** A map of the whole page, kept with its state. Its errors are collected. */
@@ -136,6 +136,26 @@ function drawn(id: string): maplibregl.MapGeoJSONFeature[] {
   return gl.queryRenderedFeatures({ layers: layers.map((layer) => layer.id) })
 }
 
+/** Points of the source that were missing in a frame since `watchFrames`. */
+const missed = new Set<number>()
+
+function watchFrames(id: string, expected: readonly number[]): void {
+  missed.clear()
+  kept.map.gl.on('render', () => {
+    const ids = new Set(drawn(id).map((feature) => feature.id))
+    for (const one of expected) if (!ids.has(one)) missed.add(one)
+  })
+}
+
+/** Whether a point of the source is drawn within a pixel or two of a place, and nowhere else. */
+function isAt(source: string, id: number, place: [number, number]): boolean {
+  const wanted = kept.map.gl.project(place)
+  const points = drawn(source).filter((feature) => feature.id === id)
+  const isNear = ({ geometry }: maplibregl.MapGeoJSONFeature) =>
+    geometry.type === 'Point' && kept.map.gl.project(geometry.coordinates as [number, number]).dist(wanted) < 2
+  return points.length > 0 && points.every(isNear)
+}
+
 const distinct = (values: unknown[]) =>
   [...new Set(values)].sort((one, other) => String(one).localeCompare(String(other), 'en', { numeric: true }))
 
@@ -150,6 +170,7 @@ async function colourOf(picture: string): Promise<string> {
 
 const tools = {
   ...graticule,
+  createClient,
   GraticuleMap,
   renderApp,
   clear,
@@ -165,6 +186,9 @@ const tools = {
   /** Ids of the features of a source that are drawn as selected. */
   selected: (id: string) => distinct(drawn(id).flatMap((feature) => (feature.state.selected ? [feature.id] : []))),
   sourceLayers: (id: string) => distinct(drawn(id).map(({ sourceLayer }) => sourceLayer)),
+  isAt,
+  watchFrames,
+  missedInFrames: () => [...missed],
   /** How many points each cluster of a source has. */
   clusters: (id: string) => distinct(drawn(id).flatMap(({ properties }) => properties.point_count ?? [])),
 }

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { afterEach, beforeEach, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { screenshot } from '../testing/browser.ts'
+import { setStage } from '../testing/stage.ts'
+
+// Two pages: one writes by the client, the map of the other follows. Nothing waits for a time, only for what is seen.
+
+const stage = setStage()
+let editor: Page
+let dataset: string
+
+/** Three points of a table of their own, south of the equator, so that no row is in the northern tiles. */
+beforeEach(async () => {
+  const { app, schema, tenant } = stage.world
+  await app.db.script(`SET search_path = ${schema}, public;
+    DROP TABLE IF EXISTS buoys;
+    CREATE TABLE buoys (id int PRIMARY KEY, name text, geom geometry(Point, 4326));
+    INSERT INTO buoys SELECT n, 'Buoy ' || n, ST_SetSRID(ST_Point((n - 2) * 20, -15), 4326) FROM generate_series(1, 3) n;
+    GRANT SELECT ON buoys TO ${schema}; RESET search_path`)
+  const body = { type: 'table', name: 'buoys', source: 'buoys' }
+  dataset = (await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body })).body.id
+  editor ??= await stage.browser.open()
+})
+afterEach(async () => {
+  const { app, tenant } = stage.world
+  await app.call('DELETE', `/api/v1/datasets/${dataset}`, { key: tenant.developer })
+})
+
+type Options = Record<string, unknown>
+
+/** Opens a map of the buoys, and waits until the server follows the table for it. */
+async function showLive(options: Options = {}): Promise<void> {
+  const { url, key } = stage.world
+  const isFollowed = stage.page.waitForResponse((response) => response.url().includes('/changes'))
+  await stage.page.evaluate(
+    async ([map, source]) => {
+      const svcMap = tools.open(map as never)
+      await svcMap.ready()
+      tools.kept.source = new tools.DataSource({ id: 'places', live: true, svcMap, ...source } as never)
+      await tools.settled()
+    },
+    [
+      { url, key, zoom: 3 },
+      { src: dataset, ...options },
+    ] as const,
+  )
+  assert.equal((await isFollowed).status(), 200)
+}
+
+const move = (id: number, longitude: number, latitude: number) =>
+  editor.evaluate(
+    async ({ url, key, dataset, id, at }) => {
+      const geom = { type: 'Point', coordinates: at }
+      await tools.createClient(url, key).datasets.changeRow(dataset, id, { geom })
+    },
+    { url: stage.world.url, key: stage.world.tenant.developer, dataset, id, at: [longitude, latitude] },
+  )
+
+/** Resolves when the map draws the point at the place, and nothing more is loaded. */
+const follow = (id: number, longitude: number, latitude: number) =>
+  stage.page.evaluate(
+    async ([id, at]) => {
+      await tools.until(() => tools.isAt('places', id, at))
+      await tools.settled()
+    },
+    [id, [longitude, latitude] as [number, number]] as const,
+  )
+const noErrors = async () =>
+  assert.deepEqual([await stage.page.evaluate(() => tools.errors), stage.page.faults], [[], []])
+
+/** The tiles that are asked for from now on. */
+function watchTiles(): Set<string> {
+  const asked = new Set<string>()
+  stage.page.on('request', (request) => {
+    const tile = /tiles\/[^/]+\/(\d+\/\d+\/\d+)\.mvt/.exec(request.url())?.[1]
+    if (tile) asked.add(tile)
+  })
+  return asked
+}
+
+test('the map of one page follows the point that another page moves, and asks only for the tiles of both places', async () => {
+  await showLive()
+  await follow(3, 20, -15)
+  // Not the third: its old tile may be replaced some frames before its new one.
+  await stage.page.evaluate(() => tools.watchFrames('places', [1, 2]))
+  // Where nothing was before, and the TileJSON said so: the tiles there have not been asked for yet.
+  await move(3, 20, 15)
+  await follow(3, 20, 15)
+  const asked = watchTiles()
+  await move(3, 20, -10)
+  await follow(3, 20, -10)
+  assert.deepEqual([...asked].sort(), ['3/4/3', '3/4/4'])
+  asked.clear()
+  await move(3, 25, -20)
+  await follow(3, 25, -20)
+  assert.deepEqual([...asked], ['3/4/4'])
+  await screenshot(stage.page, 'live')
+  assert.deepEqual(await stage.page.evaluate(() => tools.missedInFrames()), [], 'points that flickered')
+  await noErrors()
+})
+
+test('what changed out of view is new when it comes into view again', async () => {
+  await showLive()
+  await follow(3, 20, -15)
+  const jump = (longitude: number) =>
+    stage.page.evaluate(
+      (center) => {
+        tools.kept.map.gl.jumpTo({ center })
+        return tools.settled()
+      },
+      [longitude, 0] as [number, number],
+    )
+  await jump(150)
+  await move(3, 20, -10)
+  // The map has heard of it when it shows what was written after it.
+  await move(1, 150, -10)
+  await follow(1, 150, -10)
+  await jump(0)
+  await follow(3, 20, -10)
+  await noErrors()
+})
+
+test('a live GeoJSON source follows, also what is written in the database, and keeps what is selected', async () => {
+  await showLive({ type: 'geojson', selectionMode: 'single' })
+  await stage.page.evaluate(() => tools.kept.source.select(3))
+  const { app, schema } = stage.world
+  await app.db.script(`UPDATE ${schema}.buoys SET name = 'Moved', geom = public.ST_Point(20, 10, 4326) WHERE id = 3`)
+  await follow(3, 20, 10)
+  assert.deepEqual(
+    await stage.page.evaluate(() => tools.kept.source.selectedFeatures.map(({ properties }) => properties?.name)),
+    ['Moved'],
+  )
+  await noErrors()
+})
+
+test('while no layer is visible nothing is asked for, and then what has changed since', async () => {
+  await showLive()
+  await follow(3, 20, -15)
+  const setVisibility = (value: 'none' | 'visible') =>
+    stage.page.evaluate((visibility) => {
+      const { map, source } = tools.kept
+      for (const id of source.layerIds) map.gl.setLayoutProperty(id, 'visibility', visibility)
+      return tools.settled()
+    }, value)
+  await setVisibility('none')
+  const asked: string[] = []
+  stage.page.on('request', (request) => asked.push(request.url()))
+  const isHeard = stage.page.evaluate(
+    async ([dataset]) => {
+      const { signal } = new AbortController()
+      for await (const { type } of tools.kept.map.client.datasets.watch(dataset, { signal }))
+        if (type === 'change') return
+    },
+    [dataset] as const,
+  )
+  await stage.page.waitForRequest((request) => request.url().includes('/changes'))
+  await move(3, 20, -10)
+  await Promise.race([isHeard, move(2, 0, -12).then(() => isHeard)])
+  assert.deepEqual(
+    asked.filter((url) => url.includes('/tiles/')),
+    [],
+  )
+  await setVisibility('visible')
+  await follow(3, 20, -10)
+  await noErrors()
+})
+
+test('a removed map ends its stream, and a dataset that cannot be followed says why', async () => {
+  await showLive()
+  const isEnded = stage.page.waitForEvent('requestfailed', (request) => request.url().includes('/changes'))
+  await stage.page.evaluate(() => tools.clear())
+  await isEnded
+  const { app, tenant } = stage.world
+  const body = { type: 'sql', name: 'some', source: 'SELECT * FROM buoys' }
+  const query = (await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body })).body.id
+  await stage.page.evaluate(
+    async ([map, src]) => {
+      const svcMap = tools.open(map as never)
+      await svcMap.ready()
+      new tools.DataSource({ id: 'places', live: true, svcMap, src })
+      await tools.until(() => tools.errors.length > 0)
+      await tools.settled()
+    },
+    [{ url: stage.world.url, key: stage.world.key }, query] as const,
+  )
+  const [message, ...others] = await stage.page.evaluate(() => tools.errors)
+  assert.match(message ?? '', /^Data source "places": .*type `?"?table/)
+  assert.deepEqual(others, [])
+  assert.ok((await stage.page.evaluate(() => tools.shown('places'))).length > 0)
+})
