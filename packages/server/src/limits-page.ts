@@ -17,8 +17,8 @@ const tail = `
 ([All cores](deploy.md#all-cores)). *installation*: all replicas together.
 
 **Of one application**: a master key may give an application other values, in \`limits\` of its record:
-\`PATCH /api/v1/applications/{id}\` with \`{"limits": {"queriesAtOnce": 4, "storageBytes": 10737418240}}\`. Names that are left out are those of
-the installation, and \`queriesAtOnce\` can only be lowered. The application reads its own; replicas know a change within a second.
+\`PATCH /api/v1/applications/{id}\` with \`{"limits": {"queriesAtOnce": 4, "storageBytes": 10737418240}}\`. Names that are left out stay as
+they are, \`null\` gives back the limit of the installation, and \`queriesAtOnce\` can only be lowered. The application reads its own; replicas know a change within a second.
 
 **Rates**: \`REQUESTS_PER_SECOND\` is a token bucket for each key, and for each user of a token. Twice the rate may come at once. Master keys
 have no limit. Without it, an application is bounded by what it does at once, not by how often it asks. Limits *per hour* and *per minute*
