@@ -1,5 +1,6 @@
 // One database is enough: it needs none.
 import assert from 'node:assert/strict'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { createListener } from './listener.ts'
 
@@ -23,4 +24,13 @@ test('a listener that is behind gets nothing more when it is ended, because it m
   listener.end('last')
   assert.equal(resets, 1)
   assert.ok(listener.body.destroyed)
+})
+
+test('a listener that has ended takes no more, and ends once', async () => {
+  const listener = createListener({ reset() {} })
+  listener.send('one')
+  listener.end('two')
+  listener.end('three')
+  listener.send('four')
+  assert.equal(await text(listener.body), 'onetwo')
 })

@@ -23,6 +23,7 @@ const silenceMs = 15_000
 
 export function createListener({ reset }: ListenerOptions): Listener {
   let isBehind = false
+  let isOver = false
   let dueAt = 0
   const body = new Readable({
     highWaterMark: 16_384,
@@ -49,7 +50,7 @@ export function createListener({ reset }: ListenerOptions): Listener {
   }
 
   function send(frame: string): void {
-    if (body.destroyed || body.readableEnded) return
+    if (isOver || body.destroyed) return
     if (body.readableLength + frame.length > maxBehindBytes) {
       cut()
       return
@@ -63,9 +64,11 @@ export function createListener({ reset }: ListenerOptions): Listener {
     body,
     send,
     end(frame) {
+      if (isOver) return
       // Whoever may no longer read must not get what still waits either.
       if (isBehind) return cut()
       if (frame !== undefined) send(frame)
+      isOver = true
       if (!body.destroyed) body.push(null)
     },
     isSilent: (now) => now >= dueAt,

@@ -166,7 +166,8 @@ describe('a row by its key is', () => {
       // A transaction sees the sessions as they were when it first looked.
       await tx.query(sql`SELECT pg_stat_clear_snapshot()`)
       const found = await tx.query(sql`
-        SELECT 1 FROM pg_stat_activity WHERE query LIKE '%"places"%' AND wait_event_type = 'Lock' AND state = 'active'`)
+        SELECT 1 FROM pg_stat_activity WHERE query LIKE '%"places"%' AND wait_event_type = 'Lock' AND state = 'active'
+          AND datname = current_database()`)
       return found.length
     }
     await client.immediately(url(), keyed())
