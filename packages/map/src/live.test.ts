@@ -98,7 +98,8 @@ test('the map of one page follows the point that another page moves, and asks on
   await screenshot(stage.page, 'live-before')
   await move(3, 8, -5)
   await follow(3, 8, -5)
-  assert.deepEqual([...asked], ['3/4/4'])
+  // The other one may still be loading from the move before, and is then asked for again.
+  assert.ok(asked.has('3/4/4') && asked.isSubsetOf(new Set(['3/4/3', '3/4/4'])), [...asked].join(' '))
   await screenshot(stage.page, 'live-after')
   assert.deepEqual(await stage.page.evaluate(() => tools.missedInFrames()), [], 'points that flickered')
   await noErrors()
