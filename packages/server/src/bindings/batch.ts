@@ -1,6 +1,6 @@
 // Gathers logged changes into one batch, whose size does not grow with their number.
-import type { Box, LoggedChange } from '../changes/change-log.ts'
-import { type Position, writeEventId } from '../changes/position.ts'
+import { around, type Box, type LoggedChange } from '../changes/change-log.ts'
+import { type Position, versionOf, writeEventId } from '../changes/position.ts'
 
 /** More than this are not named. */
 const maxKeys = 1_000
@@ -59,15 +59,6 @@ export function createBatch(): Batch {
     },
   }
 }
-
-export const versionOf = ({ xid, seq }: Position): string => `${xid}.${seq}`
-
-const around = (one: Box, other: Box): Box => [
-  Math.min(one[0], other[0]),
-  Math.min(one[1], other[1]),
-  Math.max(one[2], other[2]),
-  Math.max(one[3], other[3]),
-]
 
 /** JavaScript numbers have 15 digits for certain. */
 const sureDigits = 16

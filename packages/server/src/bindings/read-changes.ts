@@ -1,5 +1,5 @@
 // Reads the changes of a binding from the log, page by page, into one batch.
-import { type LoggedChange, readLog } from '../changes/change-log.ts'
+import { type LoggedChange, readLog, withoutRows } from '../changes/change-log.ts'
 import { type Position, startOf } from '../changes/position.ts'
 import type { FollowedState } from '../changes/topic.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts'
 import { type Batch, createBatch } from './batch.ts'
 import type { ClaimedBinding } from './binding-rows.ts'
 import { filterRows, type RowMeans } from './row-filter.ts'
-import { isSelected, withoutRows } from './select-changes.ts'
+import { isSelected } from './select-changes.ts'
 
 export type ReadMeans = RowMeans & { readonly db: Db }
 

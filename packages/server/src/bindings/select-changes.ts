@@ -2,14 +2,6 @@
 import type { Box, LoggedChange } from '../changes/change-log.ts'
 import type { Binding } from './binding.ts'
 
-/** What may be said of a table with row security is only that something has changed. */
-export const withoutRows = (change: LoggedChange): LoggedChange => ({
-  ...change,
-  rowCount: undefined,
-  keys: undefined,
-  boxes: undefined,
-})
-
 /** By operation and box. What has no known place may be anywhere, what has no geometry is nowhere. */
 export function isSelected({ operation, boxes }: LoggedChange, { operations, bbox }: Binding): boolean {
   if (!operations.includes(operation)) return false

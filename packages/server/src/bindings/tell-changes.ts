@@ -1,7 +1,7 @@
 // Tells one binding of its changes: reads the log behind its place, queues a delivery and moves on.
 import { readStates, readSwept } from '../changes/change-log.ts'
 import { tryToFollow } from '../changes/follow.ts'
-import { type Position, writeEventId } from '../changes/position.ts'
+import { type Position, versionOf, writeEventId } from '../changes/position.ts'
 import { type FollowedState, followableTable } from '../changes/topic.ts'
 import type { Deliveries } from '../contactpoints/deliveries.ts'
 import type { Message } from '../contactpoints/message.ts'
@@ -9,7 +9,6 @@ import type { Dataset } from '../datasets/dataset-record.ts'
 import { findDataset } from '../datasets/find-dataset.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
-import { versionOf } from './batch.ts'
 import { type ClaimedBinding, lockPoint, moveBinding, noteDelivery, postponeBinding } from './binding-rows.ts'
 import { endOfLog, type Reading, type ReadMeans, readBatch, unreadEnd } from './read-changes.ts'
 

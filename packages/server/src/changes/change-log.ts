@@ -20,6 +20,22 @@ export type LoggedChange = {
 export type Operation = 'insert' | 'update' | 'delete' | 'truncate'
 export type Box = readonly [west: number, south: number, east: number, north: number]
 
+/** The smallest box that holds both. */
+export const around = (one: Box, other: Box): Box => [
+  Math.min(one[0], other[0]),
+  Math.min(one[1], other[1]),
+  Math.max(one[2], other[2]),
+  Math.max(one[3], other[3]),
+]
+
+/** What may be said of a table with row security is only that something has changed. */
+export const withoutRows = (change: LoggedChange): LoggedChange => ({
+  ...change,
+  rowCount: undefined,
+  keys: undefined,
+  boxes: undefined,
+})
+
 export type LogPage = {
   readonly changes: readonly LoggedChange[]
   /** Up to here everything is read, also where nothing was found. */

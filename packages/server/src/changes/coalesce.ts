@@ -1,6 +1,6 @@
 // Coalesces logged statements into the events that listeners get.
-import type { Box, LoggedChange, Operation } from './change-log.ts'
-import { type Position, writeEventId } from './position.ts'
+import { around, type Box, type LoggedChange, type Operation, withoutRows } from './change-log.ts'
+import { type Position, versionOf, writeEventId } from './position.ts'
 
 /** The most keys in one event; more rows than that become several events. */
 const maxKeys = 1_000
@@ -32,7 +32,7 @@ export function createCoalescer({ era, isOpaque }: Shown): Coalescer {
   return {
     add(given) {
       keyBytes += lengthOf(given.keys)
-      const change = isOpaque ? withoutPlace(given) : keyBytes > maxKeyBytes ? { ...given, keys: undefined } : given
+      const change = isOpaque ? withoutRows(given) : keyBytes > maxKeyBytes ? { ...given, keys: undefined } : given
       const last = drafts.at(-1)
       if (last && canHold(last, change)) add(last, change)
       else drafts.push(begin(change))
@@ -51,13 +51,6 @@ export function framesOf(changes: readonly LoggedChange[], shown: Shown): string
 /** JSON escapes line ends, so no text can end a frame or begin another. */
 export const frameOf = (event: string, data: string, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`
-
-const withoutPlace = (change: LoggedChange): LoggedChange => ({
-  ...change,
-  rowCount: undefined,
-  keys: undefined,
-  boxes: undefined,
-})
 
 /** Changes with and without keys stay apart, because an event without keys says nothing of its rows. */
 function canHold({ keys }: Draft, change: LoggedChange): boolean {
@@ -88,16 +81,9 @@ function merged(boxes: readonly Box[]): readonly Box[] {
   return different.length > maxBoxes ? [different.reduce(around)] : different
 }
 
-const around = (one: Box, other: Box): Box => [
-  Math.min(one[0], other[0]),
-  Math.min(one[1], other[1]),
-  Math.max(one[2], other[2]),
-  Math.max(one[3], other[3]),
-]
-
 /** Keys are JSON already. */
 function dataOf({ position, operations, rows, keys, boxes }: Draft): string {
-  const rest = { version: `${position.xid}.${position.seq}`, operations: [...operations], rows: rows ?? null }
+  const rest = { version: versionOf(position), operations: [...operations], rows: rows ?? null }
   const keysText = keys ? `[${[...keys].join(',')}]` : 'null'
   return `${JSON.stringify(rest).slice(0, -1)},"keys":${keysText},"boxes":${JSON.stringify(boxes ?? null)}}`
 }

@@ -8,6 +8,9 @@ export type EventId = { readonly era: string; readonly position: Position }
 
 export const writeEventId = (era: string, { xid, seq }: Position): string => `${era}.${xid}.${seq}`
 
+/** Of the data at a place in the log. */
+export const versionOf = ({ xid, seq }: Position): string => `${xid}.${seq}`
+
 const maxNumber = 2n ** 63n - 1n
 
 /** Undefined for everything that this server cannot have written. */
