@@ -4,7 +4,7 @@ import { Agent } from 'node:http'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type PostgresCluster, type PostgresOptions, startPostgres } from '../scripts/postgres.ts'
-import { openCpuGroup } from './cpu-group.ts'
+import { type CpuGroup, openCpuGroup } from './cpu-group.ts'
 import { NotHere } from './fault.ts'
 import { type FaultServer, type ServerOptions, startServer } from './server.ts'
 
@@ -50,15 +50,14 @@ export function openContext({ isQuick, minutes }: { isQuick: boolean; minutes: n
       await chmod(path, 0o777)
       return path
     },
-    /** Puts a process, and those it starts, into a group of its own. */
-    ownGroup(): (pid: number) => void {
+    ownGroup(): CpuGroup | undefined {
       const group = openCpuGroup()
       if (group) closers.push(group.remove)
-      return (pid) => group?.add(pid)
+      return group
     },
     async postgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
       const settings = `${durable}\n${options.settings ?? ''}`
-      const cluster = await startPostgres({ ...options, settings, onSpawn: context.ownGroup() })
+      const cluster = await startPostgres({ ...options, settings, prefix: context.ownGroup()?.prefix ?? [] })
       closers.push(() => cluster.stop())
       return cluster
     },
@@ -66,7 +65,8 @@ export function openContext({ isQuick, minutes }: { isQuick: boolean; minutes: n
     async server(env: Record<string, string>, options: Partial<ServerOptions> = {}): Promise<FaultServer> {
       const directory = env.DATA_DIR ?? (await context.directory())
       const settings = { SECRET_KEY: secret, DATA_DIR: directory, ...env }
-      const server = await startServer(settings, { ...options, onSpawn: context.ownGroup() })
+      const group = context.ownGroup()
+      const server = await startServer(settings, { ...options, onSpawn: (pid) => group?.add(pid) })
       closers.push(() => server.kill())
       return server
     },

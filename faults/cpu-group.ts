@@ -4,7 +4,12 @@ import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { untilSo } from './wait.ts'
 
-export type CpuGroup = { add(pid: number): void; remove(): Promise<void> }
+export type CpuGroup = {
+  add(pid: number): void
+  /** Runs a command in the group, also what it starts before anybody could add it. */
+  readonly prefix: readonly string[]
+  remove(): Promise<void>
+}
 
 let made = 0
 
@@ -17,10 +22,10 @@ export function openCpuGroup(): CpuGroup | undefined {
   } catch {
     return undefined
   }
+  const members = join(path, 'cgroup.procs')
   return {
-    add(pid) {
-      writeFileSync(join(path, 'cgroup.procs'), String(pid))
-    },
+    add: (pid) => writeFileSync(members, String(pid)),
+    prefix: ['sh', '-c', 'echo $$ > "$0" && exec "$@"', members],
     /** Once all of its processes have ended. */
     async remove() {
       await untilSo(

@@ -38,8 +38,8 @@ export interface PostgresOptions {
   // Where its data is.
   parent?: string
   env?: NodeJS.ProcessEnv
-  // Before the cluster is made.
-  onSpawn?(pid: number): void
+  // What the command is run by.
+  prefix?: readonly string[]
 }
 
 export interface PostgresCluster {
@@ -52,15 +52,14 @@ export interface PostgresCluster {
 
 // A PostgreSQL cluster of its own that is thrown away afterwards.
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
-  const { settings = careless, parent = tmpdir(), env = process.env, onSpawn } = options
+  const { settings = careless, parent = tmpdir(), env = process.env, prefix = [] } = options
   const port = await freePort()
   const command = ['sh', '-c', supervisor, 'sh', binDirectory(), String(port), parent, settings]
   // PostgreSQL refuses to run as root.
   if (process.getuid?.() === 0) command.unshift('runuser', '-u', 'postgres', '--')
-  const [file = '', ...args] = command
+  const [file = '', ...args] = [...prefix, ...command]
   // Detached, so that Ctrl-C in the terminal reaches only us and the cluster is stopped in order.
   const child = spawn(file, args, { cwd: '/', detached: true, stdio: 'pipe', env })
-  if (child.pid) onSpawn?.(child.pid)
   const exited = once(child, 'exit')
   const errors = text(child.stderr)
   const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)])
