@@ -105,7 +105,7 @@ async function run(context: FaultContext, random: Random): Promise<Figures> {
     samples.push(await sample(server, DATABASE_URL, begun))
   }
   await load.stop()
-  expect(load.broken.size === 0, () => described(load.broken))
+  expect(load.broken.size === 0, () => `${described(load.broken)}\n${server.log()}`)
   const settled = samples.slice(Math.floor(samples.length * warmUp))
   const slope = theilSen(settled.map(({ hours, rss }) => [hours, rss / mebibyte]))
   const range = (values: readonly number[]) => `${Math.min(...values)} to ${Math.max(...values)}`
