@@ -1,5 +1,6 @@
 // The worker thread of memory-source-threads.ts.
 import { serveRequests } from '../concurrency/serve-requests.ts'
+import { stepBack } from '../concurrency/step-back.ts'
 import { inspectAnswer, type Job, queryAnswer } from './memory-source-job.ts'
 
 /** A job, and the most bytes of its batches that may be unread. */
@@ -8,6 +9,7 @@ export type Order = { readonly job: Job; readonly unreadBytes: number }
 /** The JSON of cells or of the inferred attributes. The receiver acknowledges the bytes it has read. */
 export type Batch = Uint8Array<ArrayBuffer>
 
+stepBack()
 serveRequests<Order>(async ({ job, unreadBytes }, { notify, onMessage }) => {
   let unread = 0
   let onRead = (): void => {}

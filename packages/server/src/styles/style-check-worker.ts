@@ -1,6 +1,8 @@
 import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import { serveRequests } from '../concurrency/serve-requests.ts'
+import { stepBack } from '../concurrency/step-back.ts'
 
+stepBack()
 serveRequests(messagesOf)
 
 /** Each message is `path: what is wrong`. */

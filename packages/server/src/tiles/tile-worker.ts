@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import type { ThreadData } from '../concurrency/channel.ts'
 import { serveRequests } from '../concurrency/serve-requests.ts'
+import { stepBack } from '../concurrency/step-back.ts'
 import { compressNow } from '../http/compression.ts'
 import { makeTile } from './make-tile.ts'
 import { createRawPools } from './raw-pools.ts'
@@ -20,6 +21,7 @@ const ownMemory = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
     part?.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength ? [part.buffer] : [],
   )
 
+stepBack()
 serveRequests<TileJob>(async (job, { signal, atWork, transfer }) => {
   const tile = await makeTile(job, {
     query: (rows, onRow) => pools.run(rows, signal, onRow),

@@ -4,6 +4,7 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { processChannel } from '../concurrency/channel.ts'
 import { createCaller, WorkerEnded } from '../concurrency/request-reply.ts'
+import { putBack } from '../concurrency/step-back.ts'
 import type { TupleBytes } from '../db/db.ts'
 import { type Convert, convertFor } from './reader-conversion.ts'
 import {
@@ -180,7 +181,7 @@ function startReader(cacheDirectory: string, stalledMs: number, convert: Convert
 }
 
 function forkReader(cacheDirectory: string): ChildProcess {
-  return fork(childFile, {
+  const child = fork(childFile, {
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=4'],
     // None of the server's environment, which holds secrets.
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', TZ: 'UTC', NODE_COMPILE_CACHE: cacheDirectory },
@@ -189,6 +190,7 @@ function forkReader(cacheDirectory: string): ChildProcess {
     // Its own process group, so that its children can be killed with it.
     detached: true,
   })
+  return putBack(child)
 }
 
 /** The end of its standard error, to explain why it exited. */

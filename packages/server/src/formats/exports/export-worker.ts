@@ -1,6 +1,7 @@
 // The worker thread of datasets/export-threads.ts: asks for rows, and writes them as a file or as bytes to send.
 import { open } from 'node:fs/promises'
 import { type RequestContext, serveRequests } from '../../concurrency/serve-requests.ts'
+import { stepBack } from '../../concurrency/step-back.ts'
 import type { ExportFormat } from '../answer-formats.ts'
 import type { Cell } from '../cell.ts'
 import type { ExportOrder, ExportWriter } from './export-order.ts'
@@ -25,6 +26,7 @@ const writers: Readonly<Record<ExportFormat, () => Promise<ExportWriter>>> = {
   fgb: async () => (await import('./flatgeobuf.ts')).writeFlatGeobuf,
 }
 
+stepBack()
 serveRequests<ExportOrder>(async (order, context) => {
   const inbox = openInbox(context)
   const write = await writers[order.format]()
