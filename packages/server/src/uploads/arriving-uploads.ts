@@ -27,6 +27,8 @@ export type Arrival = {
   note(bytes: number): void
   /** Measures what the application has stored; what it gives runs in the transaction that records the upload. */
   prepareToSettle(): Promise<(tx: Queryable, size: number) => Promise<void>>
+  /** Runs `work` when no other transaction counts the application's uploads here. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
   /** Ends the reception, successful or not. */
   end(): Promise<void>
 }
@@ -36,6 +38,7 @@ const renewMs = (arrivalSeconds * 1000) / 4
 /** Counts files from their first byte, on every replica; otherwise any number could arrive at once. */
 export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, storage }: ArrivalLimits) {
   const arriving = createAdmission({ total: maxArriving })
+  const inTurn = createTurns()
 
   async function admit(
     tx: Queryable,
@@ -66,11 +69,10 @@ export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, stora
     }
     let bytes = 0
     let isSettled = false
-    const renew = sql`heard_at = clock_timestamp()`
     // A short loss of the database is ignored here; the upload itself will notice.
     const timer = setInterval(() => {
       db.query(sql`
-        UPDATE svc.arriving_uploads SET ${renew}, bytes = greatest(bytes, ${bytes}) WHERE id = ${id}::uuid`).catch(
+        UPDATE svc.arriving_uploads SET heard_at = clock_timestamp(), bytes = greatest(bytes, ${bytes}) WHERE id = ${id}::uuid`).catch(
         () => undefined,
       )
     }, renewMs)
@@ -83,7 +85,9 @@ export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, stora
     }
     const room = await storage
       .measure(db, applicationId)
-      .then((quota) => db.transaction((tx) => admit(tx, applicationId, id, declared, quota)))
+      .then((quota) =>
+        inTurn(applicationId, () => db.transaction((tx) => admit(tx, applicationId, id, declared, quota))),
+      )
       .catch(async (error) => {
         leave()
         clearInterval(timer)
@@ -104,8 +108,18 @@ export function createArrivals(db: Db, { maxWaiting, perHour, maxArriving, stora
           isSettled = true
         }
       },
+      inTurn: (work) => inTurn(applicationId, work),
       end,
     }
+  }
+}
+
+/** One by one for each application: those who wait for its lock in the database would each hold a connection. */
+function createTurns() {
+  const turns = createAdmission({ perOwner: 1 })
+  return async <T>(applicationId: string, work: () => Promise<T>): Promise<T> => {
+    const release = await turns.admit(applicationId)
+    return work().finally(release)
   }
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../access/acl.ts'
 import { changeWithEntry, transactWithEntry } from '../access/audit-trail.ts'
+import type { Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { report } from '../events.ts'
@@ -131,7 +132,7 @@ async function insert(
   const owner = ownerId ?? bearer?.userId ?? null
   const settle = await arrival.prepareToSettle()
   if (trail) trail.target = { type: 'uploads', id, name: fileName }
-  await transactWithEntry(db, trail, async (tx) => {
+  const record = async (tx: Queryable): Promise<void> => {
     await settle(tx, size)
     await tx.query(sql`
       INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
@@ -139,7 +140,8 @@ async function insert(
       VALUES (${id}::uuid, ${applicationId}::uuid, ${owner}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
         ${replaces && json(replaces)}, ${size}, ${fault ? 'failed' : 'pending'}, ${json(fault ?? {})},
         CASE WHEN ${fault !== undefined} THEN ${now} END, ${currentTraceparent()})`)
-  })
+  }
+  await arrival.inTurn(() => transactWithEntry(db, trail, record))
   if (fault) report('upload', { status: 'failed', seconds: 0 })
 }
 
