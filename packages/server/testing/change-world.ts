@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import type { App } from '../src/app.ts'
 import { tenantSchema } from '../src/databases/tenant-schema.ts'
+import type { Db } from '../src/db/db.ts'
+import { sql } from '../src/db/sql.ts'
 import { type ChangeClient, openChanges } from './change-client.ts'
 import { type Tenant, type TestApp, testApp } from './harness.ts'
 import { until } from './until.ts'
@@ -60,6 +62,24 @@ export async function changeWorld(settings: Record<string, string> = {}) {
     },
   }
 }
+
+/** The retention is over for all that could be told until now. */
+export async function outliveRetention(db: Db): Promise<void> {
+  const sweep = (): Promise<unknown> => db.query(sql`SELECT svc.sweep_changes('24 hours', 1000)`)
+  await db.query(sql`DELETE FROM svc.change_horizons`)
+  await sweep()
+  await db.query(sql`UPDATE svc.change_log SET at = at - interval '25 hours'`)
+  await db.query(sql`UPDATE svc.change_horizons SET at = at - interval '25 hours'`)
+  await sweep()
+}
+
+/** Deletes what is in the change log, as the retention does. */
+export const sweepLog = (db: Db): Promise<void> =>
+  until(async () => {
+    await outliveRetention(db)
+    // Transactions of others, in the same cluster, may hold it back.
+    return (await db.query(sql`SELECT FROM svc.change_log LIMIT 1`)).length === 0
+  })
 
 export async function listen({ http }: Pick<App, 'http'>): Promise<number> {
   await http.listen({ port: 0, host: '127.0.0.1' })

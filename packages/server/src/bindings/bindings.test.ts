@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type BindingWorld, bindingWorld } from '../../testing/binding-world.ts'
+import { sweepLog } from '../../testing/change-world.ts'
 import { until } from '../../testing/until.ts'
 import { sql } from '../db/sql.ts'
 import { overLimit } from '../limits.ts'
@@ -170,8 +171,7 @@ describe('a reset', () => {
 
     await world.app.db.query(sql`UPDATE svc.contactpoints SET enabled = false WHERE id = ${point}::uuid`)
     await script(`INSERT INTO $.${name} VALUES (2)`)
-    await world.app.db.query(sql`UPDATE svc.change_log SET at = at - interval '25 hours'`)
-    await world.app.db.query(sql`SELECT svc.sweep_changes('24 hours', 1000)`)
+    await sweepLog(world.app.db)
     await script(`INSERT INTO $.${name} VALUES (3)`)
     await world.turn()
     assert.equal(world.told(id).length, 2, 'a disabled contact point is told nothing')

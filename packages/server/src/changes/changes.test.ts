@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type ChangeWorld, changed, changeWorld } from '../../testing/change-world.ts'
+import { type ChangeWorld, changed, changeWorld, sweepLog } from '../../testing/change-world.ts'
 import { until } from '../../testing/until.ts'
-import { sql } from '../db/sql.ts'
 
 let world: ChangeWorld
 before(async () => {
@@ -153,8 +152,7 @@ describe('Last-Event-ID', () => {
     await script(`INSERT INTO $.${name} VALUES (1)`)
     await changed(client)
     client.close()
-    await world.app.db.query(sql`UPDATE svc.change_log SET at = at - interval '25 hours'`)
-    await world.app.db.query(sql`SELECT svc.sweep_changes('24 hours', 1000)`)
+    await sweepLog(world.app.db)
     const again = await follow(id, { lastEventId })
     await again.first('reset')
   })

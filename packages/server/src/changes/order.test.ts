@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import pg from 'pg'
 import type { ChangeClient } from '../../testing/change-client.ts'
-import { type ChangeWorld, changeWorld, listen } from '../../testing/change-world.ts'
+import { type ChangeWorld, changeWorld, listen, outliveRetention } from '../../testing/change-world.ts'
 import { until } from '../../testing/until.ts'
 
 // Writers that overlap in every way, and listeners who come, go and change servers: each committed row is told exactly once.
@@ -166,6 +166,27 @@ test('a transaction that is open for long holds back what came later, and is tol
   for (const one of [client, late, resumed]) {
     await until(() => one.keys().length >= 2)
     assert.deepEqual(one.keys(), [1, 2])
+  }
+})
+
+test('what a long transaction holds back is told in the end, though it was written longer ago than the retention', {
+  skip: !isPostgres && 'embedded there is one session',
+}, async () => {
+  const { name, id } = await world.table('id int PRIMARY KEY')
+  const client = await world.followed(id)
+  const long = new pg.Client({ connectionString: world.app.url })
+  await long.connect()
+  await long.query('BEGIN')
+  await long.query(`INSERT INTO "${world.schema}".${name} VALUES (1)`)
+  await world.script(`INSERT INTO $.${name} VALUES (2)`)
+  await outliveRetention(world.app.db)
+  await long.query('COMMIT')
+  await long.end()
+  await world.script(`SELECT svc.sweep_changes('24 hours', 1000)`)
+  const resumed = await world.follow(id, { lastEventId: client.lastId() })
+  for (const one of [client, resumed]) {
+    await until(() => one.keys().length >= 2)
+    assert.deepEqual([one.keys(), one.names().includes('reset')], [[1, 2], false])
   }
 })
 
