@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
+import { codeOf, isPassing, isTableChanged } from '../db/database-error.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { followTable, readStates } from './change-log.ts'
@@ -10,10 +11,12 @@ import { demandFollowable, type FollowedState, followableTable, refused, type To
 const tries = 5
 const pauseMs = 200
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 const isForbidden = (error: unknown): boolean => codeOf(error) === '42501'
+/** Of a table that is dropped in the same moment only the number is left, which is no name. */
+const droppedMeanwhile = '42601'
 /** The lock of the table, or of a row of the catalog that somebody else changes in the same moment. */
-const isPassing = (error: unknown): boolean => /^(55P03|40P01|XX000)$/.test(codeOf(error))
+const isForLater = (error: unknown): boolean =>
+  isPassing(error) || isTableChanged(error) || codeOf(error) === droppedMeanwhile
 
 export async function openTopic(db: Db, dataset: Dataset): Promise<Topic> {
   const table = followableTable(dataset)
@@ -41,7 +44,7 @@ export async function tryToFollow(db: Db, table: TableName): Promise<FollowedSta
     await followTable(db, table)
   } catch (error) {
     if (isForbidden(error)) throw refused('the server may not create triggers on its table.')
-    if (!isPassing(error)) throw error
+    if (!isForLater(error)) throw error
     return undefined
   }
   const state = demandFollowable((await readStates(db, [table]))[0])

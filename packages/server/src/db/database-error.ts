@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.ts'
+import { publicDatabaseMessage } from './public-message.ts'
 
 const lostSocket = new Set(
   'ECONNREFUSED ECONNRESET ECONNABORTED ETIMEDOUT EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
@@ -11,21 +12,34 @@ const lostServer = /^(57P0[123]|53300|08...)$/
 const lostClient =
   /^(Connection terminated|timeout expired|timeout exceeded|Client has encountered|Client was closed|Cannot use a pool)/
 
-/** The SQLSTATE (or the system's error code) of whatever was thrown. */
-function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
-  return typeof error.code === 'string' ? error.code : undefined
+/** The SQLSTATE (or the system's error code) of whatever was thrown; empty if it has none. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return ''
+  return typeof error.code === 'string' ? error.code : ''
 }
 
 /** The connection failed, not the statement. */
 export function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error)
-  if (code !== undefined) return lostSocket.has(code) || lostServer.test(code)
+  if (code !== '') return lostSocket.has(code) || lostServer.test(code)
   return error instanceof Error && lostClient.test(error.message)
 }
 
-/** A deadlock or a serialization failure: the transaction was rolled back and may be retried. */
-export const isRolledBackForOthers = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error) ?? '')
+/** PostgreSQL's words, under the code of an internal error, when another session changes or drops the same table in that moment. */
+const catalogRace = /^(tuple concurrently (updated|deleted)|could not open relation with OID|cache lookup failed for)/
+
+const isCatalogRace = (error: unknown): boolean =>
+  codeOf(error) === 'XX000' && error instanceof Error && catalogRace.test(error.message)
+
+/** A deadlock, a serialization failure, or a table that others changed: all was rolled back and may be retried. */
+export const isRolledBackForOthers = (error: unknown): boolean =>
+  /^40(001|P01)$/.test(codeOf(error)) || isCatalogRace(error) || isStaleStatement(error)
+
+/** Others hold a lock or change the same table: nothing was done, and the same request succeeds when they are done. */
+export const isPassing = (error: unknown): boolean => codeOf(error) === '55P03' || isRolledBackForOthers(error)
+
+/** Of a statement of ours: the table has no such column any more, or one of another type, or is gone. */
+export const isTableChanged = (error: unknown): error is Error => /^42(703|P01|883|804|846)$/.test(codeOf(error))
 
 /** A record that the statement refers to is not there, or one that refers to it still is. */
 export const isForeignKeyViolation = (error: unknown): boolean => codeOf(error) === '23503'
@@ -64,6 +78,25 @@ export const isForeignServerFault = (error: unknown): error is Error => codeOf(e
 
 /** The query itself is at fault. (PostGIS says XX000 of everything.) */
 export const isAuthorsFault = (code: string): boolean => /^(22|2[0-8]|3|4|53400|54|P0|XX000)/.test(code)
+
+export const inUse = (cause: unknown): ApiError =>
+  new ApiError(
+    'unavailable',
+    'Others are writing or changing the same data. Nothing was done; try again in a moment.',
+    {
+      cause,
+      headers: { 'Retry-After': '1' },
+    },
+  )
+
+/** For a statement that was written from the record of a dataset, while its table was changed. */
+export const tableChanged = (cause: Error): ApiError =>
+  new ApiError(
+    'conflict',
+    `The table is no longer what its dataset says. The database says: ${publicDatabaseMessage(cause)}. ` +
+      'Try again; if that does not help, PATCH the dataset, which reads its columns anew.',
+    { cause },
+  )
 
 export function unavailable(cause: unknown): ApiError {
   return new ApiError('unavailable', 'The database cannot be reached. Try again shortly.', {

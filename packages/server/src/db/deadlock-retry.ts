@@ -6,8 +6,8 @@ const attempts = 6
 const firstDelayMs = 10
 
 /**
- * Runs work again that PostgreSQL rolled back as the victim of a deadlock or of a serialization failure: nothing of it was
- * done. Locks are taken in one order (parents before children), so this is only the safety net. `mayRepeat` is called after
+ * Runs work again that PostgreSQL rolled back as the victim of a deadlock, of a serialization failure or of somebody who
+ * changed the same table: nothing of it was done. Locks are taken in one order (parents before children), so this is only the safety net. `mayRepeat` is called after
  * the failure.
  */
 export async function withDeadlockRetry<T>(work: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {

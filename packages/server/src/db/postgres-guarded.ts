@@ -10,12 +10,17 @@ import { type Cell, encodeStatement } from './values.ts'
 /** Upper limit for any answer. */
 const longestStreamMs = 3_600_000
 
+/** How long a statement of a tenant waits for somebody who has locked a table. */
+const lockTimeoutMs = 2_000
+
 /**
  * For the sessions of tenants. Parallel workers take milliseconds to start, and PostGIS says that its functions cost tens of
  * times what they do, so PostgreSQL would start them for a page of a box that one process finds in a millisecond. Statements
  * that may read many rows get back the server's own setting.
  */
-export const withoutWorkers = 'SET max_parallel_workers_per_gather = 0'
+const withoutWorkers = 'SET max_parallel_workers_per_gather = 0'
+/** What sessions of tenants begin with. */
+export const guardedSession = `${withoutWorkers}; SET lock_timeout = ${lockTimeoutMs}`
 const withWorkers = 'SET LOCAL max_parallel_workers_per_gather TO DEFAULT'
 
 /** Guarded queries on PostgreSQL: on a separate connection, in a read-only transaction that is always rolled back. */
@@ -141,7 +146,7 @@ function prologue({ timeoutMs, schema, isOurs, reads }: GuardedOptions, isShort:
   return [
     'BEGIN READ ONLY',
     `SET LOCAL statement_timeout = ${limitMs}`,
-    'SET LOCAL lock_timeout = 2000',
+    `SET LOCAL lock_timeout = ${lockTimeoutMs}`,
     `SET LOCAL search_path = ${quoted(schema)}, public`,
     ...(isOurs && reads ? [] : [withWorkers]),
   ]

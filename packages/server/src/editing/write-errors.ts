@@ -1,14 +1,21 @@
 // What an error of the database means to whoever wrote rows: their value, another's row, or a database that fails.
 import { explain, notOurs } from '../databases/postgres/server-errors.ts'
+import { codeOf } from '../db/database-error.ts'
 import { queryTimeout } from '../db/guarded.ts'
 import { ApiError, type ErrorCode } from '../errors.ts'
 
-type DatabaseError = Error & { code?: unknown; detail?: unknown; constraint?: unknown; column?: unknown }
+type DatabaseError = Error & { detail?: unknown; constraint?: unknown; column?: unknown }
 
 const constraintOf = ({ constraint }: DatabaseError): string => (constraint ? ` (${String(constraint)})` : '')
 const detailOf = ({ detail, message }: DatabaseError): string => String(detail ?? message).slice(0, 300)
 
 type Words = readonly [code: ErrorCode, words: (error: DatabaseError) => string]
+
+/** A statement of ours names a column that is gone, or takes it for another type. */
+const changedColumns: Words = [
+  'conflict',
+  () => 'The columns of the table were changed meanwhile. Nothing was written; try again.',
+]
 
 /** By SQLSTATE. The details name keys and values that the writer sent. */
 const known: Readonly<Record<string, Words>> = {
@@ -25,7 +32,7 @@ const known: Readonly<Record<string, Words>> = {
   '42501': ['conflict', () => 'The user of the database may not write to this table.'],
   '25006': ['conflict', () => 'The database is read-only.'],
   '42P01': ['conflict', () => 'The table of this dataset does not exist any more.'],
-  '42703': ['conflict', () => 'The columns of the table were changed meanwhile. Nothing was written; try again.'],
+  ...Object.fromEntries(['42703', '42883', '42804'].map((code) => [code, changedColumns])),
 }
 
 const cancelled = '57014'
@@ -35,7 +42,7 @@ export const explainWrite =
   ({ isOwn }: { readonly isOwn: boolean }) =>
   (error: unknown): never => {
     if (!(error instanceof Error) || error instanceof ApiError) throw error
-    const code = String((error as DatabaseError).code ?? '')
+    const code = codeOf(error)
     if (code === cancelled) throw queryTimeout(error, writeTimeoutMs)
     const [answer, words] = (Object.hasOwn(known, code) && known[code]) || []
     if (answer && words) throw new ApiError(answer, words(error), { cause: error })
@@ -49,5 +56,4 @@ export const explainWrite =
 
 export const writeTimeoutMs = 30_000
 
-export const isDuplicateKey = (error: unknown): boolean =>
-  error instanceof ApiError && (error.cause as DatabaseError | undefined)?.code === '23505'
+export const isDuplicateKey = (error: unknown): boolean => error instanceof ApiError && codeOf(error.cause) === '23505'

@@ -1,4 +1,4 @@
-import { isForeignKeyViolation, isRolledBackForOthers } from '../db/database-error.ts'
+import { inUse, isForeignKeyViolation, isPassing } from '../db/database-error.ts'
 import { ApiError } from '../errors.ts'
 
 const maxCauses = 5
@@ -16,12 +16,7 @@ export function systemFault(error: unknown): ApiError | undefined {
       cause: error,
     })
   }
-  if (isRolledBackForOthers(error)) {
-    return new ApiError('unavailable', 'Too many others write the same records. Try again in a moment.', {
-      cause: error,
-      headers: { 'Retry-After': '1' },
-    })
-  }
+  if (isPassing(error)) return inUse(error)
   for (const { code, message } of chainOf(error)) {
     if (outOfStorage.test(code)) return storageFull(error)
     if (outOfMemory.test(code)) {

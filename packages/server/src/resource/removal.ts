@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TProperties } from 'typebox'
 import type { Scope } from '../access/acl.ts'
+import { codeOf } from '../db/database-error.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import type { Sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
@@ -49,7 +50,7 @@ export async function removeWith(
 }
 
 /** `lock_timeout`, where the transaction has one. */
-const isLocked = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '55P03'
+const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
 
 const inUse = (cause: unknown): ApiError =>
   new ApiError('conflict', 'The data are being read just now, so they cannot be deleted. Try again in a moment.', {

@@ -34,7 +34,7 @@ describe('the strategy of a tile', () => {
 })
 
 describe('after a failure a tile', () => {
-  const refused = new ApiError('invalid_request', 'relation "svc_ov_1" does not exist')
+  const refused = new ApiError('conflict', 'relation "svc_ov_1" does not exist')
   const transform = new ApiError('invalid_request', 'transform: Point outside of projection domain')
   const projection = { definitions: { 2056: '+proj=somerc' }, box: 'anywhere' } as const
   const found = async () => projection

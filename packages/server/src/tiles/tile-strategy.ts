@@ -62,7 +62,7 @@ export async function nextStrategy(
   error: unknown,
   findProjection: () => Promise<ProjectionFallback | undefined>,
 ): Promise<TileStrategy | undefined> {
-  const isRefused = error instanceof ApiError && error.code === 'invalid_request'
+  const isRefused = error instanceof ApiError && /^(invalid_request|conflict)$/.test(error.code)
   // The overview was just replaced by one without this zoom.
   if (strategy.from === 'overview') return isRefused ? { ...strategy, from: 'table' } : undefined
   // An old server, or one that only speaks PostgreSQL's protocol, may have no samples.

@@ -3,7 +3,15 @@
 import { createAdmission } from '../concurrency/admission.ts'
 import { startThread } from '../concurrency/channel.ts'
 import { createWorkerPool } from '../concurrency/worker-pool.ts'
-import { isAuthorsFault, isForeignServerFault, isRefused } from '../db/database-error.ts'
+import {
+  codeOf,
+  isAuthorsFault,
+  isForeignServerFault,
+  isPassing,
+  isRefused,
+  isTableChanged,
+  tableChanged,
+} from '../db/database-error.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
 import { limits, overLimit } from '../limits.ts'
@@ -118,7 +126,7 @@ export function createTileWorkers({
         return small ?? (await makeInThread(job, signal, { applicationId, series }))
       } catch (error) {
         if (isClosed) throw stopping()
-        throw error instanceof Error ? errorOf(error) : error
+        throw error instanceof Error ? errorOf(error, job) : error
       }
     },
     close() {
@@ -142,17 +150,18 @@ function tooBusy(capacity: number): ApiError {
 }
 
 /** Errors of a tenant's own query are shown to the caller; everything else is internal. */
-function errorOf(cause: Error): Error {
+function errorOf(cause: Error, { rows }: TileJob): Error {
   if (cause instanceof ApiError) return cause.code === 'unavailable' ? retryable(cause) : cause
   const { message } = cause
-  const code = 'code' in cause ? String(cause.code) : ''
+  const code = codeOf(cause)
   if (code === '57014') return tooLong(timeoutMs)
   if (isForeignServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // SQLSTATE classes for locks, lack of resources, shutdown and deadlocks: worth a retry.
-  if (/^(40|53|55|57)/.test(code))
+  if (/^(40|53|55|57)/.test(code) || isPassing(cause))
     return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
+  if (isTableChanged(cause) && 'statement' in rows && !rows.statement.isForeign) return tableChanged(cause)
   if (isAuthorsFault(code))
     return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
   return cause

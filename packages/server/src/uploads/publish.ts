@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Inspection } from '../datasets/dataset-type.ts'
 import { insertDataset, type LoadedDataset, type LoadedTable, updateDataset } from '../datasets/store-dataset.ts'
+import { codeOf, isPassing } from '../db/database-error.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { lockApplication } from '../resource/lock-application.ts'
@@ -16,7 +17,7 @@ import { demandSameDestination, demandSameSource } from './replaced-table.ts'
 import { putInPlace, type Staged } from './staging.ts'
 import type { MeasuredQuota } from './storage-quota.ts'
 import type { Result } from './upload.ts'
-import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
+import { storageExceeded, UploadFault } from './upload-fault.ts'
 import { type Claimed, complete, type LayerWarning } from './upload-state.ts'
 
 /** A loaded table with everything that its dataset says. */
@@ -88,20 +89,20 @@ async function unlessLocked(signal: AbortSignal, work: () => Promise<void>): Pro
     try {
       return await work()
     } catch (error) {
-      if (attempt === tries || !isPassing(error)) throw error
+      if (attempt === tries || !isForLater(error)) throw error
       await sleep(200 * attempt, undefined, { signal })
     }
   }
 }
 
 /**
- * Transient errors: a lock timeout, a deadlock, or a name that another upload took at the same moment (42P07, or 23505
- * in the catalog).
+ * Transient errors: a lock timeout, a deadlock, somebody who changes the old table, or a name that another upload took at the
+ * same moment (42P07, or 23505 in the catalog).
  */
-function isPassing(error: unknown): boolean {
-  const code = codeOf(error) ?? ''
+function isForLater(error: unknown): boolean {
+  const code = codeOf(error)
   const constraint = (error as { constraint?: unknown }).constraint
-  return /^(55P03|40P01|42P07)$/.test(code) || (code === '23505' && /^pg_(class|type)_/.test(String(constraint)))
+  return isPassing(error) || code === '42P07' || (code === '23505' && /^pg_(class|type)_/.test(String(constraint)))
 }
 
 async function publishTable(

@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Connections } from '../databases/connection.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
 import { datasetTypeNames, datasetTypeOf } from '../datasets/dataset-types.ts'
+import { codeOf } from '../db/database-error.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { ident, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
@@ -80,7 +81,7 @@ async function dropTable(tx: Queryable, { db, table: { schema, name } }: Place):
     const [found] = await there.query(sql`
       SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind = 'r'`)
-    if (found) await there.query(sql`DROP TABLE ${ident(schema, name)}`).catch(explainDependents)
+    if (found) await there.query(sql`DROP TABLE IF EXISTS ${ident(schema, name)}`).catch(explainDependents)
   }
   if (db === 'own') return drop(tx)
   await db.transaction(async (there) => {
@@ -90,8 +91,7 @@ async function dropTable(tx: Queryable, { db, table: { schema, name } }: Place):
 }
 
 function explainDependents(error: unknown): never {
-  const isNeeded = error instanceof Error && 'code' in error && error.code === '2BP01'
-  if (!isNeeded) throw error
+  if (codeOf(error) !== '2BP01') throw error
   throw new ApiError(
     'conflict',
     'Other objects of the database, such as views, depend on the table of the dataset. Delete them first, or keep the table with ?keepData=true.',

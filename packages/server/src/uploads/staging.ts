@@ -1,6 +1,7 @@
 // Staging tables: load, transform, repair and index rows before they are published.
 import type { TableName } from '../databases/postgres/introspect.ts'
 import { cancelStatements } from '../db/cancel-statements.ts'
+import { codeOf } from '../db/database-error.ts'
 import type { Queryable, TupleBytes } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import type { Extent } from '../geometry/geometry-type.ts'
@@ -11,7 +12,7 @@ import { demandReplaceable } from './replaced-table.ts'
 import type { TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
 import { withTemporarySrid } from './temporary-srid.ts'
-import { codeOf, storageExceeded, UploadFault } from './upload-fault.ts'
+import { storageExceeded, UploadFault } from './upload-fault.ts'
 
 /** A staging table, not visible to users. */
 export type Staged = {

@@ -50,7 +50,7 @@ export function createStorageQuota(files: FileStore, quota: number | undefined):
 async function bytesInTables(db: Queryable, applicationId: string, uploadId: string): Promise<number> {
   const [row] = await db.query<{ used: number }>(sql`
     SELECT (
-      (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      (SELECT coalesce(sum(svc.relation_bytes(c.oid, true)), 0) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
        WHERE n.nspname = svc.tenant_name(${applicationId}::uuid) AND c.relkind IN ('r', 'm'))
       + (SELECT coalesce(sum(size), 0) FROM svc.uploads WHERE application_id = ${applicationId}::uuid
          AND status IN ('pending', 'processing') AND id <> ${uploadId}::uuid)

@@ -1,5 +1,5 @@
 // Classifies errors of uploads: permanent, transient, or caused by the file.
-import { isForeignServerFault } from '../db/database-error.ts'
+import { codeOf, isForeignServerFault, isPassing } from '../db/database-error.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ApiError } from '../errors.ts'
 import { type FaultPlace, ReadFault, type UploadErrorCode } from './readers/reader.ts'
@@ -43,6 +43,8 @@ export class UploadLost extends Error {
   override name = 'UploadLost'
 }
 
+const sqlState = /^[0-9A-Z]{5}$/
+
 /** Transient SQLSTATE classes: lost connection, lock, lack of resources, shutdown. */
 const passing = /^(08|40|53|55|57)/
 
@@ -57,9 +59,9 @@ export function faultOf(error: unknown): FaultDto | undefined {
   if (error instanceof ApiError && error.status < 500) return { code: 'database_error', message: error.message }
   const code = codeOf(error)
   if (isForeignServerFault(error)) return { code: 'database_error', message: error.message }
-  const known = code === undefined ? undefined : databaseFaults[code]
+  const known = sqlState.test(code) ? databaseFaults[code] : undefined
   if (known) return { ...known, ...placeOf(error) }
-  if (code === undefined || passing.test(code)) return undefined
+  if (!sqlState.test(code) || passing.test(code) || isPassing(error)) return undefined
   const words =
     blamable.test(code) && error instanceof Error ? ` ${publicDatabaseMessage({ message: error.message, code })}` : ''
   return { code: 'database_error', message: `The database refused the data.${words}` }
@@ -82,10 +84,4 @@ function placeOf(error: unknown): FaultPlace {
   const where = error instanceof Error && 'where' in error ? String(error.where) : ''
   const line = /^COPY \S+, line (\d+)/.exec(where)?.[1]
   return line === undefined ? {} : { feature: Number(line) }
-}
-
-/** The SQLSTATE of any thrown value. */
-export function codeOf(error: unknown): string | undefined {
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
-  return typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code) ? error.code : undefined
 }

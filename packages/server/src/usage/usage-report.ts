@@ -57,7 +57,7 @@ export async function readUsedNow(db: Db, ids: readonly string[]): Promise<Map<s
   const rows = await db.query<Row>(sql`
     WITH asked AS (SELECT unnest(${ids}::uuid[]) AS id),
     tables AS (
-      SELECT n.nspname, sum(pg_total_relation_size(c.oid)) AS bytes
+      SELECT n.nspname, sum(svc.relation_bytes(c.oid, true)) AS bytes
       FROM asked JOIN pg_namespace n ON n.nspname = svc.tenant_name(asked.id) JOIN pg_class c ON c.relnamespace = n.oid
       WHERE c.relkind IN ('r', 'm') GROUP BY 1)
     SELECT asked.id::text AS id, coalesce(tables.bytes, 0)::float8 AS "tableBytes",

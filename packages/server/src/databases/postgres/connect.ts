@@ -2,7 +2,7 @@
 import type { Db } from '../../db/db.ts'
 import type { Batches } from '../../db/guarded.ts'
 import { openPostgres } from '../../db/postgres.ts'
-import { withoutWorkers } from '../../db/postgres-guarded.ts'
+import { guardedSession } from '../../db/postgres-guarded.ts'
 import type { SharedConnections } from '../../db/postgres-pool.ts'
 import { ident, quoted, type Sql, sql } from '../../db/sql.ts'
 import type { Cell } from '../../db/values.ts'
@@ -19,7 +19,7 @@ import { estimateTable } from './estimate.ts'
 import { fingerprintTable } from './fingerprint.ts'
 import { checkReadable, describeQuery, describeTable, readableName } from './introspect.ts'
 import { queryHint } from './query-hint.ts'
-import { explain, explained, notOurs, whenFull } from './server-errors.ts'
+import { explain, explained, explainOurs, notOurs, whenFull } from './server-errors.ts'
 import { listTables } from './tables.ts'
 import { checkTenantSql, relationsOf, type SqlPlace } from './tenant-sql.ts'
 import { tlsOf } from './tls.ts'
@@ -46,7 +46,7 @@ export async function connectInternal(
   url.username = role
   url.password = password
   const server = { url: url.href }
-  const own = openPostgres({ ...server, poolSize, shared, settings: withoutWorkers, whenFull, onError: () => {} })
+  const own = openPostgres({ ...server, poolSize, shared, settings: guardedSession, whenFull, onError: () => {} })
   const connection = connectionOf({ ...selectOn(own, role), catalog, server, settings: settingsOf(role) })
   return { connection, writable, close: () => own.close() }
 }
@@ -62,7 +62,7 @@ export async function connectServer(
   const ssl = tlsOf(record, address)
   const definition = `${record.id} ${record.revision}`
   const server = { host: address, port, user, password, database: record.db, ssl, owner: applicationId, definition }
-  const db = openPostgres({ ...server, poolSize, shared, settings: withoutWorkers, whenFull, onError: () => {} })
+  const db = openPostgres({ ...server, poolSize, shared, settings: guardedSession, whenFull, onError: () => {} })
   const { schema, select } = selectOn(db, 'public')
   // Its user may write, so everything runs in a read-only transaction.
   const connection = connectionOf({
@@ -178,7 +178,7 @@ function selectOn(db: Db, schema: string, role?: string): Pick<PostgresConnectio
     schema,
     async select(statement, options) {
       const guarded = { ...options, schema, ...(role !== undefined && { role }) }
-      const { batches, ...rest } = await db.guarded(statement, guarded).catch(explain)
+      const { batches, ...rest } = await db.guarded(statement, guarded).catch(options.isOurs ? explainOurs : explain)
       return { ...rest, batches: explained(batches) }
     },
   }

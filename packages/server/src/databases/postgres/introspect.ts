@@ -1,5 +1,6 @@
+import { isTableChanged } from '../../db/database-error.ts'
 import { ident, raw, type Sql, sql } from '../../db/sql.ts'
-import { type ApiError, invalid } from '../../errors.ts'
+import { ApiError, invalid } from '../../errors.ts'
 import { didYouMean, shortList } from '../../nearest-name.ts'
 import type { PostgresConnection } from '../../query/connection.ts'
 import type { ColumnFact, InspectOptions, TableFact } from '../../query/introspection.ts'
@@ -11,8 +12,25 @@ import type { NamedRelation } from './tenant-sql.ts'
 
 type Cells = Record<string, string | null>
 
+const tries = 3
+
 /** A table, view, materialised view, partitioned or foreign table, by `name` or `schema.name`. */
 export async function describeTable(
+  connection: PostgresConnection,
+  source: string,
+  options: InspectOptions,
+): Promise<TableFact> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await describeNow(connection, source, options)
+    } catch (error) {
+      // A column was dropped between two of its statements.
+      if (attempt === tries || !(error instanceof ApiError) || !isTableChanged(error.cause)) throw error
+    }
+  }
+}
+
+async function describeNow(
   connection: PostgresConnection,
   source: string,
   options: InspectOptions,
@@ -53,7 +71,7 @@ export async function describeTable(
     ...geometryOf(row.type ?? '', Number(row.modifier)),
   }))
   return {
-    columns: await sampled(connection, options, from, columns),
+    columns: await sampled(connection, { ...options, isOurs: true }, from, columns),
     bytes: Math.max(Number(table.bytes), Number(table.parts)),
     rowEstimate: readRowEstimate(table.rows),
     isTable: 'rmp'.includes(table.relkind ?? 'v'),

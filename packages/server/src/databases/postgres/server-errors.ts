@@ -1,6 +1,15 @@
 // What an error of a PostgreSQL server means to whoever asked: the author's fault, the server's, or ours.
 import { PoolFull } from '../../db/connection-pool.ts'
-import { isAuthorsFault, isForeignServerFault, isRefused } from '../../db/database-error.ts'
+import {
+  codeOf,
+  inUse,
+  isAuthorsFault,
+  isForeignServerFault,
+  isPassing,
+  isRefused,
+  isTableChanged,
+  tableChanged,
+} from '../../db/database-error.ts'
 import type { Batches } from '../../db/guarded.ts'
 import { publicDatabaseMessage } from '../../db/public-message.ts'
 import { ApiError } from '../../errors.ts'
@@ -21,12 +30,14 @@ export function whenFull(full: PoolFull): ApiError {
 
 /** Whatever somebody else's server does is no fault of this one. */
 export function notOurs(error: unknown): never {
-  if (error instanceof ApiError && (error.code !== 'unavailable' || error.cause instanceof PoolFull)) throw error
+  if (error instanceof ApiError && (error.code !== 'unavailable' || isForLater(error.cause))) throw error
   if (isForeignServerFault(error)) throw new ApiError('upstream_failed', error.message, { cause: error })
   if (!(error instanceof Error)) throw error
   const detail = error instanceof ApiError ? 'The database cannot be reached.' : 'The database server failed.'
   throw new ApiError('upstream_failed', detail, { cause: error.cause ?? error })
 }
+
+const isForLater = (cause: unknown): boolean => cause instanceof PoolFull || isPassing(cause)
 
 export const explained = (batches: Batches): Batches => (Array.isArray(batches) ? batches : explainedStream(batches))
 
@@ -51,10 +62,15 @@ export function explain(error: unknown): never {
   if (isRefusal(error)) {
     throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
   }
+  if (isPassing(error)) throw inUse(error)
   if (isAuthorsFault(codeOf(error))) {
     throw new ApiError('invalid_request', `The database says: ${publicDatabaseMessage(error)}`, { cause: error })
   }
   throw error
 }
 
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+/** The same for a statement that no tenant has written a part of: what it names was there when its dataset was stored. */
+export function explainOurs(error: unknown): never {
+  if (isTableChanged(error)) throw tableChanged(error)
+  explain(error)
+}

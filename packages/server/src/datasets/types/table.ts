@@ -71,7 +71,11 @@ function tableSource(dataset: Dataset, connection: Connection, runRest: RunRest)
       return read && ((other, asked) => read(other, { ...asked, ...bound, isOurs: true }))
     },
     explain: async (plan, options) =>
-      explainInSql(there, await relation(plan, options), plan, { ...options, ...explainedAs(boundOf(plan, key)) }),
+      explainInSql(there, await relation(plan, options), plan, {
+        ...options,
+        isOurs: true,
+        ...explainedAs(boundOf(plan, key)),
+      }),
   }
 }
 
@@ -88,8 +92,8 @@ function boundOf({ where, limit, order, group, distinct, sample }: Plan, key: re
 }
 
 /** EXPLAIN answers one row, and takes the way of its statement, so that it shows the same plan. */
-const explainedAs = ({ atMost, reads }: Bound): Bound & Pick<SelectOptions, 'isOurs'> =>
-  reads && Number(atMost) <= guardedBatchSize ? { atMost: 1, reads: 'page', isOurs: true } : {}
+const explainedAs = ({ atMost, reads }: Bound): Bound =>
+  reads && Number(atMost) <= guardedBatchSize ? { atMost: 1, reads: 'page' } : {}
 
 export function toDto({ geometry, ...fact }: ColumnFact): AttributeDto {
   if (!geometry) return fact

@@ -164,7 +164,7 @@ async function factsOf(
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN svc.overviews o ON o.dataset_id = ${dataset.id}::uuid
     CROSS JOIN LATERAL (
-      SELECT coalesce(sum(CASE WHEN p.reltuples < 0 THEN pg_relation_size(p.oid) / 100 ELSE p.reltuples END), 0)::float8 AS rows
+      SELECT coalesce(sum(CASE WHEN p.reltuples < 0 THEN svc.relation_bytes(p.oid, false) / 100 ELSE p.reltuples END), 0)::float8 AS rows
       FROM pg_class p WHERE p.oid = c.oid OR p.oid IN (SELECT relid FROM pg_partition_tree(c.oid) WHERE isleaf)) AS parts
     WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
       AND has_table_privilege(${schema}, c.oid, 'SELECT')`)
