@@ -1,5 +1,6 @@
 // One consistent view of the database for a backup, while the server goes on.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../db/database-error.ts'
 import type { Db, Transaction } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, sql } from '../db/sql.ts'
 import { StartError } from '../errors.ts'
@@ -45,8 +46,6 @@ export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Prom
 }
 
 class TableReplaced extends Error {}
-
-const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
 /** A table or its schema is gone. */
 const isGone = (error: unknown): boolean => /^(42P01|3F000)$/.test(codeOf(error))

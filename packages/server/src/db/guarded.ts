@@ -1,5 +1,6 @@
 import type { ApiError } from '../errors.ts'
 import { limits, overLimit } from '../limits.ts'
+import { codeOf } from './database-error.ts'
 import type { Cell, Column } from './values.ts'
 
 /** Options of a guarded query, a SELECT of a tenant: read-only, with a time-out, as a role of its own. */
@@ -88,5 +89,4 @@ export function whenAborted(signal: AbortSignal | undefined, stop: () => void): 
   return () => signal?.removeEventListener('abort', stop)
 }
 
-const isCancelled = (error: unknown): boolean =>
-  typeof error === 'object' && error !== null && 'code' in error && error.code === '57014'
+const isCancelled = (error: unknown): boolean => codeOf(error) === '57014'

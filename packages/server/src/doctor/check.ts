@@ -33,7 +33,6 @@ export const fault = (text: string, mend: string): Finding => ({ level: 'fault',
 export const isPostgres = ({ DATABASE_URL }: Config): boolean => DATABASE_URL !== undefined
 export const isEmbedded = ({ DATABASE_URL }: Config): boolean => DATABASE_URL === undefined
 
-export const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? '')
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message || error.name : String(error)
 

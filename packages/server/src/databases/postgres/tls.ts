@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { ConnectionOptions } from 'node:tls'
+import { codeOf } from '../../db/database-error.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { didYouMean } from '../../nearest-name.ts'
 
@@ -81,5 +82,3 @@ export function tlsFault(error: unknown): string | undefined {
 /** Whatever answered, it did not speak TLS as it should. */
 export const isBrokenTls = (error: Error): boolean =>
   error.message.startsWith('There was an error establishing an SSL') || /^(ERR_SSL_|EPROTO$)/.test(codeOf(error))
-
-const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')

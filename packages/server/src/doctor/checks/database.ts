@@ -1,10 +1,10 @@
 import { statfs } from 'node:fs/promises'
 import pg from 'pg'
+import { codeOf } from '../../db/database-error.ts'
 import { missingMigrations, unknownMigrations } from '../../db/migrate.ts'
 import { compileSql, type Sql } from '../../db/sql.ts'
 import {
   type Check,
-  codeOf,
   type Database,
   type Finding,
   fault,

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { totalmem } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Check, codeOf, type Finding, fault, megabytes, messageOf, ok, warning } from '../check.ts'
+import { codeOf } from '../../db/database-error.ts'
+import { type Check, type Finding, fault, megabytes, messageOf, ok, warning } from '../check.ts'
 
 const oldestNode = 24
 const workerBytes = 115 * 1024 ** 2

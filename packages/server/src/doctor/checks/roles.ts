@@ -4,7 +4,8 @@ import pg from 'pg'
 import { createSecrets } from '../../access/secrets.ts'
 import type { Config } from '../../config.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
-import { type Check, codeOf, fault, isPostgres, messageOf, ok, warning } from '../check.ts'
+import { codeOf } from '../../db/database-error.ts'
+import { type Check, fault, isPostgres, messageOf, ok, warning } from '../check.ts'
 
 const closedCatalogs = 'packages/server/src/db/migrations/0010-closed-catalogs.sql'
 

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { connectTo } from '../../bus/nats-bus.ts'
-import { type Check, codeOf, type Finding, fault, messageOf, ok, warning } from '../check.ts'
+import { codeOf } from '../../db/database-error.ts'
+import { type Check, type Finding, fault, messageOf, ok, warning } from '../check.ts'
 
 /** Other servers: the broker, the mail server, the collector of telemetry. Nothing is sent to them. */
 export const serviceChecks: readonly Check[] = [

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { open, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../../config.ts'
+import { codeOf } from '../../db/database-error.ts'
 import { openBucket } from '../../storage/open-file-store.ts'
-import { type Check, codeOf, type Finding, fault, megabytes, messageOf, ok, warning } from '../check.ts'
+import { type Check, type Finding, fault, megabytes, messageOf, ok, warning } from '../check.ts'
 
 const slowSyncMs = 250
 
