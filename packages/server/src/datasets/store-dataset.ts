@@ -48,7 +48,7 @@ export async function ownTable(tx: Queryable, id: string, table: object): Promis
   await tx.query(sql`UPDATE svc.datasets SET uploaded_table = ${json(table)} WHERE id = ${id}::uuid`)
 }
 
-/** Updates the dataset of a table whose columns were changed. */
-export async function changeAttributes(tx: Queryable, id: string, attributes: Sql): Promise<void> {
-  await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ${id}::uuid`)
+/** Updates the datasets of a table whose columns were changed. */
+export async function changeAttributes(tx: Queryable, ids: readonly string[], attributes: Sql): Promise<void> {
+  await tx.query(sql`UPDATE svc.datasets SET attributes = ${attributes}, ${touched} WHERE id = ANY (${ids}::uuid[])`)
 }

@@ -10,8 +10,9 @@ import { etagOf } from '../resource/revision.ts'
 import { outputSchema } from '../resource/schemas.ts'
 import { getText } from '../resource/store.ts'
 import { columnSchema, planColumn } from './column-definition.ts'
+import { lockDatasetsOf } from './datasets-of-table.ts'
 import { beginEdit, type Edit, type EditContext, operation } from './editing.ts'
-import { addColumn, dropColumn } from './make-table.ts'
+import { addColumn, dropColumn, limitLocks } from './make-table.ts'
 
 const add = operation({
   id: 'datasets.addColumn',
@@ -30,7 +31,7 @@ const add = operation({
       throw new ApiError('conflict', 'A column that is added cannot be part of the primary key.')
     await changeColumns(context, edit, body.name, async (tx) => {
       await addColumn(tx, edit.table.place, column)
-      return sql`attributes || ${json([column.attribute])}`
+      return sql`${attributesBut(body.name)} || ${json([column.attribute])}`
     })
     const { json: text, tag } = await getText(
       { resource: datasetResource, services: context.services },
@@ -60,8 +61,7 @@ const drop = operation({
       )
     await changeColumns(context, edit, column, async (tx) => {
       await dropColumn(tx, place, column)
-      return sql`coalesce((SELECT jsonb_agg(a ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS e(a, n)
-        WHERE a->>'name' <> ${column}), '[]')`
+      return attributesBut(column)
     })
     return {}
   },
@@ -77,7 +77,11 @@ async function beginColumns({ services, scope }: EditContext, id: string): Promi
   return edit
 }
 
-/** The table and the record of the dataset change together. */
+const attributesBut = (name: string): Sql => sql`
+  coalesce((SELECT jsonb_agg(a ORDER BY n) FROM jsonb_array_elements(attributes) WITH ORDINALITY AS e(a, n)
+    WHERE a->>'name' <> ${name}), '[]')`
+
+/** The table and the records of all its datasets change together. */
 async function changeColumns(
   { services, trail }: EditContext,
   { dataset, table }: Edit,
@@ -87,7 +91,11 @@ async function changeColumns(
   const { id, name, applicationId } = dataset
   if (trail) Object.assign(trail, { applicationId, target: { type: 'datasets', id, name }, changed: [column] })
   await transactWithEntry(table.db, trail, async (tx) => {
-    await changeAttributes(tx, id, await change(tx))
+    await limitLocks(tx)
+    const ids = await lockDatasetsOf(tx, applicationId, table.place)
+    if (!ids.includes(id))
+      throw new ApiError('conflict', 'The dataset was changed or deleted meanwhile. Read it again.')
+    await changeAttributes(tx, ids, await change(tx))
   })
   services.generations.next(datasetResource)
 }

@@ -1,5 +1,6 @@
 // DDL of tables that the API makes, with the rights of the platform, in the schema of the application.
 import type { TableName } from '../databases/postgres/introspect.ts'
+import { codeOf } from '../db/database-error.ts'
 import type { Queryable } from '../db/db.ts'
 import { publicDatabaseMessage } from '../db/public-message.ts'
 import { ident, joinSql, type Sql, sql } from '../db/sql.ts'
@@ -8,13 +9,16 @@ import { columnSql, literal, type PlannedColumn } from './column-definition.ts'
 
 const lockTimeout = '2s'
 
+/** DDL waits for locks for a short time only: others queue behind it. */
+export const limitLocks = (tx: Queryable): Promise<void> => tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+
 /** Table, key, spatial indexes, and the trigger that notes its changes. */
 export async function makeTable(
   tx: Queryable,
   { schema, name }: TableName,
   columns: readonly PlannedColumn[],
 ): Promise<void> {
-  await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
+  await limitLocks(tx)
   const key = columns.filter(({ attribute }) => attribute.primaryKey).map(({ attribute }) => ident(attribute.name))
   const parts = [...columns.map(columnSql), sql`PRIMARY KEY (${joinSql(key, ', ')})`]
   await tx.query(sql`CREATE TABLE ${ident(schema, name)} (${joinSql(parts, ', ')})`).catch(explainDdl)
@@ -23,14 +27,12 @@ export async function makeTable(
 }
 
 export async function addColumn(tx: Queryable, { schema, name }: TableName, column: PlannedColumn): Promise<void> {
-  await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
   const table = ident(schema, name)
   await tx.query(sql`ALTER TABLE ${table} ADD COLUMN ${columnSql(column)}`).catch(explainDdl)
   await finishColumn(tx, table, column)
 }
 
 export async function dropColumn(tx: Queryable, { schema, name }: TableName, column: string): Promise<void> {
-  await tx.script(`SET LOCAL lock_timeout = '${lockTimeout}'`)
   await tx.query(sql`ALTER TABLE ${ident(schema, name)} DROP COLUMN ${ident(column)}`).catch(explainDdl)
 }
 
@@ -52,6 +54,8 @@ async function finishColumn(tx: Queryable, table: Sql, column: PlannedColumn): P
 const words: Readonly<Record<string, string>> = {
   '42P07':
     'There is a table of this name already. Leave columns out to make a dataset of it, or choose another source.',
+  '42P01': 'The table of this dataset does not exist any more.',
+  '42703': 'The table has no such column any more.',
   '42701': 'There is a column of this name already.',
   '2BP01': 'Other objects of the database, such as views, depend on the column. Delete them first.',
   '55P03': 'The table is in use. Nothing was changed; try again.',
@@ -59,7 +63,7 @@ const words: Readonly<Record<string, string>> = {
 }
 
 function explainDdl(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = codeOf(error)
   // Two at once, of the same name.
   const isTaken = code === '23505'
   const detail = isTaken ? words['42P07'] : Object.hasOwn(words, code) ? words[code] : undefined

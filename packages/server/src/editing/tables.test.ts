@@ -154,4 +154,23 @@ describe('columns', () => {
     assert.deepEqual(entry?.changed, ['n'])
     await world.app.db.query(sql`DROP VIEW ${ident(world.schema, 'viewed')}`)
   })
+
+  test('that are added or dropped through one dataset are so in every dataset of the same table, and in no other', async () => {
+    const { body } = await create('shared', [{ name: 'a', type: 'string' }])
+    await world.script('CREATE TABLE shared_too (id int PRIMARY KEY, a text)')
+    const dataset = async (source: string): Promise<string> =>
+      (await world.call('POST', path, { body: { type: 'table', name: source, source } })).body.id
+    const twins = [body.id, await dataset('shared'), await dataset(`"${world.schema}"."shared"`)]
+    const others = [await dataset('shared_too')]
+    const namesOf = async (id: string) => {
+      const reply = await world.call('GET', `${path}/${id}`)
+      return reply.body.attributes.map(({ name }: { name: string }) => name).join()
+    }
+    await world.call('POST', `${path}/${twins[1]}/columns`, { body: { name: 'b', type: 'geometry' } })
+    assert.deepEqual(await Promise.all([...twins, ...others].map(namesOf)), ['id,a,b', 'id,a,b', 'id,a,b', 'id,a'])
+    assert.equal((await world.call('DELETE', `${path}/${twins[2]}/columns/a`)).status, 200)
+    assert.deepEqual(await Promise.all([...twins, ...others].map(namesOf)), ['id,b', 'id,b', 'id,b', 'id,a'])
+    const row = await world.call('POST', `${path}/${twins[0]}/rows`, { body: { b: null } })
+    assert.deepEqual([row.status, row.body], [201, { id: 1, b: null }], 'it is queried by its new columns at once')
+  })
 })
