@@ -17,6 +17,14 @@ export type Events = {
   storageFull: Record<string, never>
   /** A frame of a worker for an invocation that is over. */
   lateFrame: Record<string, never>
+  /** A statement that wrote to a table was told to those who follow it, so long after it was logged. */
+  changeTold: { seconds: number }
+  /** One event to one client that follows changes. */
+  changeEvent: Record<string, never>
+  /** A client that follows changes did not read them. */
+  listenerCut: Record<string, never>
+  /** A delivery to a webhook that is bound to a dataset was queued: `dataset.changed` or `dataset.reset`. */
+  changeDelivery: { type: string }
   /** From telling a worker that an invocation is cancelled until its slot is free. */
   cancelled: { seconds: number }
 }
@@ -33,6 +41,10 @@ const channels: Readonly<Record<Name, Channel>> = {
   invocation: channel('graticule:invocation'),
   storageFull: channel('graticule:storageFull'),
   lateFrame: channel('graticule:lateFrame'),
+  changeTold: channel('graticule:changeTold'),
+  changeEvent: channel('graticule:changeEvent'),
+  listenerCut: channel('graticule:listenerCut'),
+  changeDelivery: channel('graticule:changeDelivery'),
   cancelled: channel('graticule:cancelled'),
 }
 

@@ -1,10 +1,11 @@
 /** Creates the change feed, and the limit of its listeners. */
 import type { FastifyBaseLogger } from 'fastify'
-import { createChangeFeed } from './changes/change-feed.ts'
+import { type ChangeFeed, createChangeFeed } from './changes/change-feed.ts'
 import { createAdmission } from './concurrency/admission.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { overLimit } from './limits.ts'
+import type { Gauges } from './metrics/metrics.ts'
 
 type ChangeOptions = {
   readonly db: Db
@@ -28,3 +29,13 @@ export function openChanges({ db, logger, config: { LISTENERS_PER_APPLICATION: m
     }),
   }
 }
+
+/** Values of the feed that are read when they are scraped. */
+export const changeGauges = (feed: ChangeFeed): Gauges => ({
+  change_listeners: { help: 'Clients that follow changes of datasets', read: () => feed.listeners },
+  change_tables: { help: 'Tables that they follow', read: () => feed.tables() },
+  change_held_seconds: {
+    ...{ help: 'For how long the oldest running transaction has held changes back', aggregator: 'max' },
+    read: () => feed.heldSeconds(),
+  },
+})

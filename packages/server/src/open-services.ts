@@ -15,6 +15,7 @@ import { countAddress } from './auth/login-attempts.ts'
 import { createBindings } from './bindings/bindings.ts'
 import type { Bus } from './bus/bus.ts'
 import { openBus } from './bus/open-bus.ts'
+import type { ChangeFeed } from './changes/change-feed.ts'
 import type { Member } from './cluster/member.ts'
 import { type MachineShare, wholeMachine } from './concurrency/machine-share.ts'
 import type { Config } from './config.ts'
@@ -42,6 +43,7 @@ import { createMetrics, type Gauges, type Metrics } from './metrics/metrics.ts'
 import { createReadCrs } from './ogc/crs.ts'
 import { createUnplacedCheck } from './ogc/unplaced-rows.ts'
 import { openAuthority, startUpkeep } from './open-authority.ts'
+import { changeGauges } from './open-changes.ts'
 import { createData } from './open-data.ts'
 import { type OpenUsage, openUsage } from './open-usage.ts'
 import { resources } from './operations.ts'
@@ -122,7 +124,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const onStatus = (id: string) => member?.tellUpload(id)
   const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, onStatus, onError })
   const { bindings, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
-  const metrics = openMetrics(options, gaugesOf({ agents, slots: data.slots, tiling }), usage)
+  const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
   const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
   const upkeep = startUpkeep(options, authority, credentials.audit)
   const baseUrl = baseUrlFor(config)
@@ -239,8 +241,11 @@ async function openEgress(
 const openMetrics = ({ config, about, member }: OpenOptions, gauges: Gauges, usage: Tallies): Metrics =>
   createMetrics(gauges, about.version.tag, member?.figures, applicationMetrics(usage, config.METRICS_APPLICATIONS))
 
+type Gauged = { agents: Agents; slots: StreamSlots; tiling: Tiling; changeFeed: ChangeFeed }
+
 /** Gauges: values that are read when they are scraped. */
-const gaugesOf = ({ agents, slots, tiling }: { agents: Agents; slots: StreamSlots; tiling: Tiling }): Gauges => ({
+const gaugesOf = ({ agents, slots, tiling, changeFeed }: Gauged): Gauges => ({
+  ...changeGauges(changeFeed),
   agent_invocations_in_flight: { help: 'Invocations of agents that are under way', read: () => agents.inFlight() },
   agent_workers: { help: 'Workers that are connected here', read: () => [...agents.workers.connections()].length },
   query_streams: { help: 'Queries of datasets that are running or being read', read: () => slots.taken },

@@ -9,6 +9,7 @@ import type { Dataset } from '../datasets/dataset-record.ts'
 import { findDataset } from '../datasets/find-dataset.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
+import { report } from '../events.ts'
 import { type ClaimedBinding, lockPoint, moveBinding, noteDelivery, postponeBinding } from './binding-rows.ts'
 import { endOfLog, type Reading, type ReadMeans, readBatch, unreadEnd } from './read-changes.ts'
 
@@ -45,7 +46,9 @@ async function tell(means: TellMeans, claimed: ClaimedBinding, signal: AbortSign
     if (isOurs && message)
       await noteDelivery(tx, claimed, await means.deliveries.put(tx, claimed.contactPointId, message))
   })
-  if (message) means.deliveries.announce()
+  if (!message) return
+  means.deliveries.announce()
+  report('changeDelivery', { type: message.event?.type ?? '' })
 }
 
 /** The state of the dataset's table, which is followed anew where it is another or has changed. */

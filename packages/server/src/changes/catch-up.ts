@@ -5,7 +5,7 @@ import type { Db } from '../db/db.ts'
 import { type LogPage, readLog, readSwept } from './change-log.ts'
 import { framesOf } from './coalesce.ts'
 import { type Position, readEventId } from './position.ts'
-import { type Subscriber, shownOf, type Topic } from './topic.ts'
+import { type Subscriber, shownOf, type Topic, tell } from './topic.ts'
 
 /** So that clients that come back all at once leave connections for others. */
 const readersAtOnce = 4
@@ -47,7 +47,7 @@ export function createCatchUp(db: Db): CatchUp {
       const key = `${era} ${position.xid}.${position.seq} ${before}`
       const { page, swept } = await reading.join(key, signal, () => readPage(relations, after, before))
       if (position.xid <= swept || topic.state.era !== era) return false
-      for (const frame of framesOf(page.changes, shownOf(topic))) listener.send(frame)
+      for (const frame of framesOf(page.changes, shownOf(topic))) tell(listener, frame)
       await listener.drained()
       position = page.position
     }

@@ -21,6 +21,10 @@ export type ChangeFeed = {
   /** Sends the changes of the dataset behind the event `lastId`, or from now on, until the function returned is called. */
   subscribe(dataset: Dataset, lastId: string | undefined, subscriber: Subscriber): Promise<() => void>
   readonly listeners: number
+  /** How many tables they follow. */
+  tables(): number
+  /** For how long a running transaction has held changes back. */
+  heldSeconds(): number
   /** Ends all streams: their clients resume at another process. */
   close(): Promise<void>
 }
@@ -86,21 +90,23 @@ export function createChangeFeed(db: Db, onError: (error: unknown) => void): Cha
         leave(topic, subscriber)
         throw error
       }
-      background.run(() => begin(topic, lastId, subscriber).catch((error) => fail(subscriber, error)))
+      background.run(() => begin(topic, lastId, subscriber).catch((error) => endFailed(subscriber, error, onError)))
       return () => leave(topic, subscriber)
     },
     get listeners() {
       return topics.values().reduce((sum, { subscribers }) => sum + subscribers.size, 0)
     },
+    tables: () => new Set(topics.values().map(({ state }) => state.root)).size,
+    heldSeconds: () => tail.heldSeconds,
     async close() {
       for (const { subscribers } of topics.values()) for (const { listener } of subscribers) listener.end()
       await background.close()
     },
   }
+}
 
-  function fail({ listener, signal }: Subscriber, error: unknown): void {
-    if (signal.aborted) return
-    onError(error)
-    listener.end(errorFrame(new ApiError('unavailable', 'The changes could not be read. Connect again.')))
-  }
+function endFailed({ listener, signal }: Subscriber, error: unknown, onError: (error: unknown) => void): void {
+  if (signal.aborted) return
+  onError(error)
+  listener.end(errorFrame(new ApiError('unavailable', 'The changes could not be read. Connect again.')))
 }

@@ -15,6 +15,8 @@ export type LoggedChange = {
   readonly keys: readonly string[] | undefined
   /** West, south, east, north; undefined where unknown. */
   readonly boxes: readonly Box[] | undefined
+  /** How long ago it was logged when it was read, by the clock of the database. */
+  readonly ageSeconds?: number
 }
 
 export type Operation = 'insert' | 'update' | 'delete' | 'truncate'
@@ -42,6 +44,8 @@ export type LogPage = {
   readonly position: Position
   /** The oldest transaction that was still running. */
   readonly horizon: bigint
+  /** A transaction at the horizon is running, so what came later is held back. */
+  readonly isHeld: boolean
   readonly isLast: boolean
 }
 
@@ -50,6 +54,8 @@ const pageSize = 200
 
 type LogRow = Row & {
   horizon: string
+  isHeld: boolean
+  ageSeconds: number
   xid: string | null
   seq: string
   relation: string
@@ -70,10 +76,11 @@ export async function readLog(
   before?: bigint,
 ): Promise<LogPage> {
   const rows = await db.query<LogRow>(sql`
-    SELECT h.horizon::text, l.xid::text, l.seq::text, l.relation::text, l.operation, l.row_count::text AS "rowCount", l.keys, l.boxes
-    FROM (SELECT least(pg_snapshot_xmin(pg_current_snapshot()), ${before?.toString() ?? null}::xid8) AS horizon) AS h
+    SELECT h.horizon::text, h."isHeld", l."ageSeconds", l.xid::text, l.seq::text, l.relation::text, l.operation, l.row_count::text AS "rowCount", l.keys, l.boxes
+    FROM (SELECT least(pg_snapshot_xmin(pg_current_snapshot()), ${before?.toString() ?? null}::xid8) AS horizon,
+      pg_snapshot_xmin(pg_current_snapshot()) < pg_snapshot_xmax(pg_current_snapshot()) AS "isHeld") AS h
     LEFT JOIN LATERAL (
-      SELECT xid, seq, relation, operation, row_count, svc.lng_lat_boxes(boxes) AS boxes,
+      SELECT xid, seq, relation, operation, row_count, extract(epoch FROM clock_timestamp() - at)::float8 AS "ageSeconds", svc.lng_lat_boxes(boxes) AS boxes,
         CASE WHEN keys IS NOT NULL THEN ARRAY(SELECT value::text FROM jsonb_array_elements(keys)) END AS keys
       FROM svc.change_log
       WHERE relation = ANY (${relations}::oid[]) AND xid < h.horizon
@@ -81,18 +88,24 @@ export async function readLog(
       ORDER BY xid, seq LIMIT ${pageSize}) AS l ON true`)
   const changes = rows.flatMap((row) => (row.xid === null ? [] : [changeOf(row, row.xid)]))
   const last = changes.at(-1)
-  const horizon = BigInt(rows[0]?.horizon ?? after.xid)
-  if (last && changes.length === pageSize) return { changes, horizon, position: last.position, isLast: false }
-  return { changes, horizon, position: horizon < after.xid ? after : startOf(horizon), isLast: true }
+  const [{ isHeld = false, horizon: text = after.xid } = {}] = rows
+  const horizon = BigInt(text)
+  const page = { changes, horizon, isHeld }
+  if (last && changes.length === pageSize) return { ...page, position: last.position, isLast: false }
+  return { ...page, position: horizon < after.xid ? after : startOf(horizon), isLast: true }
 }
 
-const changeOf = ({ seq, relation, operation, rowCount, keys, boxes }: LogRow, xid: string): LoggedChange => ({
+const changeOf = (
+  { seq, relation, operation, rowCount, keys, boxes, ageSeconds }: LogRow,
+  xid: string,
+): LoggedChange => ({
   position: { xid: BigInt(xid), seq: BigInt(seq) },
   relation,
   operation,
   rowCount: rowCount === null ? undefined : Number(rowCount),
   keys: keys ?? undefined,
   boxes: boxes?.every(isBox) ? boxes : undefined,
+  ageSeconds,
 })
 
 /** A box of coordinates that are not numbers is nowhere. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { report } from '../events.ts'
 
 /** One client of a change feed: a stream of events whose unread bytes are bounded. */
 export type Listener = {
@@ -47,6 +48,7 @@ export function createListener({ reset }: ListenerOptions): Listener {
   function cut(): void {
     body.destroy()
     reset()
+    report('listenerCut', {})
   }
 
   function send(frame: string): void {

@@ -1,13 +1,17 @@
 // Reads the end of the change log for all topics of the process, and hands it to their subscribers.
 import type { Db } from '../db/db.ts'
+import { report } from '../events.ts'
 import { type LoggedChange, readLog } from './change-log.ts'
 import { type Coalescer, createCoalescer } from './coalesce.ts'
+import { createHeldBack } from './held-back.ts'
 import { type Position, startOf, writeEventId } from './position.ts'
 import { broadcast, shownOf, type Topic } from './topic.ts'
 
 export type Tail = {
   /** All below is read, and was sent to whoever was live then. */
   readonly position: Position
+  /** For how long a running transaction has held back what came later. */
+  readonly heldSeconds: number
   /** Reads on, or finds the end of the log at first. */
   read(topics: Iterable<Topic>): Promise<void>
   /** Nobody listens any more: what comes until somebody does need not be read. */
@@ -18,7 +22,11 @@ type ByRelation = ReadonlyMap<string, readonly Topic[]>
 
 export function createTail(db: Db): Tail {
   let position: Position | undefined
+  const heldBack = createHeldBack()
   return {
+    get heldSeconds() {
+      return heldBack.seconds
+    },
     get position() {
       return position ?? startOf(0n)
     },
@@ -30,12 +38,14 @@ export function createTail(db: Db): Tail {
       for (let isLast = false; !isLast; ) {
         const page = await readLog(db, [...byRelation.keys()], position ?? startOf(0n), horizon)
         for (const change of page.changes) addTo(coalescers, byRelation, change)
+        heldBack.note(page.horizon, page.isHeld)
         horizon ??= page.horizon
         ;({ position, isLast } = page)
       }
       for (const [topic, { frames }] of coalescers) for (const frame of frames()) broadcast(topic, frame)
     },
     rewind() {
+      heldBack.note(0n, false)
       position = undefined
     },
   }
@@ -54,6 +64,7 @@ function addTo(coalescers: Map<Topic, Coalescer>, byRelation: ByRelation, change
     const coalescer = coalescers.get(topic) ?? createCoalescer(shownOf(topic))
     coalescers.set(topic, coalescer)
     coalescer.add(change)
+    report('changeTold', { seconds: change.ageSeconds ?? 0 })
   }
 }
 

@@ -4,6 +4,7 @@ import { tenantSchema } from '../databases/tenant-schema.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { datasetTypeOf } from '../datasets/dataset-types.ts'
 import { ApiError } from '../errors.ts'
+import { report } from '../events.ts'
 import type { TableState } from './change-log.ts'
 import { frameOf } from './coalesce.ts'
 import type { Listener } from './listener.ts'
@@ -36,7 +37,13 @@ export type Topic = {
 export const shownOf = ({ state }: Topic) => ({ era: state.era, isOpaque: state.isSecured })
 
 export function broadcast({ subscribers }: Topic, frame: string): void {
-  for (const { listener, isLive } of subscribers) if (isLive) listener.send(frame)
+  for (const { listener, isLive } of subscribers) if (isLive) tell(listener, frame)
+}
+
+/** Sends an event, and counts it. */
+export function tell(listener: Listener, frame: string): void {
+  listener.send(frame)
+  report('changeEvent', {})
 }
 
 export function endAll({ subscribers }: Topic, error: ApiError): void {

@@ -3,7 +3,7 @@ import type { Figures, FiguresExchange } from '../concurrency/figures-exchange.t
 import { listen } from '../events.ts'
 
 /** Metrics that are read at the time of the scrape. */
-export type Gauges = Readonly<Record<string, { readonly help: string; read(): number }>>
+export type Gauges = Readonly<Record<string, { readonly help: string; readonly aggregator?: 'max'; read(): number }>>
 
 export type Metrics = {
   /** In Prometheus' text format. Counting begins when this is asked for the first time. */
@@ -69,11 +69,11 @@ async function start(
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
     new prometheus.Histogram({ name: `graticule_${name}`, help, buckets, labelNames, registers }) as Histogram<L>
 
-  for (const [name, { help, read }] of Object.entries(gauges)) {
+  for (const [name, { help, read, aggregator = 'sum' }] of Object.entries(gauges)) {
     const collect = function (this: { set(value: number): void }): void {
       this.set(read())
     }
-    new prometheus.Gauge({ name: `graticule_${name}`, help, registers, collect })
+    new prometheus.Gauge({ name: `graticule_${name}`, help, registers, collect, aggregator })
   }
   new prometheus.Gauge({
     ...{ name: 'graticule_info', help: 'What is running', registers, labelNames: ['version'] },
@@ -96,6 +96,7 @@ async function start(
 
   add?.(prometheus, registry)
   const stops = [
+    ...countChanges(counter, histogram('change_delay_seconds', 'From a write to its event', quick)),
     listen('request', ({ operation, status, seconds }) => requests.labels(operation, String(status)).observe(seconds)),
     listen('tile', ({ of, isCached }) => tiles.labels(of, String(isCached)).inc()),
     listen('tileMade', ({ querySeconds, encodeSeconds, compressSeconds, bytes }) => {
@@ -121,4 +122,19 @@ async function start(
       registry.clear()
     },
   }
+}
+
+type MakeCounter = <L extends string>(name: string, help: string, ...labelNames: L[]) => Counter<L>
+
+/** What change feeds and the webhooks of datasets do. */
+function countChanges(counter: MakeCounter, delays: Histogram): (() => void)[] {
+  const events = counter('change_events_total', 'Events that clients who follow changes were sent')
+  const cut = counter('change_listeners_cut_total', 'Clients who follow changes and did not read them')
+  const deliveries = counter('change_deliveries_total', 'Deliveries to webhooks that are bound to datasets', 'type')
+  return [
+    listen('changeEvent', () => events.inc()),
+    listen('changeTold', ({ seconds }) => delays.observe(seconds)),
+    listen('listenerCut', () => cut.inc()),
+    listen('changeDelivery', ({ type }) => deliveries.labels(type).inc()),
+  ]
 }
