@@ -198,6 +198,8 @@ const cases: Readonly<Record<LimitName, Case>> = {
     },
   },
   messagesWaiting: 'contactpoints/deliveries.test.ts',
+  contactPointBindings: 'bindings/binding-operations.test.ts',
+  bindings: 'bindings/binding-operations.test.ts',
   agentInputBytes: 'agents/failures.test.ts',
   agentInvocations: 'agents/failures.test.ts',
   bridgeCalls: 'agents/bridges.test.ts',

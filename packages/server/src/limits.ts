@@ -51,18 +51,10 @@ export const limits = {
   bodyDepth: { what: 'Nesting of a JSON body', value: 64, code: 'invalid_request', countedIn: 'request' },
   bodyKeys: { what: 'Keys in a JSON body', value: 10_000, code: 'invalid_request', countedIn: 'request' },
   bodyMs: {
-    what: 'Time for a body to arrive',
-    value: 60_000,
-    unit: 'ms',
-    code: 'request_timeout',
-    countedIn: 'request',
+    ...{ what: 'Time for a body to arrive', value: 60_000, unit: 'ms', code: 'request_timeout', countedIn: 'request' },
   },
   metadataBytes: {
-    what: 'Metadata of a record',
-    value: 65_536,
-    unit: 'bytes',
-    code: 'too_large',
-    countedIn: 'request',
+    ...{ what: 'Metadata of a record', value: 65_536, unit: 'bytes', code: 'too_large', countedIn: 'request' },
   },
   configBytes: {
     ...{ what: 'Configuration of an application', value: mebibyte, unit: 'bytes' },
@@ -185,13 +177,8 @@ export const limits = {
     ...{ countedIn: 'machine', countedFor: 'everybody' },
   },
   exportsWaiting: {
-    ...{
-      what: 'Exports that wait for a thread',
-      value: 48,
-      code: 'busy',
-      countedIn: 'process',
-      countedFor: 'everybody',
-    },
+    ...{ what: 'Exports that wait for a thread', value: 48, code: 'busy' },
+    ...{ countedIn: 'process', countedFor: 'everybody' },
   },
   tilesAtOnce: {
     ...{ what: 'Tiles being made or waiting for it, for each tile thread', value: 128, code: 'unavailable' },
@@ -235,6 +222,14 @@ export const limits = {
   },
   messagesWaiting: {
     ...{ what: 'Messages to contact points that wait to be sent', value: 10_000, code: 'busy' },
+    ...{ countedIn: 'installation', countedFor: 'application' },
+  },
+  contactPointBindings: {
+    ...{ what: 'Datasets whose changes a contact point is told of', value: 20, code: 'invalid_request' },
+    countedIn: 'request',
+  },
+  bindings: {
+    ...{ what: 'Datasets whose changes its contact points are told of, all added up', value: 1_000, code: 'conflict' },
     ...{ countedIn: 'installation', countedFor: 'application' },
   },
   agentInputBytes: {

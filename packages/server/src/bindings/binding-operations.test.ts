@@ -49,7 +49,7 @@ test('what cannot be bound is refused with its place, and changes nothing', asyn
     [[{ datasetId, debounceSeconds: 3601 }], 400, /debounceSeconds/],
     [[{ datasetId, operations: [] }], 400, /operations/],
     [[{ datasetId: view }], 409, /view or a foreign table/],
-    [Array.from({ length: 21 }, () => ({ datasetId: randomUUID() })), 400, /bindings/],
+    [Array.from({ length: 21 }, () => ({ datasetId: randomUUID() })), 400, /body\/bindings.*20/],
   ]
   for (const [bindings, status, pattern] of cases) {
     const reply = await world.bind(id, bindings)
@@ -123,4 +123,29 @@ test('a binding says why changes are not told when its table is gone, and goes o
   await due()
   assert.equal((await world.toldOf(datasetId))[0]?.type, 'dataset.reset')
   assert.equal((await shown(id))[0].problem, null)
+})
+
+test('a contact point, and an application with all of its own, have no more bindings than their limits', async () => {
+  const limitOf = ({ body }: { body: Record<string, unknown> }) => ({ limit: body.limit, limitName: body.limitName })
+  const { id: datasetId } = await table()
+  const id = await world.point()
+  const many = await world.bind(
+    id,
+    Array.from({ length: 21 }, () => ({ datasetId: randomUUID() })),
+  )
+  assert.deepEqual([many.status, many.body.code], [400, 'invalid_request'])
+  assert.deepEqual(limitOf(many), { limit: 20, limitName: 'contactPointBindings' })
+
+  await world.app.db.query(sql`
+    WITH points AS (
+      INSERT INTO svc.contactpoints SELECT (jsonb_populate_record(p, jsonb_build_object('id', gen_random_uuid()))).*
+      FROM svc.contactpoints p, generate_series(1, 1000) WHERE p.id = ${id}::uuid RETURNING id)
+    INSERT INTO svc.change_bindings (id, contact_point_id, dataset_id, operations, debounce_seconds, era, xid, seq, relations, check_at)
+    SELECT gen_random_uuid(), p.id, ${datasetId}::uuid, '{}', 0, '', '0', 0, '{}', 'infinity' FROM points p`)
+  const one = await world.bind(id, [{ datasetId }])
+  assert.deepEqual([one.status, one.body.code], [409, 'conflict'])
+  assert.deepEqual(limitOf(one), { limit: 1_000, limitName: 'bindings' })
+  assert.deepEqual(await shown(id), [])
+  await world.app.db.query(sql`DELETE FROM svc.change_bindings WHERE era = ''`)
+  assert.equal((await world.bind(id, [{ datasetId }])).status, 200)
 })

@@ -9,6 +9,7 @@ import type { CachedDataset } from '../datasets/dataset-cache.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { ApiError, invalid, isNotFound } from '../errors.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
+import { limits, overLimit } from '../limits.ts'
 import type { RecordCache } from '../resource/record-cache.ts'
 import type { BaseServices, Entity } from '../resource/resource.ts'
 import { getEntity } from '../resource/store.ts'
@@ -22,6 +23,8 @@ export type BindingServices = BaseServices & { readonly datasetCache: RecordCach
 const operation = operationUsing<BindingServices>()
 
 const path = `${contactPoint.path}/{id}/bindings` as const
+
+const mostOfPoint = limits.contactPointBindings.value
 
 const listSchema = Type.Object({ bindings: Type.Array(bindingSchema) }, { title: 'ChangeBindings' })
 
@@ -50,7 +53,7 @@ const replace = operation({
     '`keys`, `bbox`, `firstEventId` and `lastEventId`, or `dataset.reset` where changes were missed.',
   access: { class: 'contactpoints', level: 'write' },
   body: Type.Object(
-    { bindings: Type.Array(givenSchema, { maxItems: 20 }) },
+    { bindings: Type.Array(givenSchema, { description: `At most ${mostOfPoint}` }) },
     { additionalProperties: false, examples: [{ bindings: [] }], title: 'ChangeBindingsUpdate' },
   ),
   success: { status: 200, description: 'The bindings', schema: listSchema },
@@ -68,7 +71,7 @@ const replace = operation({
       )
     }
     if (trail) trail.target = { type: 'contactpoints', id: String(entity.id), name: String(entity.name) }
-    await transactWithEntry(db, trail, (tx) => replaceBindings(tx, String(entity.id), checked))
+    await transactWithEntry(db, trail, (tx) => replaceBindings(tx, entity, checked))
     return { body: await shownBindings(services, String(entity.id)) }
   },
 })
@@ -78,6 +81,11 @@ export const bindingOperations: readonly Operation<BindingServices>[] = [list, r
 function checkTogether({ type }: Entity, wanted: readonly Binding[]): void {
   if (wanted.length > 0 && type !== 'webhook') {
     throw new ApiError('conflict', `The contact point is of type "${type}", and only webhooks are told of changes.`)
+  }
+  if (wanted.length > mostOfPoint) {
+    throw overLimit('contactPointBindings', mostOfPoint, `must not be more than ${mostOfPoint}, the limit`, {
+      path: 'body/bindings',
+    })
   }
   const twice = wanted.findIndex(
     ({ datasetId }, index) => wanted.findIndex((one) => one.datasetId === datasetId) < index,

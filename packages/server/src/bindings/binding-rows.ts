@@ -177,6 +177,18 @@ export async function lockBindings(tx: Queryable, contactPointId: string): Promi
   return rows.length > 0
 }
 
+/** Two requests of an application add bindings one after the other. To be called first: deletions lock in this order. */
+export async function lockCount(tx: Queryable, applicationId: string): Promise<void> {
+  await tx.query(sql`SELECT FROM svc.applications WHERE id = ${applicationId}::uuid FOR NO KEY UPDATE`)
+}
+
+export async function countBindings(tx: Queryable, applicationId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    SELECT count(*)::int4 AS count FROM svc.change_bindings b JOIN svc.contactpoints c ON c.id = b.contact_point_id
+    WHERE c.application_id = ${applicationId}::uuid`)
+  return row?.count ?? 0
+}
+
 /** The embedded database belongs to one process, so at start no lease is held by anybody. */
 export async function releaseBindings(db: Db): Promise<void> {
   await db.query(sql`UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL WHERE claim IS NOT NULL`)

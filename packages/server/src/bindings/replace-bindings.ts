@@ -1,10 +1,14 @@
 import type { Queryable } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
+import { limits, overLimit } from '../limits.ts'
+import type { Entity } from '../resource/resource.ts'
 import type { Binding } from './binding.ts'
 import {
   addBinding,
   changeBinding,
+  countBindings,
   lockBindings,
+  lockCount,
   lockDatasets,
   readBindings,
   removeBindings,
@@ -17,9 +21,11 @@ export type NewBinding = { readonly binding: Binding; readonly start?: Start }
 /** Makes these the bindings of the contact point. */
 export async function replaceBindings(
   tx: Queryable,
-  contactPointId: string,
+  { id, applicationId }: Entity,
   wanted: readonly NewBinding[],
 ): Promise<void> {
+  const contactPointId = String(id)
+  await lockCount(tx, String(applicationId))
   const datasets = await lockDatasets(
     tx,
     wanted.map(({ binding }) => binding.datasetId),
@@ -28,14 +34,26 @@ export async function replaceBindings(
     throw new ApiError('not_found', 'There is no ContactPoint with this id.')
   const stored = new Map((await readBindings(tx, contactPointId)).map((one) => [one.datasetId, one.id]))
   for (const { binding, start } of wanted) {
-    const id = stored.get(binding.datasetId)
+    const known = stored.get(binding.datasetId)
     stored.delete(binding.datasetId)
-    if (!start && id !== undefined) continue
+    if (!start && known !== undefined) continue
     if (!start || !datasets.has(binding.datasetId)) throw changedMeanwhile()
-    if (id === undefined) await addBinding(tx, contactPointId, binding, start)
-    else await changeBinding(tx, id, binding)
+    if (known === undefined) await addBinding(tx, contactPointId, binding, start)
+    else await changeBinding(tx, known, binding)
   }
   await removeBindings(tx, [...stored.values()])
+  await demandFew(tx, String(applicationId))
+}
+
+const most = limits.bindings.value
+
+async function demandFew(tx: Queryable, applicationId: string): Promise<void> {
+  if ((await countBindings(tx, applicationId)) <= most) return
+  throw overLimit(
+    'bindings',
+    most,
+    `The contact points of an application have ${most} bindings at most. Remove others first.`,
+  )
 }
 
 const changedMeanwhile = (): ApiError =>
