@@ -45,6 +45,24 @@ const both = (...ids: number[]) => [ids, ids]
 /** Nobody may see what was a second ago. */
 const aSecond = () => setTimeout(1000)
 
+test('whoever makes up versions has a source read ten times a second at most, and who heard of a change still sees it at once', async (t) => {
+  const name = await table()
+  const id = await maps.dataset({ source: name })
+  const headers = { 'x-api-key': maps.tenant.developer }
+  const ask = (version: string) =>
+    maps.app.http.inject({ url: `/tiles/${id}/0/0/0.mvt?tile-version=${version}`, headers })
+  await ask('first')
+  const read = t.mock.method(maps.app.services.tiles.means.data, 'version').mock
+  const begin = performance.now()
+  await Promise.all(Array.from({ length: 200 }, (_, n) => ask(`made-up-${n}`)))
+  await script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
+  const [heard] = await Promise.all([ask('heard'), ...Array.from({ length: 50 }, (_, n) => ask(`more-${n}`))])
+  assert.deepEqual(valuesOf(heard).sort(), [1, 2])
+  const most = 2 + (performance.now() - begin) / 100
+  assert.ok(read.callCount() <= most, `${read.callCount()} readings, ${most} are allowed`)
+  assert.ok(read.callCount() >= 1)
+})
+
 test('whoever heard of a change gets its tile at once from every server, by naming a version it has not seen', async () => {
   const name = await table()
   for (const id of [await maps.dataset({ source: name }), await source(await maps.dataset({ source: name }))]) {

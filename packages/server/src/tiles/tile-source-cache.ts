@@ -1,4 +1,5 @@
 // A one-second cache of tile sources with everything their tiles need.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Scope, scopeOf } from '../access/acl.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import { sql } from '../db/sql.ts'
@@ -6,7 +7,7 @@ import { ApiError, isNotFound } from '../errors.ts'
 import { createRecordCache } from '../resource/record-cache.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { createCoverageCache, nothingKnown } from './coverage-cache.ts'
-import { createFirstNamed } from './first-named.ts'
+import { createFirstNamed, type Named } from './first-named.ts'
 import { tileSource } from './tile-source.ts'
 import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type.ts'
 import { tileSourceTypeOf } from './tile-source-types.ts'
@@ -19,6 +20,13 @@ export type TileSourceCache = {
   fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined
   /** The tiles that a dataset has without a tile source. The scope is one of datasets. */
   ofDataset(scope: Scope, id: string): Promise<LoadedTileSource>
+}
+
+/** Waits until the source may be read; returns since when it must have been. */
+async function turnOf({ at, readAt }: Named): Promise<number> {
+  const waitMs = readAt - performance.now()
+  if (waitMs > 0) await sleep(waitMs)
+  return at
 }
 
 /** A dataset without a tile source acts as its own. */
@@ -74,11 +82,11 @@ export function createTileSourceCache(services: BaseServices, means: TileMeans):
   function fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined {
     const known = cached(scope, id)
     const isEnough = version === undefined || known?.version === version
-    return isEnough ? known : cached(scope, id, firstNamed(id, version))
+    return isEnough ? known : cached(scope, id, firstNamed(id, version).at)
   }
 
   async function find(scope: Scope, id: string, version?: string): Promise<LoadedTileSource> {
-    const notBefore = version === undefined ? 0 : firstNamed(id, version)
+    const notBefore = version === undefined ? 0 : await turnOf(firstNamed(id, version))
     try {
       return await explicit.get(scope, id, notBefore)
     } catch (error) {
