@@ -5,8 +5,8 @@ import { invalid } from '../errors.ts'
 import { didYouMean, shortList } from '../nearest-name.ts'
 import { show } from '../query/fault.ts'
 import { canonicalText, isScalarType } from '../query/value.ts'
+import { withDigits } from '../resource/exact-number.ts'
 import type { EditColumn } from './edit-table.ts'
-import { withDigits } from './exact-number.ts'
 import { type GeometryOptions, geometryText } from './geometry-column.ts'
 
 export type CellOptions = GeometryOptions & {

@@ -13,6 +13,7 @@ import { column } from '../query/postgres-sql.ts'
 import { beginEdit, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
 import { readOneRow } from './given-rows.ts'
 import { repairParameter } from './insert-operation.ts'
+import { hasPatch, isMergePatch } from './merge-json.ts'
 import { prepareChanges } from './row-writes.ts'
 import { deleteSql, updateSql } from './write-rows.ts'
 
@@ -43,7 +44,7 @@ const patch = operation({
   id: 'datasets.changeRows',
   method: 'PATCH',
   summary: 'Change the rows that a filter matches',
-  description: `All of them get the values that are sent. ${needsExecute}`,
+  description: `All of them get the values that are sent, in JSON columns too. ${needsExecute}`,
   query: Type.Object({ ...selection, repair: repairParameter }),
   body: Type.Object({}, { additionalProperties: true, examples: [{ name: 'Oslo' }] }),
   readsText: ['application/geo+json'],
@@ -55,11 +56,18 @@ const patch = operation({
     const key = given.cells.find(({ name }) => edit.table.key.some((one) => one.name === name))
     if (key) throw invalid(key.path, 'is part of the key, which cannot be changed')
     const changes = await prepareChanges(context, edit, given, { repair })
+    if (isMergePatch(context.request) && hasPatch(changes)) throw unmerged()
     const columns = [...changes.cells.keys()].map(({ name }) => name)
     const statement = updateSql(edit.table, changes, condition, { repair, returning: raw('1') })
     return writeMatching(context, edit, { condition, expect, statement, columns })
   },
 })
+
+const unmerged = (): ApiError =>
+  new ApiError(
+    'unsupported_media_type',
+    'Objects are merged into JSON columns of one row, by its key. Send application/json to replace their values in all rows.',
+  )
 
 const remove = operation({
   ...common,

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { ApiError, invalid } from '../errors.ts'
 import { inspectColumns } from '../http/json-body.ts'
+import { keepDigits } from '../resource/exact-number.ts'
 import type { EditTable } from './edit-table.ts'
-import { keepDigits } from './exact-number.ts'
 import { splitJson } from './split-json.ts'
 
 export type GivenCell = { readonly name: string; readonly value: unknown; readonly path: string }

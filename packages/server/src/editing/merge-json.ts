@@ -1,12 +1,16 @@
 // JSON Merge Patch (RFC 7396) of the values in JSON columns.
+import type { FastifyRequest } from 'fastify'
 import type { Transaction } from '../db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
+import { keepDigits } from '../resource/exact-number.ts'
+import { mergePatch } from '../resource/merge-patch.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
-import { keepDigits, withDigits } from './exact-number.ts'
 import type { PreparedRow } from './prepare-rows.ts'
 import { absentRow } from './row-shape.ts'
 
-type Json = { readonly [name: string]: unknown }
+/** Whether the request is a merge patch by its media type; otherwise a value that is given replaces the one that is stored. */
+export const isMergePatch = ({ headers }: FastifyRequest): boolean =>
+  /^application\/merge-patch\+json\s*(;|$)/i.test(headers['content-type'] ?? '')
 
 /** The changes of one row with each object merged into the one that is stored. Locks the row. */
 export async function mergeJson(
@@ -29,21 +33,10 @@ export async function mergeJson(
   return { ...changes, cells: new Map([...changes.cells, ...merged]) }
 }
 
+/** Whether an object would have to be merged into a JSON column. */
+export const hasPatch = ({ cells }: PreparedRow): boolean => [...cells].some(isPatch)
+
 const isPatch = ([{ type }, text]: [EditColumn, string | null]): boolean =>
   type === 'json' && text?.startsWith('{') === true
 
 const parse = (text: string): unknown => JSON.parse(text, keepDigits)
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && withDigits(value) === value
-
-/** As deep as the patch, whose depth the body's limit bounds. */
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const merged = new Map(Object.entries(isObject(target) ? target : {}))
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(name)
-    else merged.set(name, mergePatch(merged.get(name), value))
-  }
-  return Object.fromEntries(merged)
-}

@@ -9,6 +9,7 @@ import { isUnchanged } from '../resource/revision.ts'
 import { beginEdit, type EditContext, mayQuery, operation } from './editing.ts'
 import { maxBodyBytes, readOneRow } from './given-rows.ts'
 import { repairParameter } from './insert-operation.ts'
+import { isMergePatch } from './merge-json.ts'
 import { readRow } from './read-row.ts'
 import { rowAnswer } from './row-answer.ts'
 import { rowShape, type ShownRow } from './row-shape.ts'
@@ -57,11 +58,14 @@ const patch = operation({
   id: 'datasets.changeRow',
   method: 'PATCH',
   summary: 'Change some columns of one row',
-  description: `${byKey} A column that is not given stays as it is; null empties it.`,
+  description:
+    `${byKey} A column that is not given stays as it is; null empties it. What is given for a JSON column replaces its value; sent as ` +
+    'application/merge-patch+json (RFC 7396), an object is merged into it.',
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await beginEdit(context.services, context.scope, id)
     const given = readOneRow(context.request.body, edit.table)
-    return shownTo(context, edit.dataset, await changeRow(context, edit, given, { repair }), given.isFeature)
+    const row = await changeRow(context, edit, given, { repair, mergesJson: isMergePatch(context.request) })
+    return shownTo(context, edit.dataset, row, given.isFeature)
   },
 })
 

@@ -2,9 +2,9 @@
 import { timeoutOf } from '../datasets/query-parameters.ts'
 import { raw, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
+import { withDigits } from '../resource/exact-number.ts'
 import type { EditColumn } from './edit-table.ts'
 import { demandTag, type Edit, type EditContext, expectedTags, writeInTransaction } from './editing.ts'
-import { withDigits } from './exact-number.ts'
 import type { GeometryOptions } from './geometry-column.ts'
 import type { GivenRow } from './given-rows.ts'
 import { mergeJson } from './merge-json.ts'
@@ -58,9 +58,9 @@ export async function replaceRow(
   const { table, dataset } = edit
   const { condition, parts } = conditionOf(context, edit)
   const rest = withoutKey(given, edit, parts)
-  const key = table.key.flatMap(({ name, identity }, index) =>
-    // A key that only the database gives stays as it is.
-    identity === 'always' && !createsAbsent ? [] : [{ name, value: parts[index], path: 'params/rowKey' }],
+  // A key that only the database gives stays as it is.
+  const key = table.key.flatMap((column, index) =>
+    isGivenByDatabase(column) ? [] : [{ name: column.name, value: parts[index], path: 'params/rowKey' }],
   )
   const preparing = startPreparing()
   const row = prepareNewRow({ ...rest, cells: [...rest.cells, ...key] }, table, options, preparing)
@@ -83,6 +83,7 @@ export async function replaceRow(
     if (isNewOnly && replaced.length > 0) throw keptRow()
     if (replaced.length > 0) return { rows: replaced, isNew: false, count: replaced.length, columns }
     if (!createsAbsent) throw absentRow()
+    if (table.key.some(isGivenByDatabase)) throw cannotInsert()
     const advance = await aheadOfSequence(tx, table, [row])
     const rows = await insertRows(tx, table, [row], { onConflict: undefined, repair, returning }, signal)
     await advance()
@@ -94,6 +95,14 @@ export async function replaceRow(
   if (!written) throw absentRow()
   return { row: shape.read(written), isNew }
 }
+
+const isGivenByDatabase = ({ identity, isGenerated }: EditColumn): boolean => identity === 'always' || isGenerated
+
+const cannotInsert = (): ApiError =>
+  new ApiError(
+    'conflict',
+    'There is no row with this key, and only the database gives keys of this table (GENERATED ALWAYS). Insert the row by POST.',
+  )
 
 const keptRow = (): ApiError =>
   new ApiError('precondition_failed', 'A row with this key exists, and If-None-Match: * asks for none.')

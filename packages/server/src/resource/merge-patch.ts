@@ -1,13 +1,18 @@
-/** JSON Merge Patch (RFC 7396). */
+import { withDigits } from './exact-number.ts'
+
+type Json = { readonly [name: string]: unknown }
+
+/** JSON Merge Patch (RFC 7396), as deep as the patch, whose depth the body's limit bounds. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch
-  const result: Record<string, unknown> = isObject(target) ? { ...target } : {}
-  for (const [key, change] of Object.entries(patch)) {
-    if (change === null) delete result[key]
-    else result[key] = mergePatch(Object.hasOwn(result, key) ? result[key] : undefined, change)
+  const merged = new Map(Object.entries(isObject(target) ? target : {}))
+  for (const [name, change] of Object.entries(patch)) {
+    if (change === null) merged.delete(name)
+    else merged.set(name, mergePatch(merged.get(name), change))
   }
-  return result
+  return Object.fromEntries(merged)
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** A number that is kept digit by digit is an object to JavaScript. */
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && withDigits(value) === value
