@@ -39,7 +39,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   datasets: [...areaMayImport, 'databases'],
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles'],
-  editing: [...areaMayImport, 'databases', 'datasets', 'uploads'],
+  editing: [...areaMayImport, 'databases', 'datasets', 'uploads', 'changes'],
   ogc: [...areaMayImport, 'datasets', 'tiles', 'editing'],
   changes: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   // Changes of datasets as messages to contact points.

@@ -13,6 +13,7 @@ import type { Secrets } from './access/secrets.ts'
 import { createSigningKeys } from './access/signing-keys.ts'
 import { sweepAudit } from './audit/retention.ts'
 import { sweepSessions } from './auth/sessions.ts'
+import { dropStandIns, tellAbandoned } from './changes/external-log.ts'
 import { sweepChanges } from './changes/retention.ts'
 import type { MachineShare } from './concurrency/machine-share.ts'
 import type { Config } from './config.ts'
@@ -83,5 +84,7 @@ async function sweepEnded(db: Db, { AUDIT_DAYS, CHANGE_LOG_HOURS }: AuthorityOpt
   await sweepSessions(db)
   await sweepWindows(db)
   await sweepAudit(db, AUDIT_DAYS)
+  await tellAbandoned(db)
   await sweepChanges(db, CHANGE_LOG_HOURS)
+  await dropStandIns(db)
 }

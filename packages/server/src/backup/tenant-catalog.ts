@@ -46,8 +46,8 @@ export type CatalogSequence = {
   readonly owner: string | null
 }
 
-/** Tables in which an upload or an overview is being made: whoever makes them begins anew. */
-export const isUnfinished = raw(`c.relname ~ '^svc_(up_[0-9a-f]{32}_|ov_[0-9a-f]{32}_(job_|u))'`)
+/** Tables in which an upload or an overview is being made: whoever makes them begins anew. So do those who follow a stand-in. */
+export const isUnfinished = raw(`c.relname ~ '^svc_(up_[0-9a-f]{32}_|out_|ov_[0-9a-f]{32}_(job_|u))'`)
 
 /** Tables with rows of their own, but for those that are being made; partitions are part of their table. */
 export const tablesIn = (schema: Sql): Sql => sql`

@@ -59,7 +59,8 @@ export const platformTables = raw(`
     ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
       AND pg_catalog.pg_get_serial_sequence('svc.' || quote_ident(c.relname), a.attname) IS NOT NULL) AS counted
   FROM pg_catalog.pg_class c WHERE c.relnamespace = 'svc'::regnamespace AND c.relkind = 'r'
-    AND c.relname NOT IN ('migrations', 'change_log', 'change_horizon', 'change_horizons', 'followed_tables')
+    AND c.relname NOT IN ('migrations', 'change_log', 'change_horizon', 'change_horizons', 'followed_tables',
+      'change_intents')
   ORDER BY c.relname <> 'applications', c.relname`)
 
 export type PlatformTable = { table: string; columns: string[]; counted: string[] }

@@ -10,11 +10,10 @@ import { ApiError } from '../errors.ts'
 import { createBackground } from '../jobs/background.ts'
 import { createCatchUp } from './catch-up.ts'
 import { checkTopics, resetFrame } from './check-topics.ts'
-import { frameOf } from './coalesce.ts'
 import { openTopic } from './follow.ts'
 import { writeEventId } from './position.ts'
 import { createTail, keepAlive } from './tail.ts'
-import { errorFrame, type Subscriber, type Topic } from './topic.ts'
+import { errorFrame, readyFrame, type Subscriber, type Topic } from './topic.ts'
 import { createTurns } from './turns.ts'
 
 export type ChangeFeed = {
@@ -73,7 +72,7 @@ export function createChangeFeed(db: Db, onError: (error: unknown) => void): Cha
   async function begin(topic: Topic, lastId: string | undefined, subscriber: Subscriber): Promise<void> {
     const { listener } = subscriber
     const id = lastId === undefined ? writeEventId(topic.state.era, tail.position) : undefined
-    listener.send(frameOf('ready', JSON.stringify({ resumed: lastId !== undefined }), id))
+    listener.send(readyFrame(topic, lastId !== undefined, id))
     const isWhole = lastId === undefined || (await catchUp(topic, lastId, subscriber, () => tail.position))
     if (!isWhole)
       listener.send(resetFrame(topic, tail.position, 'The changes since the last event are no longer known.'))

@@ -1,5 +1,8 @@
 // The statements that read the change log and say which tables are logged (0027-change-log.sql).
 import type { TableName } from '../databases/postgres/introspect.ts'
+import { databasePlace } from '../databases/stand-in.ts'
+import type { Dataset } from '../datasets/dataset-record.ts'
+import { type Server, serverOf } from '../datasets/find-dataset.ts'
 import type { Db, Row } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { type Position, startOf } from './position.ts'
@@ -150,10 +153,16 @@ export async function readSwept(db: Db): Promise<bigint> {
   return BigInt(row?.swept ?? 0)
 }
 
-/** The revisions of the datasets that still exist. */
+/** What changes with a dataset and with the place of its database. */
+export const revisionOf = ({ revision, databasePlace: place }: Pick<Dataset, 'revision' | 'databasePlace'>): string =>
+  `${revision} ${place}`
+
+/** That of each dataset that still exists. */
 export async function readRevisions(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.query<{ id: string; revision: string }>(
-    sql`SELECT id, revision::text FROM svc.datasets WHERE id = ANY (${ids}::uuid[])`,
+  const rows = await db.query<{ id: string; revision: string; database: Server }>(sql`
+    SELECT s.id, s.revision::text, ${serverOf} AS database FROM svc.datasets s JOIN svc.databases d ON d.id = s.database_id
+    WHERE s.id = ANY (${ids}::uuid[])`)
+  return new Map(
+    rows.map(({ id, revision, database }) => [id, revisionOf({ revision, databasePlace: databasePlace(database) })]),
   )
-  return new Map(rows.map(({ id, revision }) => [id, revision]))
 }

@@ -1,10 +1,11 @@
 // Checks that datasets still exist, that their listeners may see them, and that their tables are logged without a gap.
 import { isDeepStrictEqual } from 'node:util'
+import { isStandIn } from '../databases/stand-in.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { findDatasets } from '../datasets/find-dataset.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError, isNotFound } from '../errors.ts'
-import { readRevisions, readStates, type TableState } from './change-log.ts'
+import { readRevisions, readStates, revisionOf, type TableState } from './change-log.ts'
 import { frameOf } from './coalesce.ts'
 import { tryToFollow } from './follow.ts'
 import { type Position, writeEventId } from './position.ts'
@@ -20,7 +21,7 @@ export async function checkTopics(db: Db, topics: readonly Topic[], position: Po
     db,
     topics.map(({ dataset }) => dataset.id),
   )
-  const isChanged = ({ dataset }: Topic): boolean => revisions.get(dataset.id) !== dataset.revision
+  const isChanged = ({ dataset }: Topic): boolean => revisions.get(dataset.id) !== revisionOf(dataset)
   await checkRecords(db, topics.filter(isChanged))
   const states = await readStates(
     db,
@@ -62,13 +63,13 @@ async function checkRecord(topic: Topic, dataset: Dataset): Promise<void> {
 async function checkTable(db: Db, topic: Topic, state: TableState | undefined, position: Position): Promise<void> {
   if (topic.subscribers.size === 0) return
   const now = performance.now()
-  if (!state) {
+  if (!state && !isStandIn(topic.table)) {
     topic.missingSince ??= now
     if (now - topic.missingSince > missingMs) endAll(topic, refused('its table no longer exists.'))
     return
   }
   topic.missingSince = undefined
-  const isSame = state.era === topic.state.era && isDeepStrictEqual(state, topic.state)
+  const isSame = state?.era === topic.state.era && isDeepStrictEqual(state, topic.state)
   if (isSame && now - topic.followedAt < renewMs) return
   await orEnd(topic, async () => {
     const followed = await tryToFollow(db, topic.table)

@@ -1,11 +1,13 @@
 // Begins to follow a table, and waits for writers who hold its lock.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TableName } from '../databases/postgres/introspect.ts'
+import { isStandIn } from '../databases/stand-in.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { codeOf, isPassing, isTableChanged } from '../db/database-error.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
 import { followTable, readStates } from './change-log.ts'
+import { followStandIn } from './external-log.ts'
 import { demandFollowable, type FollowedState, followableTable, refused, type Topic } from './topic.ts'
 
 const tries = 5
@@ -39,9 +41,10 @@ async function follow(db: Db, table: TableName): Promise<FollowedState> {
 
 /** Undefined if the table is locked. */
 export async function tryToFollow(db: Db, table: TableName): Promise<FollowedState | undefined> {
-  demandFollowable((await readStates(db, [table]))[0])
+  const isElsewhere = isStandIn(table)
+  if (!isElsewhere) demandFollowable((await readStates(db, [table]))[0])
   try {
-    await followTable(db, table)
+    await (isElsewhere ? followStandIn(db, table) : followTable(db, table))
   } catch (error) {
     if (isForbidden(error)) throw refused('the server may not create triggers on its table.')
     if (!isForLater(error)) throw error

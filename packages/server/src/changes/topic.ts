@@ -1,5 +1,6 @@
 // A dataset that somebody listens to.
 import type { TableName } from '../databases/postgres/introspect.ts'
+import { isStandIn, serverSchema, standInOf } from '../databases/stand-in.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { datasetTypeOf } from '../datasets/dataset-types.ts'
@@ -50,20 +51,34 @@ export function endAll({ subscribers }: Topic, error: ApiError): void {
   for (const { listener } of [...subscribers]) listener.end(errorFrame(error))
 }
 
+/** The first event of a stream. Of a table in another database only those changes are told which are written through the service. */
+export function readyFrame({ table }: Topic, resumed: boolean, id: string | undefined): string {
+  return frameOf('ready', JSON.stringify({ resumed, ...(isStandIn(table) && { scope: 'graticule' }) }), id)
+}
+
 /** The last event of a stream that cannot go on. */
 export const errorFrame = ({ status, code, title, message }: ApiError): string =>
   frameOf('error', JSON.stringify({ status, code, title, detail: message }))
 
-/** The table whose changes are the dataset's, or 409. */
-export function followableTable({ applicationId, databaseType, source, ...dataset }: Dataset): TableName {
+/** The table whose changes are logged as the dataset's, or 409. */
+export function followableTable(dataset: Dataset): TableName {
+  const { applicationId, databaseType, databasePlace: place, source, metadata, type } = dataset
   const { tableOf } = datasetTypeOf(dataset)
-  if (!tableOf) throw refused(`it is of type "${dataset.type}", and only datasets of type "table" can be followed.`)
-  if (databaseType !== 'internal') throw refused('its table is not in the internal database of the application.')
+  if (!tableOf) throw refused(`it is of type "${type}", and only datasets of type "table" can be followed.`)
+  if (place !== '' && metadata.editable === true) {
+    return standInOf(applicationId, place, tableOf(source, serverSchema))
+  }
+  if (place !== '') throw refused(unseen)
+  if (databaseType !== 'internal') throw refused(`a database of type "${databaseType}" is only read.`)
   const own = tenantSchema(applicationId)
   const table = tableOf(source, own)
-  if (table.schema !== own) throw refused('its table is not in the schema of the application.')
+  if (table.schema !== own || isStandIn(table)) throw refused('its table is not in the schema of the application.')
   return table
 }
+
+const unseen =
+  'its table is in a database of its own, where only what is written through Graticule is seen. ' +
+  'Set metadata.editable to true to write it here and to follow what is written here.'
 
 /** The state of a table whose changes can be logged, or 409. */
 export function demandFollowable(state: TableState | undefined): TableState {

@@ -5,6 +5,7 @@ import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import type { Dataset } from './dataset-record.ts'
 import { datasetTypeOf } from './dataset-types.ts'
+import { lastLogged } from './external-version.ts'
 
 /** Data whose changes we cannot watch get a new version after this time. */
 const unwatchedMs = 15_000
@@ -64,7 +65,10 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
     const { applicationId, databaseId, source } = dataset
     const database = await connections.find(applicationId, databaseId)
     const { readsTable, tableOf } = datasetTypeOf(dataset)
-    if (database?.type !== 'internal' || !readsTable) return { text: era(unwatchedMs), isExact: false }
+    if (database?.type !== 'internal' || !readsTable) {
+      const logged = database ? await lastLogged(db, dataset, database) : ''
+      return { text: `${era(unwatchedMs)} ${logged}`, isExact: false }
+    }
     const own = tenantSchema(applicationId)
     const { schema, name } = tableOf?.(source, own) ?? { schema: own, name: null }
     const seen = await look(schema, name)

@@ -8,6 +8,8 @@ export type Dataset = {
   readonly databaseId: string
   /** The driver of the database. */
   readonly databaseType: string
+  /** Which server and database that is, for one of the application's own; otherwise empty. */
+  readonly databasePlace: string
   readonly name: string
   /** A key of dataset-types.ts. A newer version of the service may have stored an unknown one. */
   readonly type: string
@@ -21,4 +23,4 @@ export type Dataset = {
 }
 
 /** The part of a dataset that is inspected; a dataset that is not stored yet has only this. */
-export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType'>
+export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType' | 'databasePlace'>

@@ -1,6 +1,8 @@
 // Loads dataset records for other parts of the service.
+import type { DatabaseRecord } from '../databases/driver.ts'
+import { databasePlace } from '../databases/stand-in.ts'
 import type { Db, Row } from '../db/db.ts'
-import { type Sql, sql } from '../db/sql.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
 import type { Stored } from '../resource/rows.ts'
 import type { Dataset } from './dataset-record.ts'
 import { datasetTypeOf } from './dataset-types.ts'
@@ -16,24 +18,35 @@ export const findDatasets = (db: Db, ids: readonly string[]): Promise<Dataset[]>
   datasetsWhere(db, sql`id = ANY (${ids}::uuid[])`)
 
 async function datasetsWhere(db: Db, condition: Sql): Promise<Dataset[]> {
-  const rows = await db.query<Row & Dataset>(sql`
+  const rows = await db.query<Row & Omit<Dataset, 'databaseType' | 'databasePlace'> & { database: Server | null }>(sql`
     SELECT id, application_id AS "applicationId", database_id AS "databaseId", name, type, source, attributes, metadata,
-           secrets, revision, (SELECT type FROM svc.databases d WHERE d.id = database_id) AS "databaseType"
+           secrets, revision, (SELECT ${serverOf} FROM svc.databases d WHERE d.id = database_id) AS database
     FROM svc.datasets WHERE ${condition}`)
-  return rows.map((row) => ({ ...row, revision: String(row.revision) }))
+  return rows.map(({ database, ...row }) => ({ ...row, ...within(database), revision: String(row.revision) }))
 }
 
-export type FindDatabase = (applicationId: string, id: string) => Promise<{ readonly type: string } | undefined>
+/** What says which server a database is on. */
+export type Server = Pick<DatabaseRecord, 'type' | 'host' | 'port' | 'db'>
+
+/** SQL: the server of a row of `svc.databases`, called `d`. */
+export const serverOf = raw(`jsonb_build_object('type', d.type, 'host', d.host, 'port', d.port, 'db', d.db)`)
+
+const within = (database: Server | null | undefined) => ({
+  databaseType: database?.type ?? '',
+  databasePlace: database ? databasePlace(database) : '',
+})
+
+export type FindDatabase = (applicationId: string, id: string) => Promise<Server | undefined>
 
 /** The dataset of a record that was read for a caller. Secrets are write-only, so they are read separately. */
 export async function datasetOf(db: Db, findDatabase: FindDatabase, { entity, revision }: Stored): Promise<Dataset> {
-  const record = entity as Omit<Dataset, 'secrets' | 'revision' | 'databaseType'>
+  const record = entity as Omit<Dataset, 'secrets' | 'revision' | 'databaseType' | 'databasePlace'>
   const hasSecrets = datasetTypeOf(record).secretsOrigin !== undefined
   const [database, secrets] = await Promise.all([
     findDatabase(record.applicationId, record.databaseId),
     hasSecrets ? sealedSecrets(db, record.id) : null,
   ])
-  return { ...record, revision, databaseType: database?.type ?? '', secrets }
+  return { ...record, ...within(database), revision, secrets }
 }
 
 /** The encrypted secret headers of a dataset. */

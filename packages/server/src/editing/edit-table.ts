@@ -2,6 +2,7 @@
 import type { Connections } from '../databases/connection.ts'
 import { typeOfColumn } from '../databases/postgres/column-type.ts'
 import { readableName, type TableName } from '../databases/postgres/introspect.ts'
+import { databasePlace, standInOf } from '../databases/stand-in.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { attributesOf } from '../datasets/attribute-dto.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
@@ -36,6 +37,8 @@ export type EditTable = {
   readonly db: Db
   /** In the platform's database: the audit entry is written in the same transaction. */
   readonly isOwn: boolean
+  /** In another database: what its changes are logged under. */
+  readonly standIn?: TableName
   readonly place: TableName
   readonly from: Sql
   /** Queries with the application's own rights and limits. */
@@ -43,6 +46,9 @@ export type EditTable = {
   readonly columns: ReadonlyMap<string, EditColumn>
   /** The primary key; empty without one. */
   readonly key: readonly EditColumn[]
+  readonly isPartitioned: boolean
+  /** Row security hides rows from some. */
+  readonly isSecured: boolean
 }
 
 const refuse = (detail: string): ApiError => new ApiError('conflict', detail)
@@ -74,7 +80,8 @@ export async function openEditTable(connections: Connections, dataset: Dataset):
   }
   const from = ident(place.schema, place.name)
   const described = await describe(db, isOwn, place, dataset)
-  return { db, isOwn, place, from, connect: () => connections.open(record), ...described }
+  const standIn = isOwn ? {} : { standIn: standInOf(applicationId, databasePlace(record), place) }
+  return { db, isOwn, ...standIn, place, from, connect: () => connections.open(record), ...described }
 }
 
 type Fact = Omit<EditColumn, 'type' | 'identity' | 'geometry'> & {
@@ -89,7 +96,7 @@ async function describe(
   isOwn: boolean,
   place: TableName,
   dataset: Dataset,
-): Promise<Pick<EditTable, 'columns' | 'key'>> {
+): Promise<Pick<EditTable, 'columns' | 'key' | 'isPartitioned' | 'isSecured'>> {
   const facts = await db.query<Fact>(factsSql(place)).catch(explainWrite({ isOwn }))
   const [first] = facts
   if (!first) throw refuse('The table of this dataset does not exist any more, or has no columns.')
@@ -106,10 +113,18 @@ async function describe(
   const key = facts
     .flatMap(({ keyPlace }, index) => (keyPlace === null ? [] : [{ keyPlace, column: columns[index] as EditColumn }]))
     .sort((a, b) => a.keyPlace - b.keyPlace)
-  return { columns: new Map(columns.map((column) => [column.name, column])), key: key.map(({ column }) => column) }
+  return {
+    columns: new Map(columns.map((column) => [column.name, column])),
+    key: key.map(({ column }) => column),
+    isPartitioned: first.kind === 'p',
+    isSecured: first.hasRowSecurity,
+  }
 }
 
-function columnOf({ kind: _, keyPlace, identity, ...fact }: Fact, attribute: Attribute | undefined): EditColumn {
+function columnOf(
+  { kind: _, keyPlace, hasRowSecurity, identity, ...fact }: Fact,
+  attribute: Attribute | undefined,
+): EditColumn {
   const type = typeOfColumn(fact.dbType)
   return {
     ...fact,

@@ -17,6 +17,8 @@ import type { BaseServices } from '../resource/resource.ts'
 import { tagsOf } from '../resource/revision.ts'
 import type { StorageQuota } from '../uploads/storage-quota.ts'
 import { type EditTable, openEditTable } from './edit-table.ts'
+import type { EditTransaction } from './edit-transaction.ts'
+import { transactElsewhere } from './external-write.ts'
 import { etagSql } from './row-shape.ts'
 import { explainWrite } from './write-errors.ts'
 import { setWriteLimits } from './write-rows.ts'
@@ -73,11 +75,11 @@ export type Written = { readonly count: number; readonly columns: readonly strin
  * audit log is part of it.
  */
 export async function writeInTransaction<T extends Written>(
-  { services, signal, trail }: EditContext,
+  { request, services, signal, trail }: EditContext,
   { dataset, table }: Edit,
-  work: (tx: Transaction) => Promise<T>,
+  work: (tx: EditTransaction) => Promise<T>,
 ): Promise<T> {
-  const write = async (tx: Transaction): Promise<T> => {
+  const write = async (tx: EditTransaction): Promise<T> => {
     await setWriteLimits(tx)
     const written = await work(tx)
     signal.throwIfAborted()
@@ -86,7 +88,10 @@ export async function writeInTransaction<T extends Written>(
   }
   const release = await services.writeSlots.take(dataset.applicationId, signal)
   try {
-    const transacted = table.isOwn ? transactWithEntry(table.db, trail, write) : table.db.transaction(write)
+    const onError = (error: unknown) => request.log.warn({ err: error }, 'a change was not logged, which is told later')
+    const transacted = table.isOwn
+      ? transactWithEntry(table.db, trail, write)
+      : transactElsewhere({ platform: services.db, onError }, table, write)
     return await transacted.catch(explainWrite(table))
   } finally {
     release()

@@ -3,19 +3,21 @@ import Type from 'typebox'
 import { alsoAt } from '../access/acl.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import { askedFilter, filterLanguageParameter, filterParameter, timeoutOf } from '../datasets/query-parameters.ts'
-import { raw, type Sql, sql } from '../db/sql.ts'
+import { type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import { limits, overLimit } from '../limits.ts'
 import { parseFilterIn } from '../query/filter-language.ts'
 import { filterSql } from '../query/filter-sql.ts'
 import { column } from '../query/postgres-sql.ts'
+import { countRows } from './edit-transaction.ts'
 import { beginEdit, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
 import { readOneRow } from './given-rows.ts'
 import { repairParameter } from './insert-operation.ts'
 import { hasPatch, isMergePatch } from './merge-json.ts'
 import { prepareChanges } from './row-writes.ts'
 import { deleteSql, updateSql } from './write-rows.ts'
+import type { RowStatement } from './written-rows.ts'
 
 const selection = {
   filter: filterParameter,
@@ -58,8 +60,8 @@ const patch = operation({
     const changes = await prepareChanges(context, edit, given, { repair })
     if (isMergePatch(context.request) && hasPatch(changes)) throw unmerged()
     const columns = [...changes.cells.keys()].map(({ name }) => name)
-    const statement = updateSql(edit.table, changes, condition, { repair, returning: raw('1') })
-    return writeMatching(context, edit, { condition, expect, statement, columns })
+    const statement = (returning: Sql): Sql => updateSql(edit.table, changes, condition, { repair, returning })
+    return writeMatching(context, edit, { operation: 'update', condition, expect, statement, columns })
   },
 })
 
@@ -79,8 +81,14 @@ const remove = operation({
   async handle(context, { params: { id }, query }) {
     const edit = await beginQueriedEdit(context, id)
     const condition = conditionOf(edit, query, context.tree)
-    const statement = deleteSql(edit.table, condition, raw('1'))
-    return writeMatching(context, edit, { condition, expect: query.expect, statement, columns: [] })
+    const statement = (returning: Sql): Sql => deleteSql(edit.table, condition, returning)
+    return writeMatching(context, edit, {
+      operation: 'delete',
+      condition,
+      expect: query.expect,
+      statement,
+      columns: [],
+    })
   },
 })
 
@@ -96,16 +104,11 @@ function conditionOf({ attributes }: Edit, selected: Selection, tree: QueryTree)
   return filterSql(parseFilterIn(filterLanguage, where, attributes, { path: 'query/filter' }), column)
 }
 
-type Writing = {
-  readonly condition: Sql
-  readonly expect: number
-  /** It returns something for each row. */
-  readonly statement: Sql
-  readonly columns: readonly string[]
-}
+type Writing = RowStatement & { readonly expect: number; readonly columns: readonly string[] }
 
 /** Counts first, as a query of the application, whose limits hold for a filter that takes long. */
-async function writeMatching(context: EditContext, edit: Edit, { condition, expect, statement, columns }: Writing) {
+async function writeMatching(context: EditContext, edit: Edit, writing: Writing) {
+  const { condition, expect, columns } = writing
   const most = limits.changedRows.value
   if (expect > most)
     throw overLimit('changedRows', most, `A request may change at most ${most} rows. Use a narrower filter.`)
@@ -116,10 +119,9 @@ async function writeMatching(context: EditContext, edit: Edit, { condition, expe
   const [found] = (await Array.fromAsync(batches)).flat(2)
   demandCount(Number(found), expect)
   const { count } = await writeInTransaction(context, edit, async (tx) => {
-    const counted = sql`WITH written AS (${statement}) SELECT count(*)::int4 AS count FROM written`
-    const [row] = await tx.cancellable<{ count: number }>(counted, context.signal)
-    demandCount(row?.count ?? 0, expect)
-    return { count: row?.count ?? 0, columns }
+    const count = await countRows(tx, writing, context.signal)
+    demandCount(count, expect)
+    return { count, columns }
   })
   return { body: { count } }
 }

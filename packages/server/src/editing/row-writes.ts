@@ -1,9 +1,10 @@
 // Changes, replaces and deletes one row, whose key ends the address of the request.
 import { timeoutOf } from '../datasets/query-parameters.ts'
-import { raw, sql } from '../db/sql.ts'
+import { raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { withDigits } from '../resource/exact-number.ts'
 import type { EditColumn } from './edit-table.ts'
+import { writeRows } from './edit-transaction.ts'
 import { demandTag, type Edit, type EditContext, expectedTags, writeInTransaction } from './editing.ts'
 import type { GeometryOptions } from './geometry-column.ts'
 import type { GivenRow } from './given-rows.ts'
@@ -34,8 +35,9 @@ export async function changeRow(
   const { row } = await writeInTransaction(context, edit, async (tx) => {
     await demandTag(tx, table, condition, expected)
     const merged = options.mergesJson ? await mergeJson(tx, table, changes, condition) : changes
-    const statement = updateSql(table, merged, condition, { repair: options.repair, returning: shape.columns })
-    const [row] = await tx.cancellable(statement, context.signal)
+    const { repair } = options
+    const statement = (returning: Sql): Sql => updateSql(table, merged, condition, { repair, returning })
+    const [row] = await writeRows(tx, { operation: 'update', condition, statement }, shape.columns, context.signal)
     if (!row) throw absentRow()
     return { row, count: 1, columns: namesOf(changes) }
   })
@@ -75,10 +77,11 @@ export async function replaceRow(
   const { rows, isNew } = await writeInTransaction(context, edit, async (tx) => {
     await demandTag(tx, table, condition, expected)
     const hasChanges = values.cells.size + defaults.length > 0 && !isNewOnly
-    const update = hasChanges
-      ? updateSql(table, values, condition, { repair, returning, defaults })
-      : sql`SELECT ${returning} FROM ${table.from} AS q WHERE ${condition} FOR UPDATE`
-    const replaced = await tx.cancellable(update, signal)
+    const statement = (columns: Sql): Sql =>
+      updateSql(table, values, condition, { repair, returning: columns, defaults })
+    const replaced = hasChanges
+      ? await writeRows(tx, { operation: 'update', condition, statement }, returning, signal)
+      : await tx.cancellable(sql`SELECT ${returning} FROM ${table.from} AS q WHERE ${condition} FOR UPDATE`, signal)
     const columns = namesOf(row)
     if (isNewOnly && replaced.length > 0) throw keptRow()
     if (replaced.length > 0) return { rows: replaced, isNew: false, count: replaced.length, columns }
@@ -111,7 +114,8 @@ export async function deleteRow(context: EditContext, edit: Edit): Promise<void>
   const { condition } = conditionOf(context, edit)
   await writeInTransaction(context, edit, async (tx) => {
     await demandTag(tx, edit.table, condition, expectedTags(context.request))
-    const rows = await tx.cancellable(deleteSql(edit.table, condition, raw('1')), context.signal)
+    const statement = (returning: Sql): Sql => deleteSql(edit.table, condition, returning)
+    const rows = await writeRows(tx, { operation: 'delete', condition, statement }, raw('1'), context.signal)
     if (rows.length === 0) throw absentRow()
     return { count: rows.length, columns: [] }
   })

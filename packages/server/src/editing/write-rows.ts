@@ -3,6 +3,7 @@ import type { Row, Transaction } from '../db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
+import { type EditTransaction, insertStatement } from './edit-transaction.ts'
 import { geometrySql } from './geometry-column.ts'
 import type { PreparedRow } from './prepare-rows.ts'
 import { writeTimeoutMs } from './write-errors.ts'
@@ -32,7 +33,7 @@ const maxGroups = 50
 
 /** Rows with the same columns are inserted together; a column that a row lacks gets its default. */
 export async function insertRows(
-  tx: Transaction,
+  tx: EditTransaction,
   table: EditTable,
   rows: readonly PreparedRow[],
   options: InsertOptions,
@@ -52,8 +53,11 @@ export async function insertRows(
   const made: Row[] = []
   for (const group of groups.values()) {
     for (let begin = 0; begin < group.length; begin += rowsPerStatement) {
-      const statement = insertSql(table, group.slice(begin, begin + rowsPerStatement), options)
-      for (const row of await tx.cancellable(statement, signal)) made.push(row)
+      const part = group.slice(begin, begin + rowsPerStatement)
+      const statement = (returning: Sql): Sql => insertSql(table, part, { ...options, returning })
+      const existing = options.onConflict === 'update' ? givenKeys(table, part) : undefined
+      const { returning } = options
+      for (const row of await insertStatement(tx, { statement, returning, existing }, signal)) made.push(row)
     }
   }
   return made
@@ -69,6 +73,15 @@ function insertSql({ from, key }: EditTable, rows: readonly PreparedRow[], optio
     INSERT INTO ${from} AS q (${list(columns.map(({ name }) => ident(name)))})
     SELECT ${list(values)} FROM unnest(${list(arrays)}) WITH ORDINALITY AS r(${list([...names, raw('n')])}) ORDER BY r.n
     ${conflictSql(onConflict, key, columns)} RETURNING ${returning}`
+}
+
+/** SQL: the key of a row with the alias `q` is one of those given. */
+function givenKeys({ key }: EditTable, rows: readonly PreparedRow[]): Sql {
+  const names = key.map((_, index) => raw(`k${index}`))
+  const arrays = key.map((column) => sql`${rows.map(({ cells }) => cells.get(column) ?? null)}::text[]`)
+  const values = key.map((column, index) => valueSql(column, sql`r.${names[index] as Sql}`, false))
+  return sql`(${list(key.map(({ name }) => sql`q.${ident(name)}`))}) IN (
+    SELECT ${list(values)} FROM unnest(${list(arrays)}) AS r(${list(names)}))`
 }
 
 function conflictSql(rule: ConflictRule | undefined, key: readonly EditColumn[], columns: readonly EditColumn[]): Sql {

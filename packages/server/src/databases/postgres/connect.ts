@@ -14,6 +14,7 @@ import type { SelectOptions } from '../../query/select-options.ts'
 import { sqlTypes } from '../../query/sql-type.ts'
 import { passwordPlace } from '../destination.ts'
 import type { DatabaseRecord, DriverServices, Opened } from '../driver.ts'
+import { serverSchema } from '../stand-in.ts'
 import { postgresDialect } from './dialect.ts'
 import { estimateTable } from './estimate.ts'
 import { fingerprintTable } from './fingerprint.ts'
@@ -63,7 +64,7 @@ export async function connectServer(
   const definition = `${record.id} ${record.revision}`
   const server = { host: address, port, user, password, database: record.db, ssl, owner: applicationId, definition }
   const db = openPostgres({ ...server, poolSize, shared, settings: guardedSession, whenFull, onError: () => {} })
-  const { schema, select } = selectOn(db, 'public')
+  const { schema, select } = selectOn(db, serverSchema)
   // Its user may write, so everything runs in a read-only transaction.
   const connection = connectionOf({
     isForeign: true,
