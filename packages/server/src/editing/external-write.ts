@@ -23,8 +23,8 @@ const beliefMs = 30_000
 const idleLimit = `SET LOCAL idle_in_transaction_session_timeout = '30s'`
 
 /**
- * Runs a write in one transaction. If somebody follows the table, what will be told is noted before the commit, and told after it; a write that
- * cannot be noted is refused. If the answer to COMMIT is lost, the intent stays and is told later, because it may have happened.
+ * Runs a write in one transaction. If somebody follows the table, what will be told is noted before the commit, and told after it; a write
+ * that cannot be noted is refused. If the answer to COMMIT is lost, the intent stays and is told later, because it may have happened.
  */
 export async function transactElsewhere<T>(
   { platform, onError }: Platform,
@@ -33,53 +33,64 @@ export async function transactElsewhere<T>(
 ): Promise<T> {
   const { standIn } = table
   if (!standIn) return table.db.transaction(write)
-  let isTold = await demanded(isFollowed(platform, standIn))
-  let intent: Intent | undefined
-  let isCommitting = false
-  const withdraw = async (): Promise<void> => {
-    isCommitting = false
-    if (intent) await withdrawIntent(platform, intent).catch(onError)
-    intent = undefined
-  }
-  const attempt = async (tx: EditTransaction): Promise<T> => {
-    // After a deadlock it runs again.
-    await withdraw()
-    const begun = performance.now()
-    await tx.script(idleLimit)
-    const written = isTold ? createWrittenRows(table) : undefined
-    const result = await write({ ...tx, written })
-    if (!isTold && performance.now() - begun > beliefMs) isTold = await demanded(isFollowed(platform, standIn))
-    const changes = written?.changes ?? anyChange
-    if (isTold && changes.length > 0) intent = await demanded(noteIntent(platform, standIn, changes))
-    isCommitting = true
-    return result
-  }
+  const telling = await beginTelling(platform, standIn)
   try {
-    const result = await table.db.transaction(attempt)
-    await tell(platform, standIn, intent, isTold).catch(onError)
+    const result = await table.db.transaction(async (tx) => {
+      // After a deadlock it runs again.
+      await telling.withdraw().catch(onError)
+      await tx.script(idleLimit)
+      const written = telling.isFollowed ? createWrittenRows(table) : undefined
+      const done = await write({ ...tx, written })
+      await telling.note(written?.changes ?? anyChange)
+      return done
+    })
+    await telling.tell().catch(onError)
     return result
   } catch (error) {
-    if (!isCommitting || isRolledBack(error)) await withdraw()
+    if (!telling.isNoted || isRolledBack(error)) await telling.withdraw().catch(onError)
     throw error
   }
 }
 
-/** Somebody may have begun to follow while the write was under way. */
-async function tell(platform: Db, standIn: TableName, intent: Intent | undefined, isTold: boolean): Promise<void> {
-  if (intent) await tellIntent(platform, intent)
-  else if (!isTold) await logChanges(platform, standIn, anyChange)
+type Changes = Parameters<typeof noteIntent>[2]
+
+/** What the change log is told of one write. */
+async function beginTelling(platform: Db, standIn: TableName) {
+  const begun = performance.now()
+  let followed = await demanded(isFollowed(platform, standIn))
+  let intent: Intent | undefined
+  let isNoted = false
+  return {
+    get isFollowed() {
+      return followed
+    },
+    /** COMMIT may have been sent. */
+    get isNoted() {
+      return isNoted
+    },
+    async note(changes: Changes): Promise<void> {
+      if (!followed && performance.now() - begun > beliefMs) followed = await demanded(isFollowed(platform, standIn))
+      if (followed && changes.length > 0) intent = await demanded(noteIntent(platform, standIn, changes))
+      isNoted = true
+    },
+    async withdraw(): Promise<void> {
+      const last = intent
+      intent = undefined
+      isNoted = false
+      if (last) await withdrawIntent(platform, last)
+    },
+    /** After the commit. Somebody may have begun to follow while the write was under way. */
+    async tell(): Promise<void> {
+      if (intent) await tellIntent(platform, intent)
+      else if (!followed) await logChanges(platform, standIn, anyChange)
+    },
+  }
 }
 
 const demanded = <T>(step: Promise<T>): Promise<T> =>
   step.catch((cause) => {
-    throw new ApiError(
-      'unavailable',
-      'The change could not be noted for those who follow the table, so nothing was written. Try again.',
-      {
-        headers: { 'Retry-After': '2' },
-        cause,
-      },
-    )
+    const detail = 'The change could not be noted for those who follow the table, so nothing was written. Try again.'
+    throw new ApiError('unavailable', detail, { headers: { 'Retry-After': '2' }, cause })
   })
 
 /** COMMIT was answered with an error of the server. Otherwise the connection was lost, and nobody knows. */
