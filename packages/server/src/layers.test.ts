@@ -38,7 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   databases: areaMayImport,
   datasets: [...areaMayImport, 'databases'],
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
-  uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles'],
+  uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles', 'changes'],
   editing: [...areaMayImport, 'databases', 'datasets', 'uploads', 'changes'],
   ogc: [...areaMayImport, 'datasets', 'tiles', 'editing'],
   changes: [...areaMayImport, 'jobs', 'databases', 'datasets'],

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { TableName } from '../databases/postgres/introspect.ts'
-import type { Db } from '../db/db.ts'
+import type { Db, Queryable } from '../db/db.ts'
 import { quoted, type Sql, sql } from '../db/sql.ts'
 import type { Operation } from './change-log.ts'
 
@@ -73,7 +73,7 @@ export async function tellAbandoned(db: Db): Promise<void> {
 }
 
 /** Logs changes of a table, if somebody follows it. */
-export async function logChanges(db: Db, standIn: TableName, changes: readonly ExternalChange[]): Promise<void> {
+export async function logChanges(db: Queryable, standIn: TableName, changes: readonly ExternalChange[]): Promise<void> {
   await db.query(sql`
     INSERT INTO svc.change_log (relation, operation, row_count, keys, boxes)
     SELECT f.relation, c.operation, c.row_count, c.keys, c.boxes FROM ${rowsOf(changes)}, ${followed(standIn)} ORDER BY c.place`)

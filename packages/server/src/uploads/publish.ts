@@ -16,6 +16,7 @@ import type { LoadingParts } from './loading-parts.ts'
 import { demandSameDestination, demandSameSource } from './replaced-table.ts'
 import { putInPlace, type Staged } from './staging.ts'
 import type { MeasuredQuota } from './storage-quota.ts'
+import { tellReplaced } from './tell-replaced.ts'
 import type { Result } from './upload.ts'
 import { storageExceeded, UploadFault } from './upload-fault.ts'
 import { type Claimed, complete, type LayerWarning } from './upload-state.ts'
@@ -131,6 +132,7 @@ async function publishTable(
   })
   // They show the old values.
   if (replaces && target.isOwn) await dropOverviews(tx, target.schema, table.id)
+  if (replaces && !target.isOwn) await tellReplaced(tx, upload.applicationId, target, place)
   if (replaces) await updateDataset(tx, table.id, loadedOf(table))
   else await insertDataset(tx, datasetOf(upload, table, place))
   const { id, map, name } = table

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { forwardDatabase } from '../../testing/forwarded-database.ts'
 import { until } from '../../testing/until.ts'
 import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+import { databasePlace, standInOf } from '../databases/stand-in.ts'
 import { json, sql } from '../db/sql.ts'
 import { demandSameDestination } from './replaced-table.ts'
 
@@ -244,8 +245,20 @@ test('a dataset in a database of the application’s own gets its new data there
   const databaseId = await addDatabase({})
   await uploads.app.db.script('CREATE TABLE public.theirs (id int PRIMARY KEY, geom geometry(Point, 4326))')
   const datasetId = await dataset('theirs', 'table', { databaseId })
+  const server = new URL(theirServer?.url ?? '')
+  const place = { type: 'postgres', host: server.hostname, port: Number(server.port), db: server.pathname.slice(1) }
+  const theirs = standInOf(uploads.tenant.id, databasePlace(place), { schema: 'public', name: 'theirs' })
+  await uploads.app.db.query(sql`SELECT svc.follow_stand_in(${theirs.schema}, ${theirs.name})`)
   const done = await uploads.upload(grid(30, 7), { datasetId })
   assert.equal(done.status, 'completed', JSON.stringify(done.error))
+  const told = await uploads.app.db.query<{ operation: string }>(
+    sql`SELECT operation FROM svc.change_log WHERE relation = ${`${theirs.schema}.${theirs.name}`}::regclass ORDER BY seq`,
+  )
+  assert.deepEqual(
+    told.map(({ operation }) => operation),
+    ['truncate', 'insert'],
+    'those who follow it are told',
+  )
   const [row] = await uploads.app.db.query<{ count: number }>(sql`SELECT count(*)::int4 AS count FROM public.theirs`)
   assert.equal(row?.count, 30)
   assert.equal((await uploads.rows(datasetId)).length, 30)
