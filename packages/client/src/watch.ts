@@ -23,11 +23,11 @@ export interface DatasetChange<Key = unknown> {
 }
 
 /**
- * The events of `datasets.watch`. `ready`: from now on no change is missed; again after each reconnection. `reset`: changes were
- * missed, so read everything again.
+ * The events of `datasets.watch`. `ready`: from now on no change is missed; again after each reconnection. With `scope` only what is
+ * written through the server is told, because the table is in another database. `reset`: changes were missed, so read everything again.
  */
 export type DatasetEvent<Key = unknown> =
-  | { readonly type: 'ready'; readonly resumed: boolean }
+  | { readonly type: 'ready'; readonly resumed: boolean; readonly scope?: 'graticule' }
   | DatasetChange<Key>
   | { readonly type: 'reset'; readonly id: string; readonly reason: string }
 

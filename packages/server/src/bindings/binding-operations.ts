@@ -48,8 +48,8 @@ const replace = operation({
   summary: 'Send the changes of datasets to a webhook contact point',
   description:
     'Replaces all bindings of the contact point; an empty list ends them. A binding whose dataset stays goes on where it is in ' +
-    'the log of changes, others begin now. New and changed ones need `execute` on their datasets too, which must be of type `table` in the ' +
-    'internal database (409 otherwise). The webhook gets `dataset.changed` with `datasetId`, `version`, `operations`, `rows`, ' +
+    'the log of changes, others begin now. New and changed ones need `execute` on their datasets too, which must be such as ' +
+    'can be followed (409 otherwise). The webhook gets `dataset.changed` with `datasetId`, `version`, `operations`, `rows`, ' +
     '`keys`, `bbox`, `firstEventId` and `lastEventId`, or `dataset.reset` where changes were missed.',
   access: { class: 'contactpoints', level: 'write' },
   body: Type.Object(

@@ -38,7 +38,9 @@ export const changeOperations: readonly Operation<ChangeServices>[] = [
       'written, in commits that are done; `reset` where changes were missed, so that everything must be read anew; `error` as the last ' +
       'event of a stream that cannot go on. With `Last-Event-ID` a stream goes on where the last one ended. ' +
       '`keys` is null where they are not known or more than 1 000, `boxes` (west, south, east, north) where the place is not known: ' +
-      'then anything may have changed. Only datasets of type `table` in the internal database can be followed (409 otherwise).',
+      'then anything may have changed. Datasets of type `table` in the internal database can be followed, and editable ones in a ' +
+      'PostgreSQL database of the application’s own (409 otherwise): of these only what is written through this server is told, and ' +
+      '`ready` has `scope: "graticule"`.',
     access: { class: 'datasets', level: 'execute' },
     query: Type.Object({ lastEventId }),
     success: { status: 200, description: 'The events', schema: Type.String(), contentType: 'text/event-stream' },
