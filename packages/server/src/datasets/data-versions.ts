@@ -18,11 +18,25 @@ const watchMs = 5_000
 const ownTables = 'svc\\_%'
 
 type DatasetTable = Pick<Dataset, 'applicationId' | 'databaseId' | 'type' | 'source'>
-type Watched = { table: string | null; version: string; files: string; columns: string | null; unwatched: number }
+type Watched = {
+  table: string | null
+  version: string
+  files: string
+  columns: string | null
+  unwatched: number
+  lastChange: string | null
+}
+
+export type DataState = {
+  readonly version: string
+  /** The version that the change feed gives the newest change which can be seen, if somebody follows the table. */
+  readonly lastChange: string | undefined
+}
 
 export type DataVersions = {
   /** Data on another server are considered unchanged for a while. */
   of(dataset: DatasetTable): Promise<string>
+  stateOf(dataset: DatasetTable): Promise<DataState>
   /** Undefined where changes cannot be noticed. */
   exactly(dataset: DatasetTable): Promise<string | undefined>
 }
@@ -48,8 +62,10 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
         (SELECT md5(string_agg(concat_ws(' ', a.attnum, a.atttypid, a.atttypmod, a.attname), ',' ORDER BY a.attnum))
          FROM asked JOIN pg_attribute a ON a.attrelid = asked.oid WHERE a.attnum > 0 AND NOT a.attisdropped) AS columns,
         (SELECT count(*)::int FROM read WHERE relkind <> 'm'
-         AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = read.oid AND t.tgname = 'svc_note_change')) AS unwatched`)
-    return row ?? { table: null, version: '', files: '', columns: null, unwatched: 1 }
+         AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = read.oid AND t.tgname = 'svc_note_change')) AS unwatched,
+        (SELECT l.xid || '.' || l.seq FROM svc.change_log l WHERE l.relation = (SELECT oid FROM asked)
+         ORDER BY l.xid DESC, l.seq DESC LIMIT 1) AS "lastChange"`)
+    return row ?? { table: null, version: '', files: '', columns: null, unwatched: 1, lastChange: null }
   }
 
   async function watch(schema: string, files: string): Promise<boolean> {
@@ -78,6 +94,10 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
 
   return {
     of: async (dataset) => (await find(dataset)).text,
+    async stateOf(dataset) {
+      const { text, lastChange } = await find(dataset)
+      return { version: text, lastChange }
+    },
     async exactly(dataset) {
       const { text, isExact } = await find(dataset)
       return isExact ? text : undefined
@@ -85,12 +105,12 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
   }
 }
 
-type Version = { readonly text: string; readonly isExact: boolean }
+type Version = { readonly text: string; readonly isExact: boolean; readonly lastChange?: string | undefined }
 
-function versionOf({ table, version, files, columns, unwatched }: Watched, isOwn: boolean): Version {
+function versionOf({ table, version, files, columns, unwatched, ...rest }: Watched, isOwn: boolean): Version {
   const seen = `${version} ${files} ${columns ?? ''}`
   // A view or a query may call now() or read tables that we cannot watch, so its version expires.
-  if (table !== null && unwatched === 0) return { text: seen, isExact: true }
+  if (table !== null && unwatched === 0) return { text: seen, isExact: true, lastChange: rest.lastChange ?? undefined }
   return { text: `${seen} ${unwatched} ${era(unwatched > 0 && isOwn ? unsureMs : unwatchedMs)}`, isExact: false }
 }
 

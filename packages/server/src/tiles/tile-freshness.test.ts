@@ -5,6 +5,7 @@ import pg from 'pg'
 import { type TileApp, tileApp, valuesOf } from '../../testing/tiles.ts'
 import { until } from '../../testing/until.ts'
 import type { App } from '../app.ts'
+import { sql } from '../db/sql.ts'
 
 const skip = process.env.TEST_DATABASE_URL === undefined ? 'embedded there is one session' : false
 
@@ -61,6 +62,23 @@ test('whoever makes up versions has a source read ten times a second at most, an
   const most = 2 + (performance.now() - begin) / 100
   assert.ok(read.callCount() <= most, `${read.callCount()} readings, ${most} are allowed`)
   assert.ok(read.callCount() >= 1)
+})
+
+test('a TileJSON says which is the newest change of a followed table that its tiles have', async () => {
+  const name = await table()
+  const id = await maps.dataset({ source: name })
+  const headers = { 'x-api-key': maps.tenant.developer }
+  const lastChange = async (version: string) => {
+    const described = await maps.app.http.inject({ url: `/tiles/${id}/index.json?tile-version=${version}`, headers })
+    return described.json().dataset.lastChange
+  }
+  assert.equal(await lastChange('a'), undefined)
+  await script(`SELECT svc.follow_table('app_${maps.tenant.id.replaceAll('-', '')}', '${name}');
+    UPDATE ${name} SET id = 2; UPDATE ${name} SET id = 3`)
+  const log = await maps.app.db.query<{ version: string }>(
+    sql`SELECT xid || '.' || seq AS version FROM svc.change_log WHERE relation::regclass::text LIKE ${`%${name}`} ORDER BY xid, seq`,
+  )
+  assert.deepEqual([log.length, await lastChange('b')], [2, log[1]?.version])
 })
 
 test('whoever heard of a change gets its tile at once from every server, by naming a version it has not seen', async () => {

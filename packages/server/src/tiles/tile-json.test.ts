@@ -71,6 +71,13 @@ describe('the description of a tile source', () => {
     )
   })
 
+  test('names the dataset that its tiles are made from, and an archive none', async () => {
+    const dataset = { id: ids.get('point') }
+    ids.set('explicit', await maps.tileSource({ source: ids.get('point') ?? '' }))
+    for (const kind of ['point', 'explicit']) assert.deepEqual((await described(kind)).dataset, dataset, kind)
+    assert.ok(!('dataset' in (await described('raster'))))
+  })
+
   test('carries the key into addresses when it came by address, and never one that came by header', async () => {
     const { developer } = maps.tenant
     const [byHeader] = (await described('point')).tiles

@@ -35,6 +35,7 @@ export function tileJson(known: LoadedTileSource, links: Links, extra: string): 
     center: placeOf(known),
     ...(attribution && { attribution }),
     ...(isVector(known) && { vector_layers: layersOf(known) }),
+    ...(known.layer && { dataset: { id: known.layer.dataset.id, lastChange: known.lastChange } }),
     ...(archive?.kind === 'raster' && { format: archive.format }),
   }
 }

@@ -1,6 +1,7 @@
 // The interface of tile source types. tile-source-types.ts lists them; CONTRIBUTING.md says how to add one.
 
 import type { Scope } from '../access/acl.ts'
+import type { DataState } from '../datasets/data-versions.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import type { Given, Source } from '../datasets/dataset-type.ts'
 import type { Compression } from '../http/compression.ts'
@@ -72,6 +73,8 @@ export type LoadedTileSource = {
   readonly source: TileSource
   /** Changes whenever a tile may change. */
   readonly version: string
+  /** The newest change of the dataset's change feed that tiles of this version have; absent if nobody follows it. */
+  readonly lastChange?: string | undefined
   readonly name: string
   /** Absent if the tiles come from an archive. */
   readonly layer?: DatasetLayer
@@ -113,6 +116,8 @@ export type TileDatasets = {
   open(dataset: Dataset, given: Given): Promise<TileData>
   /** Changes with the data. */
   version(dataset: Dataset): Promise<string>
+  /** The version, and the newest change of the change feed that it has. */
+  state(dataset: Dataset): Promise<DataState>
   /** Estimated row count and extent from statistics; no row is read. */
   estimate(dataset: Dataset, signal: AbortSignal): Promise<TileEstimate | undefined>
   /**

@@ -84,10 +84,12 @@ export function createTiling(options: TilingOptions): Tiling {
     rebuildMs: options.overviewRebuildMs,
     findDataset: find,
   })
+  const versions = createDataVersions(options)
   const data: TileDatasets = {
     find,
     open: sources.open,
-    version: createDataVersions(options).of,
+    version: versions.of,
+    state: versions.stateOf,
     table: tableStatistics(sources),
     overview: async (dataset) =>
       dataset.databaseType === 'internal' ? overviews.find(dataset) : foreign.find(dataset),

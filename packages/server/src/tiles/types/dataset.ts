@@ -25,12 +25,12 @@ export const datasetType: TileSourceType = {
     if (!dataset) throw lostDataset()
     const layer = layerOf(dataset)
     const { overviews: isWanted = true } = readTileSettings(source.metadata)
-    const dataVersion = await data.version(dataset)
+    const { version: dataVersion, lastChange } = await data.state(dataset)
     const overview = isWanted ? await data.overview(dataset) : undefined
     const version = digestVersion(revision, dataset.revision, dataVersion, overview?.version ?? '')
     const parameters = ownParameters(dataset)
     const name = source.name || dataset.name
-    return { source, version, name, layer, parameters, ...(overview && { overview }) }
+    return { source, version, lastChange, name, layer, parameters, ...(overview && { overview }) }
   },
   async makeTile(makers, source, { tile, extension, parameters, tree }, compression, signal) {
     const request = { tile, parameters, given: tree, asGeoJson: extension === 'geojson', compression }
