@@ -4,10 +4,9 @@
 import type { LngLat, MapGeoJSONFeature, Source, StyleSpecification } from 'maplibre-gl'
 import { breakUp, type ClickableSource } from './clicks.ts'
 import { boundLayers, defaultLayers, type LayersOption } from './default-layers.ts'
+import { followSource } from './follow-source.ts'
 import type { FeatureCollection } from './geojson.ts'
 import type { GraticuleMap } from './graticule-map.ts'
-import { followDataset } from './live.ts'
-import { isDrawn, renewTiles } from './live-tiles.ts'
 import { propertiesInCollection, propertiesInTiles } from './loaded-properties.ts'
 import type { ClickedFeature } from './popups.ts'
 import { type FeatureId, type Properties, type SelectedFeature, Selection } from './selection.ts'
@@ -31,6 +30,8 @@ export interface DataSourceEvents {
   error: { readonly error: Error }
   /** The source has loaded everything that the map shows of it. */
   data: null
+  /** The source is no longer live: its dataset cannot be followed, is gone, or may not be read. `error` says so too. */
+  liveend: { readonly error: Error }
 }
 
 export class DataSource extends typedEvents<DataSourceEvents>() implements ClickableSource {
@@ -45,7 +46,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   /** The MapLibre source that was added; a change of the style replaces or removes it. */
   #added: Source | undefined
   #loading: AbortController | undefined
-  /** Whether the tiles on the map are older than the last refresh. */
+  /** Whether properties of selected features may be older than the tiles that come. */
   #isStale = false
   #stopFollowing: (() => void) | undefined
   #isRemoved = false
@@ -206,6 +207,16 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
     this.dispatchEvent(new CustomEvent('data', { detail: null }))
   }
 
+  /** @internal Whether features are on their way. */
+  get isLoading(): boolean {
+    return this.#loading !== undefined
+  }
+
+  /** @internal */
+  expect(): void {
+    this.#isStale = true
+  }
+
   /** @internal */
   fail(error: unknown): void {
     this.map.report(this, error)
@@ -228,16 +239,10 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   /** Follows the dataset if the source is live. */
   #follow(): void {
     this.#stopFollowing?.()
-    const { live, apiKey, src } = this.#options
-    if (!live || typeof src !== 'string') return
-    const dataset = { datasetId: src, apiKey }
-    this.#stopFollowing = followDataset(this.map.client, dataset, {
-      isReady: () => isDrawn(this) && !this.#loading,
-      renew: async (area, token) => {
-        if (this.#holdsFeatures) await this.refresh()
-        else if (await renewTiles(this.map, this.id, { ...dataset, area, token })) this.#isStale = true
-      },
+    if (!this.#options.live) return
+    this.#stopFollowing = followSource(this, this.#data, this.#options.apiKey, {
       failed: (error) => this.fail(error),
+      ended: (error) => this.map.endLive(this.id, error, this),
     })
   }
 
@@ -272,16 +277,14 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   }
 
   #loadedProperties(ids: readonly FeatureId[]): ReadonlyMap<string, Properties> {
-    const { id } = this
     const { featureId } = this.#options
     if (this.#holdsFeatures) return propertiesInCollection(this.#held, ids, featureId)
-    return propertiesInTiles(this.map.gl, { id, featureId, sourceLayer: this.#sourceLayer }, ids)
+    return propertiesInTiles(this.map.gl, { id: this.id, featureId, sourceLayer: this.#sourceLayer }, ids)
   }
 
   async #fetchedProperties(ids: readonly FeatureId[]): Promise<ReadonlyMap<string, Properties>> {
-    const data = this.#data
     const { featureId, apiKey } = this.#options
-    const datasetId = data.kind === 'dataset' || data.kind === 'tiles' ? data.datasetId : undefined
+    const datasetId = 'datasetId' in this.#data ? this.#data.datasetId : undefined
     // Otherwise the properties come with the tiles, the file or the running query.
     if (!datasetId || this.#loading) return new Map()
     // The primary key of tables that uploads make is `id`.
@@ -291,7 +294,7 @@ export class DataSource extends typedEvents<DataSourceEvents>() implements Click
   }
 
   #tellSelection(): void {
-    const detail = { ids: this.selectedIds, features: this.selectedFeatures }
-    this.dispatchEvent(new CustomEvent('selectionchange', { detail }))
+    const { selectedIds: ids, selectedFeatures: features } = this
+    this.dispatchEvent(new CustomEvent('selectionchange', { detail: { ids, features } }))
   }
 }

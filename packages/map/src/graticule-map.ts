@@ -3,6 +3,7 @@
 import { Map as MapLibreMap, type MapOptions, type StyleSpecification } from 'maplibre-gl'
 import { handleClicks } from './clicks.ts'
 import type { DataSource } from './data-source.ts'
+import { followStyle, type StyleFollower } from './follow-style.ts'
 import { isId, type MapClient, transformFor, withoutKeys } from './map-client.ts'
 import { type PopupFunction, Popups } from './popups.ts'
 import { createState, type State } from './state.ts'
@@ -18,6 +19,8 @@ export interface GraticuleMapOptions extends Omit<MapOptions, 'style' | 'transfo
   state?: State | undefined
   /** The colours of the default layers. @defaultValue detected from the style's metadata or background */
   theme?: Theme | undefined
+  /** Follows the datasets that the style's sources are made from. @defaultValue false */
+  live?: boolean | undefined
   /** Applied to requests to servers other than the client's. */
   transformRequest?: (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 }
@@ -27,6 +30,11 @@ export interface GraticuleMapEvents {
   sourceerror: { readonly source: DataSource; readonly error: Error }
   /** Another part of the map failed, such as its style. Logged to the console unless the event's default is prevented. */
   error: { readonly error: Error }
+  /**
+   * A source of the style, or a data source, is no longer live: its dataset cannot be followed, is gone, or may not be read. It goes
+   * on showing what it has.
+   */
+  liveend: { readonly sourceId: string; readonly source?: DataSource; readonly error: Error }
 }
 
 /** The parts of MapLibre's error event that identify what failed. */
@@ -42,11 +50,12 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   readonly #theme: Theme | undefined
   readonly #sources = new Map<string, DataSource>()
   #styleError: Error | undefined
+  #follower: StyleFollower | undefined
 
   constructor(options: GraticuleMapOptions) {
     super()
     checkMapOptions(options)
-    const { client, style, state, theme, transformRequest, ...rest } = options
+    const { client, style, state, theme, live = false, transformRequest, ...rest } = options
     this.client = client
     this.state = state ?? createState()
     this.#theme = theme
@@ -58,6 +67,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     this.popups = new Popups(this.gl)
     handleClicks(this.gl, () => [...this.#sources.values()])
     this.#listen()
+    this.setLive(live)
   }
 
   /** Resolves when the style is loaded; rejects if loading fails. */
@@ -83,6 +93,14 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     this.gl.setStyle(this.#addressOf(style))
   }
 
+  /** Follows the datasets of the style's sources, or ends that. Data sources have an option of their own. */
+  setLive(live: boolean): void {
+    if (live === (this.#follower !== undefined)) return
+    this.#follower?.end()
+    this.#follower = live ? this.#followStyle() : undefined
+    this.whenStyled(({ sources }) => this.#follower?.checkAll(Object.keys(sources)))
+  }
+
   /** Registers a popup under an id, for `selectionPopup`. */
   registerPopup(id: string, popup: PopupFunction): void {
     this.popups.register(id, popup)
@@ -95,6 +113,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
   /** Removes the data sources and the map itself. */
   remove(): void {
     for (const source of [...this.#sources.values()]) source.remove()
+    this.setLive(false)
     this.popups.close()
     this.gl.remove()
   }
@@ -129,6 +148,31 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     if (!events.includes(false)) console.error(error.message)
   }
 
+  /** @internal */
+  endLive(sourceId: string, cause: unknown, source?: DataSource): void {
+    const error = errorOf(cause, `${source ? 'Data source' : 'Source'} "${sourceId}": `)
+    const detail = { sourceId, error, ...(source && { source }) }
+    source?.dispatchEvent(new CustomEvent('liveend', { detail: { error } }))
+    this.dispatchEvent(new CustomEvent('liveend', { detail }))
+    // Nobody asked for a particular source of the style to be live.
+    source?.fail(cause)
+  }
+
+  #followStyle(): StyleFollower {
+    return followStyle({
+      gl: this.gl,
+      client: this.client,
+      isOwned: (id) => this.#sources.has(id),
+      failed: (id, cause) => this.#fail(errorOf(cause, `Source "${id}": `)),
+      ended: (id, cause) => this.endLive(id, cause),
+    })
+  }
+
+  #fail(error: Error): void {
+    if (this.dispatchEvent(new CustomEvent('error', { detail: { error }, cancelable: true })))
+      console.error(error.message)
+  }
+
   #addressOf(style: string | StyleSpecification): string | StyleSpecification {
     return typeof style === 'string' && isId(style) ? this.client.maps.url(style) : style
   }
@@ -138,9 +182,11 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
     gl.on('style.load', () =>
       this.whenStyled((style, theme) => {
         for (const source of this.#sources.values()) source.attach(style, theme)
+        this.#follower?.checkAll(Object.keys(style.sources))
       }),
     )
     gl.on('sourcedata', ({ sourceId, isSourceLoaded, sourceDataType, tile }) => {
+      if (sourceDataType === 'metadata') this.#follower?.check(sourceId)
       if (isSourceLoaded && sourceDataType !== 'metadata') this.#sources.get(sourceId)?.loaded(Boolean(tile))
     })
     gl.on('error', (failure: Failure) => {
@@ -148,8 +194,7 @@ export class GraticuleMap extends typedEvents<GraticuleMapEvents>() {
       if (source) return source.fail(failure.error)
       const error = errorOf(failure.error)
       if (!gl.getStyle()) this.#styleError = error
-      const event = new CustomEvent('error', { detail: { error }, cancelable: true })
-      if (this.dispatchEvent(event)) console.error(error.message)
+      this.#fail(error)
     })
   }
 
@@ -169,7 +214,7 @@ function errorOf(cause: unknown, prefix = ''): Error {
   return new Error(`${prefix}${withoutKeys(message)}`, { cause })
 }
 
-function checkMapOptions({ client, style, state, theme }: GraticuleMapOptions): void {
+function checkMapOptions({ client, style, state, theme, live }: GraticuleMapOptions): void {
   const refuse = (name: string, allowed: string) => new TypeError(`GraticuleMap: ${name} must be ${allowed}.`)
   if (typeof client?.url !== 'string' || typeof client.transformRequest !== 'function')
     throw refuse('client', 'a client made by createClient of @graticule/client')
@@ -181,4 +226,5 @@ function checkMapOptions({ client, style, state, theme }: GraticuleMapOptions): 
   )
     throw refuse('state', 'made by createState, stateOfStore or stateOfObject')
   if (theme !== undefined && theme !== 'light' && theme !== 'dark') throw refuse('theme', '"light" or "dark"')
+  if (live !== undefined && typeof live !== 'boolean') throw refuse('live', 'true or false')
 }

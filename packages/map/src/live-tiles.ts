@@ -1,81 +1,117 @@
 /**
- * Reloads the vector tiles of a dataset in which something changed. The old ones are drawn until the new ones are there, and the
- * others are not asked for again.
+ * Reloads the vector tiles of a dataset in which something changed, and no others. The old ones are drawn until all new ones are
+ * there, and have the same state of the data.
  */
-import type { Map as MapLibreMap, VectorTileSource } from 'maplibre-gl'
-import type { Box, ChangedArea } from './live.ts'
-import type { MapClient } from './map-client.ts'
+import type { Map as MapLibreMap, Tile, VectorTileSource } from 'maplibre-gl'
+import { type HeldTiles, swapTogether } from './hold-tiles.ts'
+import { type Changes, type FollowedTiles, type NextChanges, randomToken } from './live.ts'
+import type { DescribedTiles, MapClient } from './map-client.ts'
+import { versionOf, withVersion } from './tile-address.ts'
+import { touchesTile } from './tile-area.ts'
 
-type Coordinates = { readonly z: number; readonly x: number; readonly y: number }
+/** A table that is written all the time is never the same at the beginning and at the end: what it shows is then nearly right. */
+const maxRounds = 3
 
-/** Tiles have so much of their neighbours, as a part of their width, and icons of a few pixels more. */
-const margin = 1 / 16
-const versionPattern = /(?<=[?&]tile-version=)[^&#]*/
+/** Sources of which some tiles may be older than the version in the address of tiles. */
+const mixed = new WeakSet<VectorTileSource>()
 
-/** What to renew: the tiles of a dataset in an area, after a change that the token stands for. */
-type Renewal = {
-  readonly datasetId: string
-  readonly apiKey: string | undefined
-  readonly area: ChangedArea
-  readonly token: string
-}
+type Shown = { readonly gl: MapLibreMap; readonly client: MapClient; readonly sourceId: string }
 
-/** Whether a source has all its tiles, and a layer that is visible at the zoom of the map. */
-export function isDrawn({ map: { gl }, id, layerIds }: Drawn): boolean {
-  if (!gl.getSource(id) || !gl.isSourceLoaded(id)) return false
-  return layerIds.some((layer) => gl.getLayer(layer)?.isHidden(gl.getZoom()) === false)
-}
-type Drawn = { readonly map: { readonly gl: MapLibreMap }; readonly id: string; readonly layerIds: readonly string[] }
-
-/** Returns whether tiles are reloaded: they are not if the map already has those of the newest version. */
+/**
+ * Reloads nothing if all tiles of the map are of the newest version. Rejects if some tiles could not be loaded; they go on showing
+ * what they had.
+ */
 export async function renewTiles(
-  { gl, client }: { gl: MapLibreMap; client: MapClient },
-  sourceId: string,
-  { datasetId, apiKey, area, token }: Renewal,
-): Promise<boolean> {
-  if (area?.length === 0) return false
+  { gl, client, sourceId }: Shown,
+  { tileSourceId, apiKey }: FollowedTiles,
+  changes: Changes,
+  next: NextChanges,
+): Promise<void> {
+  if (changes.area?.length === 0) return
   const source = gl.getSource<VectorTileSource>(sourceId)
-  // The token makes the server look at the data again, whose version it otherwise believes for a second.
-  const version = versionOf(await client.tiles.describe(datasetId, { 'tile-version': token, apiKey }))
-  if (!source || gl.getSource(sourceId) !== source || version === versionOf(source)) return false
-  reloadTiles(gl, source, version, area)
-  return true
+  // A token that it does not know makes the server look at the data again, whose version it otherwise believes for a second.
+  const describe = (token: string) => client.tiles.describe(tileSourceId, { 'tile-version': token, apiKey })
+  const first = stateOf(await describe(changes.token), changes)
+  if (!source || gl.getSource(sourceId) !== source) return
+  if (first.version === versionOf(source.tiles[0]) && !mixed.has(source)) return
+  mixed.add(source)
+  await swapTogether(source, (held) => loadState(first, { gl, source, held, describe, next }))
+  if (!changes.area) mixed.delete(source)
 }
 
-const versionOf = ({ tiles }: { tiles?: string[] }): string => versionPattern.exec(tiles?.[0] ?? '')?.[0] ?? ''
+/** The state that tiles are to have: what has changed, and the address under which they are at least as new. */
+type TileState = Changes & { readonly version: string }
+
+const stateOf = ({ tiles, dataset }: DescribedTiles, changes: Changes): TileState => ({
+  ...changes,
+  version: versionOf(tiles?.[0]),
+  // Where everything is loaded again, it has what was there before.
+  lastChange: (changes.area ? undefined : dataset?.lastChange) ?? changes.lastChange,
+})
+
+type Loading = {
+  readonly gl: MapLibreMap
+  readonly source: VectorTileSource
+  readonly held: HeldTiles
+  readonly next: NextChanges
+  describe(token: string): Promise<DescribedTiles>
+}
+
+/**
+ * A tile has the rows of the moment in which the server read them. If more has changed by the time that the last tile is there, a row
+ * may have moved between two readings, so the tiles of that change are loaded too before any of them is shown.
+ */
+async function loadState(first: TileState, { gl, source, held, describe, next }: Loading): Promise<void> {
+  let state = first
+  for (let round = 1; await held.load(() => requestTiles(gl, source, state, held)); round++) {
+    if (round === maxRounds || !isAhead((await describe(randomToken())).dataset?.lastChange, state.lastChange)) return
+    const more = await next()
+    if (!more) return
+    state = stateOf(await describe(more.token), more)
+  }
+}
+
+/** Versions of changes are of a transaction and of a statement in it. */
+function isAhead(last: string | undefined, known: string | undefined): boolean {
+  if (!last || !known) return last !== known
+  const [[transaction = 0, statement = 0], [knownTransaction = 0, knownStatement = 0]] = [
+    numbersOf(last),
+    numbersOf(known),
+  ]
+  return transaction > knownTransaction || (transaction === knownTransaction && statement > knownStatement)
+}
+
+const numbersOf = (version: string): number[] => version.split('.').map(Number)
 
 /**
  * Not by MapLibre's `refreshTiles`, which leaves old tiles in the cache of those that are out of view, nor by `setTiles`, which loads
  * all again: the source says that its content has changed and which tiles are meant, as MapLibre's GeoJSON source does.
  */
-function reloadTiles(gl: MapLibreMap, source: VectorTileSource, version: string, area: ChangedArea): void {
-  source.tiles = source.tiles.map((address) => address.replace(versionPattern, version))
+async function requestTiles(
+  gl: MapLibreMap,
+  source: VectorTileSource,
+  { version, area }: TileState,
+  held: HeldTiles,
+): Promise<void> {
+  // MapLibre ignores changes of content while changes of layers wait to be drawn.
+  do await nextFrame(gl)
+  while (gl.style?.tileManagers[source.id]?._paused)
+  source.tiles = source.tiles.map((address) => withVersion(address, version))
   Object.assign(source, {
     // Rows may now be where the TileJSON said that nothing is.
     tileBounds: undefined,
-    shouldReloadTile: ({ tileID }: { tileID: { canonical: Coordinates } }, boxes: readonly Box[]) =>
-      touchesTile(boxes, tileID.canonical),
+    shouldReloadTile: (tile: Tile) => {
+      if (!touchesTile(area, tile.tileID.canonical)) return false
+      if (tile.state === 'loading') held.markLoading(tile)
+      return true
+    },
   })
-  const event = { dataType: 'source', sourceDataType: 'content', sourceDataChanged: true }
-  // After a frame, because MapLibre ignores it while changes of layers wait to be drawn.
-  gl.once('render', () => source.fire('data', { ...event, ...(area && { shouldReloadTileOptions: area }) }))
+  const content = { dataType: 'source', sourceDataType: 'content', sourceDataChanged: true }
+  source.fire('data', { ...content, shouldReloadTileOptions: {} })
+}
+
+const nextFrame = (gl: MapLibreMap): Promise<unknown> => {
+  const frame = gl.once('render')
   gl.triggerRepaint()
-}
-
-/** Whether something in the boxes can be visible in the tile, also in neighbouring copies of the world. */
-export function touchesTile(boxes: readonly Box[], { z, x, y }: Coordinates): boolean {
-  const size = 2 ** z
-  const [left, right, top, bottom] = [x - margin, x + 1 + margin, y - margin, y + 1 + margin]
-  return boxes.some(([west, south, east, north]) => {
-    if (heightOf(north) * size > bottom || heightOf(south) * size < top) return false
-    return [-1, 0, 1].some((turn) => (shareOf(west) + turn) * size <= right && (shareOf(east) + turn) * size >= left)
-  })
-}
-
-const shareOf = (longitude: number): number => (longitude + 180) / 360
-
-/** From 0 at the northern edge of Web Mercator to 1 at the southern one. */
-function heightOf(latitude: number): number {
-  const sine = Math.sin((Math.max(-85.06, Math.min(85.06, latitude)) * Math.PI) / 180)
-  return 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI)
+  return frame
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { screenshot } from '../testing/browser.ts'
 import { setStage } from '../testing/stage.ts'
 
@@ -85,8 +85,7 @@ function watchTiles(): Set<string> {
 test('the map of one page follows the point that another page moves, and asks only for the tiles of both places', async () => {
   await showLive()
   await follow(3, 20, -15)
-  // Not the third: its old tile may be replaced some frames before its new one.
-  await stage.page.evaluate(() => tools.watchFrames('places', [1, 2]))
+  await stage.page.evaluate(() => tools.watchFrames('places', [1, 2, 3]))
   // Where nothing was before, and the TileJSON said so: the tiles there have not been asked for yet.
   await move(3, 20, 15)
   await follow(3, 20, 15)
@@ -102,6 +101,90 @@ test('the map of one page follows the point that another page moves, and asks on
   assert.ok(asked.has('3/4/4') && asked.isSubsetOf(new Set(['3/4/3', '3/4/4'])), [...asked].join(' '))
   await screenshot(stage.page, 'live-after')
   assert.deepEqual(await stage.page.evaluate(() => tools.missedInFrames()), [], 'points that flickered')
+  await noErrors()
+})
+
+const isTile = (url: URL, tile: string) => url.pathname.endsWith(`/${dataset}/${tile}.mvt`)
+
+/** Answers the requests of one tile later than the others. */
+async function delay(tile: string): Promise<() => Promise<void>> {
+  const isMeant = (url: URL) => isTile(url, tile)
+  await stage.page.route(isMeant, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await route.continue()
+  })
+  return () => stage.page.unroute(isMeant)
+}
+
+const places: [number, number][] = [
+  [5, 14],
+  [-7, -14],
+  [5, -14],
+]
+
+/** Shows the third point at the last of the places, and looks at them in every frame from then on. */
+async function watchPoint(type: string): Promise<void> {
+  await showLive({ type })
+  await move(3, 5, -14)
+  await follow(3, 5, -14)
+  await stage.page.evaluate((at) => tools.watchPlaces(at), places)
+}
+
+async function assertOneInEachFrame(): Promise<void> {
+  const frames = await stage.page.evaluate(() => tools.drawnPlaces)
+  assert.ok(frames.length > places.length, `${frames.length} frames`)
+  assert.deepEqual([...new Set(frames)], [1], frames.join(' '))
+}
+
+for (const [type, lateTiles] of Object.entries({ vector: ['3/4/4', '3/4/3', '3/3/4'], geojson: ['none'] }))
+  test(`a point that moves to and fro between tiles is at exactly one place in every frame (${type})`, async () => {
+    await watchPoint(type)
+    for (const late of lateTiles) {
+      const undelay = await delay(late)
+      for (const [longitude, latitude] of places) {
+        await move(3, longitude, latitude)
+        await follow(3, longitude, latitude)
+      }
+      await undelay()
+    }
+    await assertOneInEachFrame()
+    await noErrors()
+  })
+
+test('a point that moves back while its tiles are read is at exactly one place in every frame', async () => {
+  await watchPoint('vector')
+  const reads: string[] = []
+  stage.page.on('response', (response) => isTile(new URL(response.url()), '3/4/4') && reads.push(response.url()))
+  const isLeft = stage.page.waitForResponse((response) => isTile(new URL(response.url()), '3/4/4'))
+  // One tile is read when the point has left it, the other when the point has left that too.
+  const moveBack = async (route: Route) => {
+    await isLeft
+    await move(3, 5, -14)
+    await route.continue()
+  }
+  await stage.page.route((url) => isTile(url, '3/4/3'), moveBack, { times: 1 })
+  await move(3, 5, 14)
+  while (reads.length < 2) await stage.page.waitForResponse((response) => isTile(new URL(response.url()), '3/4/4'))
+  await follow(3, 5, -14)
+  await assertOneInEachFrame()
+  await noErrors()
+})
+
+test('a change that is committed while the one before is looked at is shown too', async () => {
+  await showLive()
+  await follow(3, 20, -15)
+  const isOfChange = (url: URL) => /^\d+\.\d+$/.test(url.searchParams.get('tile-version') ?? '')
+  // The version that the first change leads to is then that of the second, of which the map has not heard yet.
+  const moveAnother = async (route: Route) => {
+    await move(1, -20, 10)
+    await route.continue()
+  }
+  await stage.page.route((url) => url.pathname.endsWith(`/${dataset}/index.json`) && isOfChange(url), moveAnother, {
+    times: 1,
+  })
+  await move(3, 20, -10)
+  await follow(3, 20, -10)
+  await follow(1, -20, 10)
   await noErrors()
 })
 

@@ -1,89 +1,87 @@
-/// <reference lib="dom" />
 /**
- * Follows the changes of a dataset for a data source: collects where something changed, and has that renewed, one renewal after
- * the other and at most two a second. While the page is hidden the connection is closed; the last event's id resumes it.
+ * Follows the changes of a dataset for a view of it: collects where something changed, and has that renewed, one renewal after the
+ * other and at most two a second.
  */
-import type { DatasetEvents, MapClient } from './map-client.ts'
-
-export type Box = readonly [west: number, south: number, east: number, north: number]
-/** Where something changed; null if that is not known, so anywhere. */
-export type ChangedArea = readonly Box[] | null
+import { type FollowedDataset, listen } from './change-stream.ts'
+import type { DescribedTiles, MapClient } from './map-client.ts'
+import { persist, retryMs, sleep } from './persist.ts'
+import { type ChangedArea, union } from './tile-area.ts'
 
 export interface LiveView {
   /** Whether it can be renewed now. Until it can, changes are collected. */
   isReady(): boolean
-  /** `token` is different for each state of the data that was heard of. */
-  renew(area: ChangedArea, token: string): Promise<void>
+  renew(changes: Changes, next: NextChanges): Promise<void>
   failed(error: unknown): void
+  /** It will not be renewed any more: the dataset cannot be followed, is gone, or may not be read. */
+  ended(error: unknown): void
 }
 
-type Pending = { readonly area: ChangedArea; readonly token: string }
+export type Changes = {
+  readonly area: ChangedArea
+  /** Different for each state of the data that was heard of. */
+  readonly token: string
+  /** The version of the newest change that was heard of. */
+  readonly lastChange: string | undefined
+}
+/** The changes of which is heard next; undefined if that takes too long. */
+export type NextChanges = () => Promise<Changes | undefined>
 
 const pauseMs = 500
-const retryMs = 5_000
-/** Above it, renewing everything costs less than comparing. */
-const maxBoxes = 200
+/** The server tells of changes four times a second, unless a transaction that began before them is still writing. */
+const maxEventMs = 5_000
 
 /** Returns a function that ends it. */
-export function followDataset(
-  { datasets }: MapClient,
-  { datasetId, apiKey }: { datasetId: string; apiKey?: string | undefined },
-  view: LiveView,
-): () => void {
+export function followDataset(client: MapClient, dataset: FollowedDataset, view: LiveView): () => void {
   const renewals = createRenewals(view)
-  let connection: AbortController | undefined
-  let lastEventId: string | undefined
-
-  async function connect(signal: AbortSignal): Promise<void> {
-    for await (const event of datasets.watch(datasetId, { signal, apiKey, lastEventId })) {
-      if (event.type !== 'ready') lastEventId = event.id
-      take(event)
-    }
-  }
-
-  function take(event: DatasetEvents): void {
-    if (event.type === 'change') renewals.add({ area: event.boxes, token: event.version })
-    // What was loaded before the stream began may be older than it.
-    else if (event.type === 'reset' || !event.resumed) renewals.add({ area: null, token: randomToken() })
-  }
-
-  function onVisibility(): void {
-    connection?.abort()
-    connection = document.hidden ? undefined : new AbortController()
-    if (connection) void persist(connect, connection.signal, view.failed)
-  }
-
-  document.addEventListener('visibilitychange', onVisibility)
-  onVisibility()
+  const leave = listen(client, dataset, {
+    heard(event) {
+      if (event.type === 'reset') renewals.add({ area: null, token: randomToken(), lastChange: undefined })
+      else renewals.add({ area: event.boxes, token: event.version, lastChange: event.version })
+    },
+    failed: view.failed,
+    ended(error) {
+      renewals.end()
+      view.ended(error)
+    },
+  })
   return () => {
-    document.removeEventListener('visibilitychange', onVisibility)
-    connection?.abort()
+    leave()
     renewals.end()
   }
 }
 
-/** Connects again while the failure is a passing one. */
-async function persist(
-  connect: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-  failed: LiveView['failed'],
-): Promise<void> {
-  while (!signal.aborted) {
-    const error = await connect(signal).catch((reason: unknown) => reason)
-    if (signal.aborted) return
-    failed(error)
-    if (!isPassing(error)) return
-    await sleep(retryMs)
+export type FollowedTiles = { readonly tileSourceId: string; readonly apiKey?: string | undefined }
+
+/** Follows the dataset that tiles are made from; a dataset without a tile source is its own. `isOther`: they are of no dataset. */
+export function followTiles(
+  { tileSourceId, apiKey }: FollowedTiles,
+  client: MapClient,
+  view: LiveView & { isOther(): void },
+): () => void {
+  const asking = new AbortController()
+  let leave: (() => void) | undefined
+  async function find(): Promise<void> {
+    const { dataset }: DescribedTiles = await client.tiles.describe(tileSourceId, { apiKey, signal: asking.signal })
+    if (asking.signal.aborted) return
+    if (dataset) leave = followDataset(client, { datasetId: dataset.id, apiKey }, view)
+    else view.isOther()
+  }
+  void persist(find, asking.signal, view)
+  return () => {
+    asking.abort()
+    leave?.()
   }
 }
 
 function createRenewals(view: LiveView) {
-  let pending: Pending | undefined
+  let pending: Changes | undefined
   let isRunning = false
   let isEnded = false
+  let wake = (): void => {}
 
-  const add = (more: Pending): void => {
-    pending = { area: pending ? union(pending.area, more.area) : more.area, token: more.token }
+  function add(more: Changes): void {
+    pending = pending ? together(pending, more) : more
+    wake()
     if (!isRunning && !isEnded) void run()
   }
 
@@ -94,16 +92,31 @@ function createRenewals(view: LiveView) {
   }
 
   /** Returns how long to pause. */
-  async function renew(taken: Pending): Promise<number> {
+  async function renew(first: Changes): Promise<number> {
+    let taken = first
     pending = undefined
     try {
-      await view.renew(taken.area, taken.token)
+      await view.renew(first, async () => {
+        const next = await takeNext()
+        if (next) taken = together(taken, next)
+        return next
+      })
       return pauseMs
     } catch (error) {
       if (!isEnded) view.failed(error)
-      pending = { area: pending ? union(taken.area, (pending as Pending).area) : taken.area, token: randomToken() }
+      const again = { ...taken, token: randomToken() }
+      pending = pending ? together(again, pending as Changes) : again
       return retryMs
     }
+  }
+
+  async function takeNext(): Promise<Changes | undefined> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    wake = resolve
+    if (!pending) await Promise.race([promise, sleep(maxEventMs)])
+    const taken = pending
+    pending = undefined
+    return taken
   }
 
   return {
@@ -114,17 +127,10 @@ function createRenewals(view: LiveView) {
   }
 }
 
-function union(one: ChangedArea, other: ChangedArea): ChangedArea {
-  if (!one || !other || one.length + other.length > maxBoxes) return null
-  return [...one, ...other]
-}
+const together = (one: Changes, other: Changes): Changes => ({
+  area: union(one.area, other.area),
+  token: other.token,
+  lastChange: other.lastChange ?? one.lastChange,
+})
 
-/** Whether the server or the way to it may be better later. */
-function isPassing(error: unknown): boolean {
-  const { status = 0 } = error as { status?: number }
-  return status === 0 || status === 429 || status >= 500
-}
-
-const randomToken = (): string => Math.random().toString(36).slice(2)
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+export const randomToken = (): string => Math.random().toString(36).slice(2)

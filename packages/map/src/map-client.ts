@@ -10,7 +10,10 @@ export interface MapClient {
   readonly maps: { url(styleId: string, params?: AddressParams): string }
   readonly tiles: {
     url(id: string, params?: AddressParams): string
-    describe(id: string, params: { 'tile-version': string; apiKey?: string | undefined }): Promise<object>
+    describe(
+      id: string,
+      params: { 'tile-version'?: string; apiKey?: string | undefined; signal?: AbortSignal },
+    ): Promise<DescribedTiles>
   }
   readonly datasets: {
     watch(
@@ -23,6 +26,13 @@ export interface MapClient {
       params: { format: 'geojson'; apiKey?: string; signal?: AbortSignal },
     ): Promise<unknown>
   }
+}
+
+/** The parts of TileJSON that maps read. */
+export interface DescribedTiles {
+  readonly tiles?: string[]
+  /** The dataset that the tiles are made from, and the newest change of it that they have. */
+  readonly dataset?: { readonly id: string; readonly lastChange?: string }
 }
 
 /** The events of `datasets.watch`. */
@@ -43,7 +53,7 @@ const keyParameter = 'api-key'
 /** Ids of styles and datasets have no dot, slash or colon; every URL has at least one. */
 export const isId = (text: string): boolean => /^[\w-]+$/.test(text)
 
-function isOwnAddress(client: MapClient, address: string): boolean {
+export function isOwnAddress(client: MapClient, address: string): boolean {
   const own = new URL(client.url)
   if (!URL.canParse(address, document.baseURI)) return false
   const asked = new URL(address, document.baseURI)

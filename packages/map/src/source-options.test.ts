@@ -53,7 +53,10 @@ test('a bad value is refused by the name of its option, with what is allowed', (
     [{ clusterMaxZoom: 99 }, /^DataSource: clusterMaxZoom must be a number from 0 to 24, not 99\.$/],
     [{ clusterRadius: -1 }, /^DataSource: clusterRadius must be /],
     [{ live: 1 }, /^DataSource: live must be true or false, not 1\.$/],
-    [{ live: true, src: collection }, /^DataSource: live is only for a src that is the id of a dataset\.$/],
+    [
+      { live: true, src: collection },
+      /^DataSource: live is only for a src that is the id of a dataset or a tile source, or the address of its tiles\.$/,
+    ],
     [{ featureId: 7 }, /^DataSource: featureId must be /],
     [{ limit: 1.5 }, /^DataSource: limit must be a whole number above 0, not 1\.5\.$/],
     [{ sourceLayer: [] }, /^DataSource: sourceLayer must be .*, not an array\.$/],

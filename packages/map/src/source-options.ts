@@ -7,6 +7,7 @@ import type { GraticuleMap } from './graticule-map.ts'
 import { isId } from './map-client.ts'
 import { nearestName } from './nearest-name.ts'
 import type { PopupFunction } from './popups.ts'
+import { tileSourceOf } from './tile-address.ts'
 
 export type SelectionMode = 'none' | 'single' | 'multi'
 
@@ -15,7 +16,7 @@ export interface DataSourceOptions {
   id: string
   /** The map that it belongs to. */
   svcMap: GraticuleMap
-  /** The id of a dataset, a URL, or a GeoJSON FeatureCollection. */
+  /** The id of a dataset or a tile source, a URL, or a GeoJSON FeatureCollection. */
   src: string | FeatureCollection
   /** @defaultValue `geojson` for collections, clusters and URLs without `{z}` or `/tiles/`; otherwise `vector` */
   type?: 'vector' | 'geojson' | undefined
@@ -31,7 +32,7 @@ export interface DataSourceOptions {
   featureId?: string | undefined
   /** The maximum number of a dataset's features: in total (geojson), or in each tile (vector). */
   limit?: number | undefined
-  /** Follows the changes of a dataset of type `table` and shows them within about a second. @defaultValue false */
+  /** Follows the changes of the dataset, which must be of type `table`, and shows them within about a second. @defaultValue false */
   live?: boolean | undefined
   /** The layer in the vector tiles. @defaultValue `geometry` */
   sourceLayer?: string | undefined
@@ -123,10 +124,15 @@ function checkTogether(options: DataSourceOptions): void {
   refuse(!isVector, 'is for vector sources only. Leave it out, or set type to "vector".', 'sourceLayer')
   const forGeojson = 'is for GeoJSON sources only. Leave it out, or set type to "geojson".'
   refuse(isVector, forGeojson, 'cluster', 'clusterMaxZoom', 'clusterRadius')
-  refuse(!isDataset, 'is only for a src that is the id of a dataset.', 'limit', 'live')
+  refuse(!isDataset, 'is only for a src that is the id of a dataset.', 'limit')
+  const forTiles = 'is only for a src that is the id of a dataset or a tile source, or the address of its tiles.'
+  refuse(options.live === true && !isDataset && !(isVector && isTileAddress(options)), forTiles, 'live')
   const forSelections = 'needs a selectionMode of "single" or "multi".'
   refuse(selectionMode === 'none', forSelections, 'selectionState', 'selectionFeatureState', 'selectionClear')
 }
+
+const isTileAddress = ({ svcMap: { client }, src }: DataSourceOptions): boolean =>
+  typeof src === 'string' && tileSourceOf(client, src) !== undefined
 
 export function typeOf({ src, type, cluster }: DataSourceOptions): 'vector' | 'geojson' {
   if (type) return type

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Box } from './live.ts'
-import { touchesTile } from './live-tiles.ts'
+import { type Box, touchesTile } from './tile-area.ts'
 
 test('a change touches the tiles that show its boxes or have them in their margin, across the date line too', () => {
   const tile = { z: 3, x: 4, y: 3 }

@@ -147,6 +147,31 @@ function watchFrames(id: string, expected: readonly number[]): void {
   })
 }
 
+/** At how many of the watched places something was drawn, for each frame since `watchPlaces`. */
+const drawnPlaces: number[] = []
+
+/**
+ * Looks at the pixels of every frame, in the task that has drawn it: later they are gone. Frames are drawn all the time, as if
+ * something else were moving, so that nothing can hide between two of them.
+ */
+function watchPlaces(places: readonly [number, number][]): void {
+  const { gl } = kept.map
+  const context = gl.getCanvas().getContext('webgl2') as WebGL2RenderingContext
+  const pixelAt = (place: [number, number]): string => {
+    const { x, y } = gl.project(place).mult(gl.getPixelRatio())
+    const pixel = new Uint8Array(4)
+    context.readPixels(x, gl.getCanvas().height - y, 1, 1, context.RGBA, context.UNSIGNED_BYTE, pixel)
+    return pixel.join()
+  }
+  drawnPlaces.length = 0
+  gl.on('render', () => {
+    const nothing = pixelAt([-15, 5])
+    drawnPlaces.push(places.filter((place) => pixelAt(place) !== nothing).length)
+  })
+  const ticking = setInterval(() => gl.triggerRepaint(), 40)
+  gl.once('remove', () => clearInterval(ticking))
+}
+
 /** Whether a point of the source is drawn within a pixel or two of a place, and nowhere else. */
 function isAt(source: string, id: number, place: [number, number]): boolean {
   const wanted = kept.map.gl.project(place)
@@ -189,6 +214,8 @@ const tools = {
   isAt,
   watchFrames,
   missedInFrames: () => [...missed],
+  watchPlaces,
+  drawnPlaces,
   /** How many points each cluster of a source has. */
   clusters: (id: string) => distinct(drawn(id).flatMap(({ properties }) => properties.point_count ?? [])),
 }

@@ -28,7 +28,8 @@ export function setStage(): Stage {
   afterEach(async (context) => {
     // What a failed test has left in its page must not fail the next one.
     if (!(context as { passed?: boolean }).passed) return await stage.page.close()
-    stage.page.removeAllListeners('request')
+    for (const event of ['request', 'response']) stage.page.removeAllListeners(event)
+    await stage.page.unrouteAll()
     await stage.page.evaluate(() => tools.clear())
     stage.page.faults.length = 0
   })
