@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict'
-import { afterEach, beforeEach, test } from 'node:test'
-import type { Page, Route } from 'playwright-core'
+import { test } from 'node:test'
+import type { Route } from 'playwright-core'
 import { screenshot } from '../testing/browser.ts'
+import { setBuoys } from '../testing/buoys.ts'
 import { setStage } from '../testing/stage.ts'
 
 // Two pages: one writes by the client, the map of the other follows. Nothing waits for a time, only for what is seen.
 
 const stage = setStage()
-let editor: Page
-let dataset: string
-
-/** Three points of a table of their own, south of the equator, so that no row is in the northern tiles. */
-beforeEach(async () => {
-  const { app, schema, tenant } = stage.world
-  await app.db.script(`SET search_path = ${schema}, public;
-    DROP TABLE IF EXISTS buoys;
-    CREATE TABLE buoys (id int PRIMARY KEY, name text, geom geometry(Point, 4326));
-    INSERT INTO buoys SELECT n, 'Buoy ' || n, ST_SetSRID(ST_Point((n - 2) * 20, -15), 4326) FROM generate_series(1, 3) n;
-    GRANT SELECT ON buoys TO ${schema}; RESET search_path`)
-  const body = { type: 'table', name: 'buoys', source: 'buoys' }
-  dataset = (await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body })).body.id
-  editor ??= await stage.browser.open()
-})
-afterEach(async () => {
-  const { app, tenant } = stage.world
-  await app.call('DELETE', `/api/v1/datasets/${dataset}`, { key: tenant.developer })
-})
+const buoys = setBuoys(stage)
+const { move, follow } = buoys
 
 type Options = Record<string, unknown>
 
@@ -45,30 +29,12 @@ async function showLive(options: Options = {}): Promise<void> {
     },
     [
       { url, key, zoom: 3, ...pictured() },
-      { src: dataset, ...options },
+      { src: buoys.dataset, ...options },
     ] as const,
   )
   assert.equal((await isFollowed).status(), 200)
 }
 
-const move = (id: number, longitude: number, latitude: number) =>
-  editor.evaluate(
-    async ({ url, key, dataset, id, at }) => {
-      const geom = { type: 'Point', coordinates: at }
-      await tools.createClient(url, key).datasets.changeRow(dataset, id, { geom })
-    },
-    { url: stage.world.url, key: stage.world.tenant.developer, dataset, id, at: [longitude, latitude] },
-  )
-
-/** Resolves when the map draws the point at the place, and nothing more is loaded. */
-const follow = (id: number, longitude: number, latitude: number) =>
-  stage.page.evaluate(
-    async ([id, at]) => {
-      await tools.until(() => tools.isAt('places', id, at))
-      await tools.settled()
-    },
-    [id, [longitude, latitude] as [number, number]] as const,
-  )
 const noErrors = async () =>
   assert.deepEqual([await stage.page.evaluate(() => tools.errors), stage.page.faults], [[], []])
 
@@ -77,7 +43,7 @@ function watchTiles(): Set<string> {
   const asked = new Set<string>()
   stage.page.on('request', (request) => {
     const [, id, tile] = /tiles\/([^/]+)\/(\d+\/\d+\/\d+)\.mvt/.exec(request.url()) ?? []
-    if (tile && id === dataset) asked.add(tile)
+    if (tile && id === buoys.dataset) asked.add(tile)
   })
   return asked
 }
@@ -104,7 +70,7 @@ test('the map of one page follows the point that another page moves, and asks on
   await noErrors()
 })
 
-const isTile = (url: URL, tile: string) => url.pathname.endsWith(`/${dataset}/${tile}.mvt`)
+const isTile = (url: URL, tile: string) => url.pathname.endsWith(`/${buoys.dataset}/${tile}.mvt`)
 
 /** Answers the requests of one tile later than the others. */
 async function delay(tile: string): Promise<() => Promise<void>> {
@@ -179,9 +145,13 @@ test('a change that is committed while the one before is looked at is shown too'
     await move(1, -20, 10)
     await route.continue()
   }
-  await stage.page.route((url) => url.pathname.endsWith(`/${dataset}/index.json`) && isOfChange(url), moveAnother, {
-    times: 1,
-  })
+  await stage.page.route(
+    (url) => url.pathname.endsWith(`/${buoys.dataset}/index.json`) && isOfChange(url),
+    moveAnother,
+    {
+      times: 1,
+    },
+  )
   await move(3, 20, -10)
   await follow(3, 20, -10)
   await follow(1, -20, 10)
@@ -240,7 +210,7 @@ test('while no layer is visible nothing is asked for, and then what has changed 
       for await (const { type } of tools.kept.map.client.datasets.watch(dataset, { signal }))
         if (type === 'change') return
     },
-    [dataset] as const,
+    [buoys.dataset] as const,
   )
   await stage.page.waitForRequest((request) => request.url().includes('/changes'))
   await move(3, 20, -10)
@@ -274,6 +244,6 @@ test('a removed map ends its stream, and a dataset that cannot be followed says 
   )
   const [message, ...others] = await stage.page.evaluate(() => tools.errors)
   assert.match(message ?? '', /^Data source "places": .*type `?"?table/)
-  assert.deepEqual(others, [])
+  assert.deepEqual([others, await stage.page.evaluate(() => tools.ended)], [[], ['places']])
   assert.ok((await stage.page.evaluate(() => tools.shown('places'))).length > 0)
 })

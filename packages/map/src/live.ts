@@ -4,7 +4,7 @@
  */
 import { type FollowedDataset, listen } from './change-stream.ts'
 import type { DescribedTiles, MapClient } from './map-client.ts'
-import { persist, retryMs, sleep } from './persist.ts'
+import { isRefusal, persist, retryMs, sleep } from './persist.ts'
 import { type ChangedArea, union } from './tile-area.ts'
 
 export interface LiveView {
@@ -32,22 +32,24 @@ const maxEventMs = 5_000
 
 /** Returns a function that ends it. */
 export function followDataset(client: MapClient, dataset: FollowedDataset, view: LiveView): () => void {
-  const renewals = createRenewals(view)
+  const renewals = createRenewals({ ...view, ended: end })
   const leave = listen(client, dataset, {
     heard(event) {
       if (event.type === 'reset') renewals.add({ area: null, token: randomToken(), lastChange: undefined })
       else renewals.add({ area: event.boxes, token: event.version, lastChange: event.version })
     },
     failed: view.failed,
-    ended(error) {
-      renewals.end()
-      view.ended(error)
-    },
+    ended: end,
   })
-  return () => {
+  function stop(): void {
     leave()
     renewals.end()
   }
+  function end(error: unknown): void {
+    stop()
+    view.ended(error)
+  }
+  return stop
 }
 
 export type FollowedTiles = { readonly tileSourceId: string; readonly apiKey?: string | undefined }
@@ -103,7 +105,8 @@ function createRenewals(view: LiveView) {
       })
       return pauseMs
     } catch (error) {
-      if (!isEnded) view.failed(error)
+      if (!isEnded && isRefusal(error)) view.ended(error)
+      else if (!isEnded) view.failed(error)
       const again = { ...taken, token: randomToken() }
       pending = pending ? together(again, pending as Changes) : again
       return retryMs

@@ -32,6 +32,10 @@ export async function persist(
   }
 }
 
+/** Whether the data may not be read, or are gone. */
+export const isRefusal = (error: unknown): boolean =>
+  [401, 403, 404, 410].includes((error as { status?: number })?.status ?? 0)
+
 /** Whether the server or the way to it may be better later. */
 function isPassing(error: unknown): boolean {
   const { status = 0 } = error as { status?: number }

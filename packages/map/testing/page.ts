@@ -41,6 +41,8 @@ class GraticuleMap extends graticule.GraticuleMap {
 
 const kept = {} as Kept
 const errors: string[] = []
+/** Ids of the sources that are no longer live. */
+const ended: string[] = []
 let queries = 0
 
 /** The client, with its queries counted while they run. */
@@ -78,6 +80,7 @@ function open({ url, key, ...options }: OpenOptions): graticule.GraticuleMap {
       event.preventDefault()
       errors.push(event.detail.error.message)
     })
+  map.addEventListener('liveend', ({ detail }) => ended.push(detail.sourceId))
   Object.assign(kept, { map, state })
   return map
 }
@@ -91,6 +94,7 @@ function clear(): void {
   for (const map of maps) map.remove()
   for (const name of Object.keys(kept)) delete kept[name as keyof Kept]
   errors.length = 0
+  ended.length = 0
 }
 
 function renderApp(url: string, key: string, props: Pick<AppProps, 'dataset' | 'light' | 'dark'>): void {
@@ -201,6 +205,7 @@ const tools = {
   clear,
   kept,
   errors,
+  ended,
   open,
   until,
   settled,

@@ -33,17 +33,20 @@ export function App({ client, state, dataset, light, dark, onReady, onError }: A
           center={[0, 0]}
           zoom={2}
           fadeDuration={0}
+          live
           containerStyle={{ width: 800, height: 440 }}
           onReady={onReady}
         >
           <DataSource
             id="places"
             src={dataset}
+            live
             selectionMode="single"
             selectionState="ui.other"
             selectionFeatureState="ui.properties"
             selectionPopup={({ feature }) => `Popup of ${feature.properties.name} in ${name}`}
             onError={({ detail }) => onError(detail.error.message)}
+            onLiveEnd={({ detail }) => onError(detail.error.message)}
           />
           <Zoom />
         </GraticuleMap>

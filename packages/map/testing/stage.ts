@@ -9,7 +9,7 @@ declare global {
   var tools: Tools
 }
 
-type Stage = { world: World; browser: TestBrowser; page: Page & { faults: string[] } }
+export type Stage = { world: World; browser: TestBrowser; page: Page & { faults: string[] } }
 
 /** Its members are there as soon as a test runs. */
 export function setStage(): Stage {

@@ -42,8 +42,10 @@ test('components show a map and its data, and clicks and buttons select the same
   assert.deepEqual([await stage.page.evaluate(() => tools.errors), stage.page.faults], [[], []])
 })
 
-test('another style and a map that comes back keep what is selected', async () => {
+test('another style and a map that comes back keep what is selected; without the map nothing is followed', async () => {
+  const isFollowed = stage.page.waitForResponse((response) => response.url().includes('/changes') && response.ok())
   await showApp()
+  await isFollowed
   await button('Choose 1')
   await stage.page.evaluate(() => {
     ;[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Dark')?.click()
@@ -52,8 +54,10 @@ test('another style and a map that comes back keep what is selected', async () =
   assert.deepEqual(await selected(), [1])
   await clickOn(0, -15)
   await stage.page.getByText('Popup of Other 2 in dark').waitFor()
+  const isLeft = stage.page.waitForEvent('requestfailed', (request) => request.url().includes('/changes'))
   await button('Toggle')
   assert.equal(await stage.page.locator('canvas').count(), 0)
+  await isLeft
   await stage.page.evaluate(async () => {
     const { map } = tools.kept
     ;[...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Toggle')?.click()

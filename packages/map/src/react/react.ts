@@ -38,17 +38,18 @@ export interface GraticuleMapProps extends Omit<GraticuleMapOptions, 'container'
   onReady?: (map: MapObject) => void
   onError?: (event: CustomEvent<GraticuleMapEvents['error']>) => void
   onSourceError?: (event: CustomEvent<GraticuleMapEvents['sourceerror']>) => void
+  onLiveEnd?: (event: CustomEvent<GraticuleMapEvents['liveend']>) => void
   children?: ReactNode
 }
 
 const wholeRoom: CSSProperties = { width: '100%', height: '100%' }
 
 /**
- * A map, with its data sources and other components as children. Changing `style` replaces the style; changing `client`,
- * `state` or `theme` creates a new map. MapLibre's own options are read only once.
+ * A map, with its data sources and other components as children. Changing `style` or `live` changes the map; changing `client`,
+ * `state` or `theme` creates a new one. MapLibre's own options are read only once.
  */
 export function GraticuleMap(props: GraticuleMapProps): ReactElement {
-  const { className, containerStyle = wholeRoom, children, client, style, theme } = props
+  const { className, containerStyle = wholeRoom, children, client, style, theme, live = false } = props
   const outerState = useContext(StateContext)
   const state = props.state ?? outerState ?? undefined
   const container = useRef<HTMLDivElement>(null)
@@ -59,6 +60,7 @@ export function GraticuleMap(props: GraticuleMapProps): ReactElement {
     const made = new MapObject({ ...optionsOf(latest.current), client, theme, state, container: container.current })
     made.addEventListener('error', (event) => latest.current.onError?.(event))
     made.addEventListener('sourceerror', (event) => latest.current.onSourceError?.(event))
+    made.addEventListener('liveend', (event) => latest.current.onLiveEnd?.(event))
     made.ready().then(
       () => latest.current.onReady?.(made),
       () => {}, // The event `error` has said so.
@@ -74,6 +76,7 @@ export function GraticuleMap(props: GraticuleMapProps): ReactElement {
     if (shownStyle.current !== style) map?.setStyle(style)
     shownStyle.current = style
   }, [map, style])
+  useEffect(() => map?.setLive(live), [map, live])
   const inner = map && createElement(StateContext.Provider, { value: map.state }, children)
   return createElement(
     'div',
@@ -89,6 +92,7 @@ function optionsOf({
   onReady,
   onError,
   onSourceError,
+  onLiveEnd,
   children,
   ...options
 }: GraticuleMapProps) {
@@ -98,12 +102,13 @@ function optionsOf({
 export interface DataSourceProps extends Omit<DataSourceOptions, 'svcMap'> {
   onSelectionChange?: (event: CustomEvent<DataSourceEvents['selectionchange']>) => void
   onError?: (event: CustomEvent<DataSourceEvents['error']>) => void
+  onLiveEnd?: (event: CustomEvent<DataSourceEvents['liveend']>) => void
   onData?: () => void
 }
 
 /** A data source of the surrounding map. Changed options recreate it; changed data and layers only update it. */
 export function DataSource(props: DataSourceProps): null {
-  const { src, layers, selectionPopup, onSelectionChange: _, onError: __, onData: ___, ...fixed } = props
+  const { src, layers, selectionPopup, onSelectionChange, onError, onLiveEnd, onData, ...fixed } = props
   const map = useMap()
   const latest = useLatest(props)
   const [source, setSource] = useState<MapDataSource | null>(null)
@@ -117,6 +122,7 @@ export function DataSource(props: DataSourceProps): null {
     const made = new MapDataSource({ ...fixed, svcMap: map, src, layers, selectionPopup: popup })
     made.addEventListener('selectionchange', (event) => latest.current.onSelectionChange?.(event))
     made.addEventListener('error', (event) => latest.current.onError?.(event))
+    made.addEventListener('liveend', (event) => latest.current.onLiveEnd?.(event))
     made.addEventListener('data', () => latest.current.onData?.())
     setSource(made)
     return () => {
