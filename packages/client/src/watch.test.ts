@@ -90,11 +90,16 @@ describe('datasets.watch', () => {
       ['event: error\ndata: {"status":503,"code":"shutting_down"}\n\n'],
       [change('a.10.1')],
     ])
-    const events = await take(client.datasets.watch('x'), 4)
+    let breaks = 0
+    const onDisconnect = () => {
+      breaks++
+    }
+    const events = await take(client.datasets.watch('x', { onDisconnect }), 4)
     assert.deepEqual(
       events.map((event) => ('id' in event ? event.id : event.type)),
       ['ready', 'a.2.1', 'a.3.1', 'a.10.1'],
     )
+    assert.equal(breaks, 4, 'each connection that broke, ended or was refused for now is told')
     assert.deepEqual(asked, [null, 'a.2.1', 'a.9.0', 'a.9.0', 'a.9.0'])
   })
 

@@ -31,6 +31,13 @@ export type DatasetEvent<Key = unknown> =
   | DatasetChange<Key>
   | { readonly type: 'reset'; readonly id: string; readonly reason: string }
 
+export interface WatchOptions {
+  /** Continues behind this event. */
+  lastEventId?: string | undefined
+  /** Called when a connection has broken, before it is opened again; the next `ready` says that it is. */
+  onDisconnect?: (() => void) | undefined
+}
+
 /** Opens the stream behind an event id. */
 export type OpenChanges = (lastEventId: string | undefined, signal: AbortSignal) => AsyncIterable<string>
 
@@ -43,7 +50,7 @@ const silenceMs = 60_000
  */
 export async function* watchChanges<Key>(
   open: OpenChanges,
-  given: { lastEventId?: string | undefined; signal?: AbortSignal | undefined },
+  given: WatchOptions & { signal?: AbortSignal | undefined },
 ): AsyncGenerator<DatasetEvent<Key>, void> {
   let { lastEventId } = given
   let isKnown = false
@@ -61,6 +68,7 @@ export async function* watchChanges<Key>(
       if (!isKnown || !(thrown instanceof ApiError) || !isPassing(thrown)) throw thrown
     }
     if (!isKnown) throw new ApiError({ status: 0, code: 'truncated', message: 'The stream ended before it began.' })
+    given.onDisconnect?.()
     await sleep(delayMs(attempt, undefined) ?? 0, given.signal)
   }
 }

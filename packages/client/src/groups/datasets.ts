@@ -18,7 +18,7 @@ import type {
   DatasetUpdate,
   JsonObject,
 } from '../types.ts'
-import { type DatasetEvent, watchChanges } from '../watch.ts'
+import { type DatasetEvent, type WatchOptions, watchChanges } from '../watch.ts'
 import { datasetRows } from './dataset-rows.ts'
 
 /** Responses are rows unless `format` is set. The dataset's own parameters are passed along with the declared ones. */
@@ -100,14 +100,14 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
      */
     watch<Key = unknown>(
       id: string,
-      params: Params<DatasetsChangesParams> = {},
+      { onDisconnect, ...params }: Params<WatchOptions> = {},
     ): AsyncGenerator<DatasetEvent<Key>, void> {
       const address = path`/api/v1/datasets/${id}/changes`
       const open = (lastEventId: string | undefined, signal: AbortSignal) => {
         const asked: Params<DatasetsChangesParams> = { ...params, lastEventId, signal }
         return stream('GET', address, asked, { accept: 'text/event-stream' })
       }
-      return watchChanges<Key>(open, params)
+      return watchChanges<Key>(open, { ...params, onDisconnect })
     },
     /** Streams the rows one by one, in constant memory. Leaving the loop ends the request. */
     rows<Row = JsonObject>(
