@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { inspect } from 'node:util'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page, Request } from 'playwright-core'
 import { baseStyles } from '../../server/src/maps/base-styles.ts'
 import { installBaseStyles } from '../../server/src/maps/install-base-styles.ts'
 import { loadSample } from '../../server/src/uploads/sample.ts'
@@ -19,6 +19,8 @@ export type ConsolePage = Page & {
   faults: string[]
   /** Requests to anywhere but the server. */
   foreign: string[]
+  /** Returns when no request is under way but streams of changes, which have no end. */
+  untilQuiet(): Promise<void>
 }
 
 export interface Stage {
@@ -96,6 +98,7 @@ async function openPage(browser: Browser, url: string, path: string, options: Op
   page.on('request', (request) => {
     if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(`${url}/`)) seen.foreign.push(request.url())
   })
+  const untilQuiet = countRequests(page)
   if (key) {
     const credentials = { apiKey: key, tokens: null, applicationId: null, isKept: true }
     await page.addInitScript(
@@ -104,11 +107,37 @@ async function openPage(browser: Browser, url: string, path: string, options: Op
     )
   }
   await page.goto(`${url}/console${path}`)
-  return Object.assign(page, seen)
+  return Object.assign(page, seen, { untilQuiet })
+}
+
+/** What Playwright calls `networkidle`, which a page that follows changes never is. */
+function countRequests(page: Page): ConsolePage['untilQuiet'] {
+  const quietMs = 500
+  // Of requests that a worker had under way when it ended, no event tells.
+  const lostMs = 5_000
+  const running = new Set<Request>()
+  let last = 0
+  const note = () => {
+    last = performance.now()
+  }
+  page.on('request', (request) => {
+    note()
+    if (!/\/changes(\?|$)/.test(request.url())) running.add(request)
+  })
+  for (const event of ['requestfinished', 'requestfailed'] as const)
+    page.on(event as 'requestfinished', (request) => {
+      note()
+      running.delete(request)
+    })
+  const look = async () => performance.now() - last
+  return async () => {
+    note()
+    await until(look, (ms) => ms > (running.size === 0 ? quietMs : lostMs))
+  }
 }
 
 /** Keeps a picture, and one in dark and on a phone, where SCREENSHOTS says so. */
-export async function screenshots(page: Page, name: string): Promise<void> {
+export async function screenshots(page: ConsolePage, name: string): Promise<void> {
   const folder = process.env.SCREENSHOTS
   if (!folder) return
   await mkdir(folder, { recursive: true })
@@ -116,11 +145,11 @@ export async function screenshots(page: Page, name: string): Promise<void> {
   const before = page.viewportSize()
   await keep('light')
   await page.emulateMedia({ colorScheme: 'dark' })
-  await page.waitForLoadState('networkidle')
+  await page.untilQuiet()
   await keep('dark')
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(phone)
-  await page.waitForLoadState('networkidle')
+  await page.untilQuiet()
   await keep('phone')
   if (before) await page.setViewportSize(before)
 }

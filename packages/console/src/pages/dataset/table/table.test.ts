@@ -126,7 +126,7 @@ describe('the table of a dataset', () => {
     // Until the tile has come there is nothing to click at.
     while ((await row.count()) === 0) {
       await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
-      await page.waitForLoadState('networkidle')
+      await page.untilQuiet()
     }
     assert.deepEqual(JSON.parse(search(page).get('sel') ?? ''), [last?.id])
     await finish(page)
