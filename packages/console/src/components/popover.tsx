@@ -10,12 +10,15 @@ export interface PopoverProps {
   children: ReactNode
   isOpen?: boolean
   onOpenChange?: (isOpen: boolean) => void
+  /** Opens like a tooltip too; a click or a touch still does. */
+  isOpenedByHover?: boolean
 }
 
-export function Popover({ trigger, label, children, isOpen, onOpenChange }: PopoverProps): ReactElement {
+export function Popover(props: PopoverProps): ReactElement {
+  const { trigger, label, children, isOpen, onOpenChange, isOpenedByHover = false } = props
   return (
     <Base.Root {...(isOpen === undefined ? {} : { open: isOpen })} onOpenChange={(open) => onOpenChange?.(open)}>
-      <Base.Trigger render={trigger} />
+      <Base.Trigger render={trigger} openOnHover={isOpenedByHover} />
       <Base.Portal>
         <Base.Positioner sideOffset={4} align="start" className={classes.positioner}>
           <Base.Popup aria-label={label} className={`${classes.popup} ${classes.popover}`}>

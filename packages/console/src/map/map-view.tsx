@@ -1,5 +1,6 @@
 /** A map with a neat line. Shows the base map unless a style is given; data sources are children. */
 import 'maplibre-gl/dist/maplibre-gl.css'
+import type { Client } from '@graticule/client'
 import type { GraticuleMap as MapObject } from '@graticule/map'
 import { GraticuleMap } from '@graticule/map/react'
 import {
@@ -28,6 +29,8 @@ setWorkerUrl(workerUrl)
 export interface MapViewProps {
   /** The accessible name: "Map of cities". */
   label: string
+  /** @defaultValue the session's */
+  client?: Client | undefined
   /** The id of a style or a style itself. @defaultValue the base map of the theme */
   style?: string | StyleSpecification | undefined
   /** The initial [west, south, east, north]. */
@@ -44,8 +47,10 @@ export interface MapViewProps {
 const world: CameraOptions = { center: [10, 30], zoom: 1.2 }
 const isMotionReduced = matchMedia('(prefers-reduced-motion: reduce)')
 
-export function MapView({ label, style, bounds, onReady, request, statusExtra, children }: MapViewProps): ReactElement {
-  const client = useClient()
+export function MapView(props: MapViewProps): ReactElement {
+  const { label, style, bounds, onReady, request, statusExtra, children } = props
+  const ownClient = useClient()
+  const client = props.client ?? ownClient
   const theme = useTheme()
   const base = useBaseStyleQuery(style === undefined)
   const { faults, report, dismiss } = useMapFaults()

@@ -5,6 +5,7 @@ import { IconButton } from '../../components/button.tsx'
 import { Segmented } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
+import { LiveSign } from '../../live/live-sign.tsx'
 import { useMay } from '../../session/session.tsx'
 import { useLetter } from '../../shell/shortcuts.ts'
 import { useDataset } from './dataset.ts'
@@ -46,6 +47,7 @@ function Table({ dataset }: { dataset: Dataset }): ReactElement {
       <div className={classes.tab}>
         <div className={classes.toolbar}>
           <FilterBar wanted={wanted} onWanted={setWanted} />
+          <LiveSign state={table.live.state} />
           <ColumnList table={table.columns} />
           {table.hasMap && <MapSwitch {...table} />}
         </div>
@@ -74,6 +76,7 @@ function TablePane({ table, onFilter }: { table: TableState; onFilter(attribute:
         shown={table.shown}
         sort={parseSort(sort)}
         isSelected={selection.isSelected}
+        isChanged={table.live.isChanged}
         onClick={(index, click) => {
           selection.onRow(index, click)
           if (isPhone) table.openRow(index)

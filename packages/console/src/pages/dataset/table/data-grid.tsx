@@ -13,11 +13,13 @@ import {
   useEffect,
   useEffectEvent,
   useImperativeHandle,
+  useMemo,
   useRef,
   useState,
 } from 'react'
 import { formatNumber } from '../../../format.ts'
 import { formatCell, isSortable } from '../attribute.ts'
+import { keyOf } from '../dataset.ts'
 import type { SortKey } from '../sort.ts'
 import { type Column, type ColumnTable, shownColumns } from './columns.ts'
 import classes from './data-grid.module.css'
@@ -25,7 +27,8 @@ import { GridHead, type HeadActions } from './grid-head.tsx'
 import { type GridPlace, moveFocus } from './grid-keyboard.ts'
 import { cellId, GridRow } from './grid-row.tsx'
 import { type GridScroll, rowHeight, useGridScroll } from './grid-scroll.ts'
-import type { Click, Row } from './selection.ts'
+import { useScrollAnchor } from './scroll-anchor.ts'
+import { type Click, type Row, rowId } from './selection.ts'
 import type { Rows } from './use-rows.ts'
 
 const headHeight = rowHeight + 8
@@ -43,6 +46,7 @@ export interface DataGridProps extends HeadActions {
   shown: Rows
   sort: readonly SortKey[]
   isSelected(row: Row): boolean
+  isChanged(row: Row): boolean
   onClick(index: number, click: Click): void
   onOpen(index: number): void
   onFly(index: number): void
@@ -52,7 +56,7 @@ export interface DataGridProps extends HeadActions {
 }
 
 export function DataGrid(props: DataGridProps): ReactElement {
-  const { dataset, table, rows, shown, sort, isSelected, onRange } = props
+  const { dataset, table, rows, shown, sort, isSelected, isChanged, onRange } = props
   const total = shown.state.total?.rows ?? 0
   const scroll = useGridScroll(total, headHeight)
   const [active, setActive] = useState<GridPlace>({ row: 0, column: 0 })
@@ -65,6 +69,16 @@ export function DataGrid(props: DataGridProps): ReactElement {
     onRange(first, last)
   }, [rows.pages, first, last, onRange])
   useOtherRows(rows, scroll)
+  const key = useMemo(() => keyOf(dataset), [dataset])
+  useScrollAnchor({
+    pages: shown.pages,
+    first,
+    idOf: (row) => rowId(row, key),
+    shift(by) {
+      scroll.shift(by)
+      setActive((place) => (place.row >= first ? { ...place, row: place.row + by } : place))
+    },
+  })
   useImperativeHandle(props.ref, () => ({
     showRow(row) {
       setActive((place) => ({ ...place, row }))
@@ -99,7 +113,7 @@ export function DataGrid(props: DataGridProps): ReactElement {
           onFilter={props.onFilter}
         />
         <Canvas
-          {...{ scroll, width, active, isSelected, shown, columns: drawnColumns, setActive }}
+          {...{ scroll, width, active, isSelected, isChanged, shown, columns: drawnColumns, setActive }}
           {...clicks(props)}
         />
       </div>
@@ -150,7 +164,7 @@ function activeCell({ row, column }: GridPlace, { drawn }: GridScroll, columns: 
   return isDrawn ? { 'aria-activedescendant': cellId(row, column) } : {}
 }
 
-interface CanvasProps extends Pick<DataGridProps, 'shown' | 'isSelected' | 'onClick' | 'onOpen'> {
+interface CanvasProps extends Pick<DataGridProps, 'shown' | 'isSelected' | 'isChanged' | 'onClick' | 'onOpen'> {
   scroll: GridScroll
   width: number
   columns: readonly Placed[]
@@ -158,7 +172,7 @@ interface CanvasProps extends Pick<DataGridProps, 'shown' | 'isSelected' | 'onCl
   setActive(place: GridPlace): void
 }
 
-function Canvas({ scroll, width, columns, active, shown, isSelected, setActive, ...on }: CanvasProps): ReactElement {
+function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: CanvasProps): ReactElement {
   const [from, to] = scroll.drawn
   const click = (event: MouseEvent) => {
     const place = placeOf(event)
@@ -178,7 +192,8 @@ function Canvas({ scroll, width, columns, active, shown, isSelected, setActive, 
             <GridRow
               key={index}
               {...{ index, row, columns }}
-              isSelected={row !== undefined && isSelected(row)}
+              isSelected={row !== undefined && on.isSelected(row)}
+              isChanged={row !== undefined && on.isChanged(row)}
               activeColumn={active.row === index ? active.column : null}
             />
           )

@@ -13,19 +13,23 @@ export interface GridRowProps {
   row: Row | undefined
   columns: readonly (Column & { place: number })[]
   isSelected: boolean
+  /** Written just now. */
+  isChanged: boolean
   /** The column of the active cell, if it is in this row. */
   activeColumn: number | null
 }
 
 export const cellId = (row: number, column: number): string => `cell-${row}-${column}`
 
-export const GridRow = memo(function GridRow({ index, row, columns, isSelected, activeColumn }: GridRowProps) {
+export const GridRow = memo(function GridRow(props: GridRowProps) {
+  const { index, row, columns, isSelected, isChanged, activeColumn } = props
   return (
     <div
       role="row"
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       data-index={index}
+      data-changed={isChanged || undefined}
       className={classes.row}
       style={{ height: rowHeight }}
     >

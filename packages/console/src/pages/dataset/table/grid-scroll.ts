@@ -27,6 +27,8 @@ export interface GridScroll {
   /** Scrolls to a row unless it is visible. */
   showRow(row: number, isCentred?: boolean): void
   toTop(): void
+  /** Scrolls by so many rows. */
+  shift(rows: number): void
 }
 
 export function useGridScroll(rows: number, headHeight: number): GridScroll {
@@ -64,12 +66,14 @@ export function useGridScroll(rows: number, headHeight: number): GridScroll {
     setPlace(scale.place(isCentred ? top - viewport / 2 : nearest))
   }
   const toTop = () => setPlace(scale.place(0))
+  const shift = (by: number) => setPlace((before) => scale.place(before.top + by * rowHeight))
   const first = Math.floor(place.top / rowHeight)
   const last = Math.max(0, Math.min(rows, Math.ceil((place.top + viewport) / rowHeight)) - 1)
   const drawn = [Math.max(0, first - overscan), Math.min(rows - 1, last + overscan)] as const
   const offset = drawn[0] * rowHeight - place.top + place.scrollTop
   const pageRows = Math.max(1, Math.floor(viewport / rowHeight) - 1)
-  return { element, height: scale.height, first, last, drawn, offset, pageRows, isJumping, onScroll, showRow, toTop }
+  const moves = { onScroll, showRow, toTop, shift }
+  return { element, height: scale.height, first, last, drawn, offset, pageRows, isJumping, ...moves }
 }
 
 function observeHeight(element: HTMLElement | null, onHeight: (height: number) => void): (() => void) | undefined {

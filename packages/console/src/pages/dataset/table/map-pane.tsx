@@ -1,12 +1,22 @@
 /** The map next to the table: the filtered rows as tiles, with the selected features highlighted on top. */
-import type { Dataset, JsonObject } from '@graticule/client'
+import type { Client, Dataset, JsonObject } from '@graticule/client'
 import type { GraticuleMap } from '@graticule/map'
 import { DataSource } from '@graticule/map/react'
 import { useQuery } from '@tanstack/react-query'
 import type { MapMouseEvent } from 'maplibre-gl'
-import { type ReactElement, type RefObject, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import {
+  type ReactElement,
+  type RefObject,
+  useEffect,
+  useEffectEvent,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Skeleton } from '../../../components/note.tsx'
+import { liveMapClient } from '../../../live/live-map-client.ts'
 import { MapView } from '../../../map/map-view.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { useTheme } from '../../../theme.ts'
@@ -49,10 +59,7 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
     queryKey: ['tiles', dataset.id, 'bounds'],
     queryFn: ({ signal }) => client.tiles.describe<{ bounds?: Box }>(dataset.id, { signal }),
   })
-  const src = client.tiles.url(dataset.id, {
-    ...(key.length > 0 && { attributes: key.map(({ name }) => name) }),
-    ...(where && { filter: where }),
-  })
+  const rowsClient = useRowsClient(map, dataset, where)
   useView(map, view)
   useFlight(map, selected, flight)
   useFeatureClicks(map, (properties, isAdded) => {
@@ -63,11 +70,33 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
   if (tiles.error) return <ErrorNote error={tiles.error} onRetry={() => void tiles.refetch()} />
   if (!tiles.data) return <Skeleton height="100%" />
   return (
-    <MapView label={`Map of ${dataset.name}`} bounds={padded(tiles.data.bounds)} onReady={setMap}>
-      <DataSource id="rows" src={src} type="vector" />
+    <MapView label={`Map of ${dataset.name}`} client={rowsClient} bounds={padded(tiles.data.bounds)} onReady={setMap}>
+      <DataSource id="rows" src={dataset.id} type="vector" live={dataset.type === 'table'} />
       <DataSource id="selected" src={selected.features as never} type="geojson" layers={layers} />
     </MapView>
   )
+}
+
+/** A client whose tiles have the filtered rows with their keys. */
+function useRowsClient(map: GraticuleMap | null, { id, attributes }: Dataset, where: JsonObject | undefined): Client {
+  const client = useClient()
+  const key = attributes.filter(({ primaryKey }) => primaryKey).map(({ name }) => name)
+  const params = { ...(key.length > 0 && { attributes: key }), ...(where && { filter: where }) }
+  const text = JSON.stringify(params)
+  const latest = useRef(text)
+  const given = useRef<string>(null)
+  const rowsClient = useMemo(() => {
+    return liveMapClient(client, () => {
+      given.current = latest.current
+      return JSON.parse(latest.current)
+    })
+  }, [client])
+  useLayoutEffect(() => {
+    latest.current = text
+    // The source asks for its address only when it is made, or told to.
+    if (map && given.current !== null && given.current !== text) map.getSource('rows')?.setSrc(id)
+  }, [map, id, text])
+  return rowsClient
 }
 
 /** Pads empty bounds, such as those of a single point. */

@@ -1,4 +1,7 @@
-/** The cache of row pages. Cursors are small, so those of dropped pages stay. */
+/**
+ * The cache of row pages. Cursors are small, so those of dropped pages stay. A stale page is shown until it is loaded again, but
+ * nothing is derived from its rows.
+ */
 
 export interface PageAnswer<Row> {
   rows: Row[]
@@ -7,26 +10,40 @@ export interface PageAnswer<Row> {
 }
 
 export interface PageCache<Row> {
+  /** Whether the page is loaded and not stale. */
   has(index: number): boolean
   row(index: number): Row | undefined
+  /** The loaded pages, also stale ones. */
+  loaded(): ReadonlyMap<number, readonly Row[]>
   firstRowOf(index: number): Row | undefined
   lastRowOf(index: number): Row | undefined
   cursorOf(index: number): string | undefined
   /** Stores a page and evicts those farthest from the middle row of the viewport. */
   keep(index: number, answer: PageAnswer<Row>, middle: number): void
+  /** Where rows have moved from a page on, the cursors behind that page are dropped too. */
+  markStale(isStale: (index: number) => boolean, movedFrom: number | null): void
 }
 
 export function createPageCache<Row>(pageRows: number, keptPages: number): PageCache<Row> {
   const pages = new Map<number, Row[]>()
   const cursors = new Map<number, string>()
+  const stale = new Set<number>()
+  const fresh = (index: number) => (stale.has(index) ? undefined : pages.get(index))
   return {
-    has: (index) => pages.has(index),
+    has: (index) => fresh(index) !== undefined,
     row: (index) => pages.get(Math.floor(index / pageRows))?.[index % pageRows],
-    firstRowOf: (index) => pages.get(index)?.[0],
-    lastRowOf: (index) => pages.get(index)?.at(-1),
+    loaded: () => pages,
+    firstRowOf: (index) => fresh(index)?.[0],
+    lastRowOf: (index) => fresh(index)?.at(-1),
     cursorOf: (index) => cursors.get(index),
+    markStale(isStale, movedFrom) {
+      for (const index of pages.keys()) if (isStale(index)) stale.add(index)
+      if (movedFrom === null) return
+      for (const index of [...cursors.keys()]) if (index > movedFrom) cursors.delete(index)
+    },
     keep(index, { rows, next }, middle) {
       pages.set(index, rows)
+      stale.delete(index)
       if (next !== undefined) cursors.set(index + 1, next)
       const distance = (page: number) => Math.abs(page + 0.5 - middle / pageRows)
       const farthest = [...pages.keys()].toSorted((one, other) => distance(other) - distance(one))

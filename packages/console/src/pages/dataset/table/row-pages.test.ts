@@ -185,3 +185,98 @@ test('what fails is told once, and asked for again only on demand', async () => 
   await new Promise(setImmediate)
   assert.deepEqual([pages.row(0), pages.getState().error], [{ id: 1 }, null])
 })
+
+test('pages that a change has made stale are loaded again quietly, the visible ones, and show their rows until then', async () => {
+  const { pages, asked, answerAll, starts } = table(1000)
+  pages.want(0, 25)
+  await answerAll()
+  pages.setTotal(1000, true)
+  const before = asked.length
+  let states = 0
+  pages.subscribe(() => states++)
+  const renewed = pages.renew(() => ({ isStale: (index) => index === 2, movedFrom: null, mayChangeTotal: false }))
+  assert.equal(pages.row(25)?.id, 25)
+  assert.equal(pages.getState().isLoading, false)
+  await answerAll()
+  assert.equal(await renewed, false)
+  assert.deepEqual(starts().slice(before), [{ by: 'cursor', cursor: '20' }])
+  assert.equal(pages.getState().isLoading, false)
+  assert.ok(states > 0)
+})
+
+test('after rows have moved, no cursor, neighbour or total of before is used', async (t) => {
+  withClock(t)
+  const { pages, asked, answerAll, starts } = table(10_000)
+  pages.want(0, 5)
+  await answerAll()
+  pages.setTotal(10_000, true)
+  pages.want(9000, 9005)
+  t.mock.timers.tick(80)
+  await answerAll()
+  const before = asked.length
+  const renewed = pages.renew(() => ({ isStale: () => true, movedFrom: 0, mayChangeTotal: true }))
+  await answerAll()
+  assert.equal(await renewed, true, 'the rows must be counted again')
+  assert.deepEqual(starts()[before], { by: 'offset', offset: 9000 })
+  assert.ok(
+    !starts()
+      .slice(before)
+      .some((start) => start.by === 'end' || (start.by === 'cursor' && start.cursor === '9000')),
+  )
+})
+
+test('an answer that was on its way when a change came is shown, and asked for again', async () => {
+  const { pages, asked, answerAll } = table(5)
+  pages.want(0, 4)
+  const renewed = pages.renew(() => ({ isStale: () => true, movedFrom: 0, mayChangeTotal: true }))
+  assert.equal(asked.length, 1)
+  await answerAll()
+  await renewed
+  assert.equal(asked.length, 2)
+  assert.equal(pages.row(4)?.id, 4)
+})
+
+test('a renewal that fails says so and ends, and the next one clears the error', async () => {
+  let isBroken = false
+  const pages = createRowPages<Row>({
+    isReversible: false,
+    hasSingleKey: false,
+    fetch: async () => {
+      if (isBroken) throw new Error('no')
+      return { rows: [{ id: 1 }] }
+    },
+  })
+  const everything = () => ({ isStale: () => true, movedFrom: 0, mayChangeTotal: true })
+  pages.want(0, 5)
+  await new Promise(setImmediate)
+  isBroken = true
+  await pages.renew(everything)
+  assert.deepEqual([pages.row(0), String(pages.getState().error)], [{ id: 1 }, 'Error: no'])
+  isBroken = false
+  assert.equal(await pages.renew(everything), false, 'a page that is not full tells the total')
+  assert.equal(pages.getState().error, null)
+})
+
+test('where the last row of a page is another one than before, the pages behind it are stale too', async () => {
+  let first = 0
+  const asked: PageStart<Row>[] = []
+  const pages = createRowPages<Row>({
+    ...{ isReversible: true, hasSingleKey: true, pageRows: 10, idOf: (row) => row?.id },
+    async fetch(start, rows) {
+      asked.push(start)
+      const from = start.by === 'cursor' ? Number(start.cursor) : first
+      return { rows: Array.from({ length: rows }, (_, at) => ({ id: from + at })), next: String(from + rows) }
+    },
+  })
+  const settled = () => new Promise(setImmediate)
+  pages.want(0, 15)
+  while (pages.getState().isLoading) await settled()
+  first = 1
+  const before = asked.length
+  await pages.renew(() => ({ isStale: (index) => index === 0, movedFrom: null, mayChangeTotal: false }))
+  assert.deepEqual(asked.slice(before, before + 2), [
+    { by: 'offset', offset: 0 },
+    { by: 'cursor', cursor: '11' },
+  ])
+  assert.equal(pages.row(10)?.id, 11)
+})

@@ -1,14 +1,18 @@
 /**
  * Loads the rows near the viewport in pages: one request at a time, aborted when no longer wanted; jumps are debounced; the
- * farthest pages are evicted.
+ * farthest pages are evicted. Pages that a change has made stale are loaded again quietly: their rows stay until then.
  */
-import { createPageCache, missingPages, type PageAnswer } from './page-cache.ts'
-import { isCheap, isSlow, type PageStart, startOf } from './page-start.ts'
+import type { Affected } from './affected-pages.ts'
+import type { PageAnswer } from './page-cache.ts'
+import { createPageLoader } from './page-loader.ts'
+import type { PageStart } from './page-start.ts'
 
 export interface RowPagesOptions<Row> {
   fetch(start: PageStart<Row>, rows: number, signal: AbortSignal): Promise<PageAnswer<Row>>
   isReversible: boolean
   hasSingleKey: boolean
+  /** Identifies a row; undefined without a key. */
+  idOf?(row: Row | undefined): unknown
   pageRows?: number
   keptPages?: number
   quietMs?: number
@@ -20,6 +24,8 @@ export interface RowPages<Row> {
   want(first: number, last: number): void
   setTotal(rows: number, isExact: boolean): void
   retry(): void
+  /** Loads the visible ones of the pages that a change affects again. Resolves with whether the rows must be counted again. */
+  renew(affected: (pages: ReadonlyMap<number, readonly Row[]>) => Affected): Promise<boolean>
   dispose(): void
   subscribe(listener: () => void): () => void
   getState(): RowPagesState
@@ -47,6 +53,8 @@ const beginning: RowPagesState = {
   error: null,
 }
 
+export type RowPagesStore = ReturnType<typeof createState>
+
 function createState(first: RowPagesState) {
   const listeners = new Set<() => void>()
   let state = first
@@ -63,89 +71,60 @@ function createState(first: RowPagesState) {
   }
 }
 
-/** Rows beyond the viewport that are prefetched. */
-const margin = 60
-
-interface Flight {
-  index: number
-  abort: AbortController
-}
-
 export function createRowPages<Row>(options: RowPagesOptions<Row>): RowPages<Row> {
-  const { pageRows = 200, keptPages = 20, quietMs = 80 } = options
-  const cache = createPageCache<Row>(pageRows, keptPages)
-  const { getState, update, subscribe } = createState(beginning)
-  let range = { first: 0, last: 0 }
-  let flight: Flight | null = null
+  const { quietMs = 80 } = options
+  const store = createState(beginning)
+  const { getState, update, subscribe } = store
+  let waiting: ((isCountNeeded: boolean) => void)[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
-
-  const exactTotal = () => (getState().total?.isExact ? getState().total?.rows : undefined)
-  const start = (index: number) => startOf(index, { ...cache, ...options, pageRows, total: exactTotal() })
-  const missing = () => missingPages({ ...range, margin }, pageRows, exactTotal(), cache.has)
+  const settle = () => {
+    for (const resolve of waiting) resolve(loader.total.isCountNeeded)
+    waiting = []
+  }
+  const loader = createPageLoader(options, store, settle)
+  const { cache, total } = loader
 
   function next(): void {
     clearTimeout(timer)
-    timer = undefined
-    const wanted = missing()
-    if (flight && wanted.includes(flight.index)) return
-    drop()
-    const [index] = wanted
-    if (index !== undefined && getState().error === null) void load(index)
-    else if (getState().isLoading) update({ isLoading: false, isSlow: false })
-  }
-  function drop(): void {
-    flight?.abort.abort()
-    flight = null
-  }
-  async function load(index: number): Promise<void> {
-    const from = start(index)
-    const own: Flight = { index, abort: new AbortController() }
-    flight = own
-    update({ isLoading: true, isSlow: isSlow(from) })
-    const begun = performance.now()
-    try {
-      const answer = await options.fetch(from, pageRows, own.abort.signal)
-      if (flight !== own) return
-      flight = null
-      cache.keep(index, answer, (range.first + range.last) / 2)
-      update({ isBegun: true, ms: performance.now() - begun, ...endOf(index, answer.rows.length, pageRows) })
-      next()
-    } catch (error) {
-      if (flight !== own) return
-      flight = null
-      update({ isLoading: false, isSlow: false, error })
-    }
+    loader.next()
   }
 
   return {
     row: cache.row,
     want(first, last) {
-      range = { first, last }
-      const [index] = missing()
-      if (index === undefined || !getState().isBegun || isCheap(start(index))) return next()
+      const isCheap = loader.want(first, last)
+      if (isCheap || !getState().isBegun) return next()
       clearTimeout(timer)
       timer = setTimeout(next, quietMs)
     },
     setTotal(rows, isExact) {
-      const { total } = getState()
-      if (total && ((total.isExact && !isExact) || (total.rows === rows && total.isExact === isExact))) return
+      const { total: before } = getState()
+      if (isExact) total.isOld = false
+      if (before && ((before.isExact && !isExact) || (before.rows === rows && before.isExact === isExact))) return
       update({ total: { rows, isExact } })
     },
     retry() {
       update({ error: null })
       next()
     },
+    renew(affected) {
+      const { isStale, movedFrom, mayChangeTotal } = affected(cache.loaded())
+      cache.markStale(isStale, movedFrom)
+      total.isCountNeeded = mayChangeTotal
+      total.isOld ||= mayChangeTotal
+      loader.doubt()
+      if (getState().error !== null) update({ error: null })
+      return new Promise((resolve) => {
+        waiting.push(resolve)
+        next()
+      })
+    },
     dispose() {
       clearTimeout(timer)
-      drop()
+      loader.drop()
+      settle()
     },
     subscribe,
     getState,
   }
-}
-
-/** A page that is not full is the last one. */
-function endOf(index: number, length: number, pageRows: number): Partial<RowPagesState> {
-  if (length === pageRows || (length === 0 && index > 0)) return {}
-  return { total: { rows: index * pageRows + length, isExact: true } }
 }

@@ -3,33 +3,39 @@ import type { JsonObject } from '@graticule/client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { useClient } from '../../../session/session.tsx'
-import { countRows, estimateRows } from '../dataset.ts'
+import { countRows, estimateRows, keyOf } from '../dataset.ts'
 import { movesOf, pageFetcher, type TableQuery } from './page-query.ts'
 import { createRowPages, type RowPages, type RowPagesState } from './row-pages.ts'
-import type { Row } from './selection.ts'
+import { type Row, rowId } from './selection.ts'
+
+export const pageRows = 200
 
 export interface Rows {
   pages: RowPages<Row>
   state: RowPagesState
   /** The duration of the exact count. */
   countMs: number | null
+  recount(): Promise<unknown>
 }
 
 export function useRows({ dataset, where, sort }: TableQuery): Rows {
   const client = useClient()
   const whereText = JSON.stringify(where)
+  // The estimate of rows and other facts of a record may change while the table stays the same.
+  const columns = JSON.stringify([dataset.id, dataset.attributes])
   const pages = useMemo(() => {
     const tableQuery = {
       dataset,
       where: whereText === undefined ? undefined : (JSON.parse(whereText) as JsonObject),
       sort,
     }
-    return createRowPages<Row>({ ...movesOf(tableQuery), fetch: pageFetcher(client, tableQuery) })
-  }, [client, dataset, whereText, sort])
+    const key = keyOf(dataset)
+    const idOf = (row: Row | undefined) => rowId(row, key)
+    return createRowPages<Row>({ ...movesOf(tableQuery), idOf, pageRows, fetch: pageFetcher(client, tableQuery) })
+  }, [client, columns, whereText, sort])
   useEffect(() => () => pages.dispose(), [pages])
   const state = useSyncExternalStore(pages.subscribe, pages.getState)
-  const countMs = useTotal(pages, state, { dataset, where, sort })
-  return { pages, state, countMs }
+  return { pages, state, ...useTotal(pages, state, { dataset, where, sort }) }
 }
 
 /** The previous rows, until the first new ones are loaded. */
@@ -47,7 +53,7 @@ function useTotal(
   pages: RowPages<Row>,
   { total, isBegun }: RowPagesState,
   { dataset, where }: TableQuery,
-): number | null {
+): Pick<Rows, 'countMs' | 'recount'> {
   const client = useClient()
   const known = where ? null : dataset.rowEstimate
   const estimate = useQuery({
@@ -67,5 +73,5 @@ function useTotal(
   useEffect(() => {
     if (exact.data) pages.setTotal(exact.data.rows, true)
   }, [pages, exact.data])
-  return total?.isExact ? (exact.data?.ms ?? null) : null
+  return { countMs: total?.isExact ? (exact.data?.ms ?? null) : null, recount: exact.refetch }
 }

@@ -9,6 +9,7 @@ import { useColumns } from './columns.ts'
 import type { GridHandle } from './data-grid.tsx'
 import type { OpenRow } from './details.tsx'
 import { useSelectedFeatures } from './selected-features.ts'
+import { useLiveTable } from './use-live-table.ts'
 import { useRows, useShownRows } from './use-rows.ts'
 import { useSelection } from './use-selection.ts'
 
@@ -23,6 +24,7 @@ export function useTable(dataset: Dataset) {
   const tableQuery = useMemo(() => ({ dataset, where, sort }), [dataset, where, sort])
   const rows = useRows(tableQuery)
   const shown = useShownRows(rows)
+  const live = useLiveTable(tableQuery, rows)
   const columns = useColumns(dataset)
   const selection = useSelection({
     tableQuery,
@@ -32,7 +34,7 @@ export function useTable(dataset: Dataset) {
   const selected = useSelectedFeatures(dataset, selection.ids)
   useShownAtFirst(rows.state.isBegun && rows.state.total !== null, selection.show)
   return {
-    ...{ dataset, where, sort, isPhone, hasMap, view, grid, rows, shown, columns, selection, selected, open },
+    ...{ dataset, where, sort, isPhone, hasMap, view, grid, rows, shown, live, columns, selection, selected, open },
     isMapShown: hasMap && isMapWanted,
     showMap: (isShown: boolean) => hasMap && setMapWanted(isShown),
     openRow: (index: number) => setOpen({ index, row: shown.pages.row(index) }),
