@@ -1,4 +1,4 @@
-/** The details of a contact point: settings, a test message, and the delivery log. */
+/** The details of a contact point: settings, a test message, bound datasets, and the delivery log. */
 import type { ContactPoint } from '@graticule/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -9,6 +9,7 @@ import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useClient, useRefusal } from '../../session/session.tsx'
+import { Bindings } from './bindings.tsx'
 import { ContactPointDialog } from './contact-point-dialog.tsx'
 import classes from './contact-points.module.css'
 import { DeliveryLog } from './delivery-log.tsx'
@@ -32,6 +33,7 @@ export function ContactPointRecord({ point }: { point: ContactPoint }): ReactEle
       <Facts point={point} />
       {!point.enabled && <Note kind="warn">This contact point is disabled: messages to it are refused.</Note>}
       <TestMessage point={point} onSent={setSentId} />
+      {point.type === 'webhook' && <Bindings point={point} />}
       <DeliveryLog point={point} sentId={sentId} />
       {isEdited && <ContactPointDialog point={point} onClose={() => setEdited(false)} />}
     </div>
