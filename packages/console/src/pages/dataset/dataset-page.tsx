@@ -76,7 +76,8 @@ function Facts({ dataset }: { dataset: Dataset }): ReactElement {
   const key = keyOf(dataset).map(({ name }) => name)
   const facts = [
     dataset.type,
-    rows !== null && `about ${formatNumber(rows)} rows`,
+    // A table that was made empty has had no estimate since.
+    rows !== null && rows > 0 && `about ${formatNumber(rows)} rows`,
     key.length > 0 ? `key ${key.join(', ')}` : 'no key',
   ]
   return <>{facts.filter(Boolean).join(' · ')}</>

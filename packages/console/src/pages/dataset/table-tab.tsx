@@ -9,6 +9,7 @@ import { LiveSign } from '../../live/live-sign.tsx'
 import { useMay } from '../../session/session.tsx'
 import { useLetter } from '../../shell/shortcuts.ts'
 import { useDataset } from './dataset.ts'
+import { AddRowButton, RowEditing } from './edit/row-editing.tsx'
 import { formatSort, parseSort, type SortKey, toggleSort } from './sort.ts'
 import { ColumnList } from './table/column-list.tsx'
 import { DataGrid } from './table/data-grid.tsx'
@@ -44,20 +45,26 @@ function Table({ dataset }: { dataset: Dataset }): ReactElement {
   const isBeside = !isPhone && (isMapShown || open !== null)
   return (
     <MapViewContext value={view}>
-      <div className={classes.tab}>
-        <div className={classes.toolbar}>
-          <FilterBar wanted={wanted} onWanted={setWanted} />
-          <LiveSign state={table.live.state} />
-          <ColumnList table={table.columns} />
-          {table.hasMap && <MapSwitch {...table} />}
+      <RowEditing table={table}>
+        <div className={classes.tab}>
+          <div className={classes.toolbar}>
+            <FilterBar wanted={wanted} onWanted={setWanted} />
+            <AddRowButton />
+            <LiveSign state={table.live.state} />
+            <ColumnList table={table.columns} />
+            {table.hasMap && <MapSwitch {...table} />}
+          </div>
+          {isPhone && isMapShown ? (
+            <TableMap {...table} />
+          ) : (
+            <Split
+              start={<TablePane table={table} onFilter={setWanted} />}
+              end={isBeside ? <Side {...table} /> : null}
+            />
+          )}
+          {isPhone && open && <DetailsSheet {...table} open={open} onFly={table.flyTo} onClose={table.close} />}
         </div>
-        {isPhone && isMapShown ? (
-          <TableMap {...table} />
-        ) : (
-          <Split start={<TablePane table={table} onFilter={setWanted} />} end={isBeside ? <Side {...table} /> : null} />
-        )}
-        {isPhone && open && <DetailsSheet {...table} open={open} onFly={table.flyTo} onClose={table.close} />}
-      </div>
+      </RowEditing>
     </MapViewContext>
   )
 }

@@ -4,6 +4,7 @@ import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
 import { geometryOf, keyOf } from '../dataset.ts'
+import { OpenRowActions } from '../edit/row-editing.tsx'
 import { Fields, RowDetails } from './row-details.tsx'
 import { type Row, rowId } from './selection.ts'
 import classes from './table.module.css'
@@ -43,6 +44,7 @@ export function DetailsPane(props: DetailsProps): ReactElement {
         <h2>{title}</h2>
         <span>
           <FlyButton {...props} />
+          <OpenRowActions open={props.open} />
           <IconButton icon="close" label="Close the details" onClick={props.onClose} />
         </span>
       </div>
@@ -54,9 +56,18 @@ export function DetailsPane(props: DetailsProps): ReactElement {
 export function DetailsSheet(props: DetailsProps): ReactElement {
   const { title, body } = useOpenRow(props)
   return (
-    <Dialog isOpen onClose={props.onClose} title={title} kind="sheet" actions={<FlyButton {...props} />}>
+    <Dialog isOpen onClose={props.onClose} title={title} kind="sheet" actions={<SheetActions {...props} />}>
       {body}
     </Dialog>
+  )
+}
+
+function SheetActions(props: DetailsProps): ReactElement {
+  return (
+    <>
+      <OpenRowActions open={props.open} />
+      <FlyButton {...props} />
+    </>
   )
 }
 

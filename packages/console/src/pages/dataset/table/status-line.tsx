@@ -2,6 +2,7 @@
 import type { ReactElement } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { formatMs, formatNumber } from '../../../format.ts'
+import { SelectedRowActions } from '../edit/row-editing.tsx'
 import classes from './table.module.css'
 import type { Rows } from './use-rows.ts'
 import type { SelectionAccess } from './use-selection.ts'
@@ -28,6 +29,7 @@ export function StatusLine({ rows: { state, countMs }, range, selection, onDetai
           <Button variant="ghost" onClick={selection.clear}>
             clear
           </Button>
+          <SelectedRowActions />
         </span>
       )}
       <span className={classes.ms}>{isLoading ? 'loading …' : ms === null ? '' : formatMs(ms)}</span>

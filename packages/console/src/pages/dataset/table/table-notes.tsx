@@ -6,6 +6,7 @@ import { ErrorNote } from '../../../components/error-note.tsx'
 import { Empty } from '../../../components/note.tsx'
 import { formatNumber } from '../../../format.ts'
 import { useRowEstimate } from '../dataset.ts'
+import { AddRowButton, FirstRowHint } from '../edit/row-editing.tsx'
 import { useFilterParts } from './filter-parts.ts'
 import classes from './table.module.css'
 import type { Rows } from './use-rows.ts'
@@ -28,8 +29,8 @@ export function TableNotes({ rows: { pages, state }, dataset }: { rows: Rows; da
           action={<Button onClick={() => replace(undefined)}>Clear filters</Button>}
         />
       ) : (
-        <Empty title="No rows yet">
-          <p>The rows of this dataset would be here. Upload a file into it, or write to its table.</p>
+        <Empty title="No rows yet" action={<AddRowButton variant="primary" />}>
+          <FirstRowHint datasetId={dataset.id} />
         </Empty>
       )}
     </div>

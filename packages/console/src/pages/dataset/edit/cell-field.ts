@@ -1,0 +1,30 @@
+/** What all fields of cells share. */
+import type { DatasetAttribute } from '../dataset.ts'
+import type { CellDraft } from './cell-draft.ts'
+
+export interface CellFieldProps {
+  attribute: DatasetAttribute
+  cell: CellDraft
+  /** Whether the row is new: then a cell can be left to the database. */
+  isNew: boolean
+  error: string | undefined
+  onChange(cell: CellDraft): void
+}
+
+/** What is shown in a field without a value. */
+export function placeholderOf({ attribute, cell }: Pick<CellFieldProps, 'attribute' | 'cell'>): string {
+  const { primaryKey, type } = attribute
+  if (cell.mode === 'null') return 'null'
+  if (cell.mode === 'value') return examples[type] ?? ''
+  return primaryKey && (type === 'integer' || type === 'uuid') ? 'given by the database' : 'default'
+}
+
+const examples: Partial<Record<DatasetAttribute['type'], string>> = {
+  string: 'empty text',
+  datetime: '2027-01-31T12:00:00Z',
+  date: '2027-01-31',
+  time: '12:30:00',
+  json: '{"a": 1}',
+  array: '["a", "b"]',
+  binary: 'bytes in Base64',
+}

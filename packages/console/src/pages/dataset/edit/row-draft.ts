@@ -1,0 +1,55 @@
+/** The draft of a row, by the names of its columns, and what of it is sent. */
+import type { Fault } from '../../../components/error-note.tsx'
+import type { DatasetAttribute } from '../dataset.ts'
+import { type CellDraft, cellDraft, isSameCell, leftOut, readCell } from './cell-draft.ts'
+
+export type RowDraft = Readonly<Record<string, CellDraft>>
+type Attributes = readonly DatasetAttribute[]
+export type EditedRow = Readonly<Record<string, unknown>>
+
+/** Null: a new row, whose cells are left to the database until something is typed. */
+export const rowDraft = (attributes: Attributes, row: EditedRow | null): RowDraft =>
+  Object.fromEntries(attributes.map((one) => [one.name, row ? cellDraft(one, row[one.name]) : leftOut]))
+
+/** The columns in which two drafts differ. */
+export const changedColumns = (attributes: Attributes, before: RowDraft, after: RowDraft): DatasetAttribute[] =>
+  attributes.filter(({ name }) => !isSameCell(before[name], after[name]))
+
+export interface ReadDraft {
+  values: Record<string, unknown>
+  /** By column. */
+  errors: Record<string, string>
+}
+
+/** The values of these columns. */
+export function readDraft(columns: Attributes, draft: RowDraft): ReadDraft {
+  const read: ReadDraft = { values: {}, errors: {} }
+  for (const attribute of columns) {
+    const cell = readCell(attribute, draft[attribute.name] ?? leftOut)
+    if ('error' in cell) read.errors[attribute.name] = cell.error
+    if ('value' in cell) read.values[attribute.name] = cell.value
+  }
+  return read
+}
+
+/** The server shortens names in paths. */
+const pathName = (name: string): string => name.slice(0, 100)
+
+/** The server's faults, by column; the rest concerns the row as a whole. */
+export function faultsByColumn(attributes: Attributes, { fields }: Pick<Fault, 'fields'>) {
+  const byColumn: Record<string, string> = {}
+  const others = fields.filter(({ path, message }) => {
+    const column = columnOf(attributes, path)
+    if (column === undefined) return true
+    byColumn[column] ??= `${upperFirst(message)}.`
+    return false
+  })
+  return { byColumn, hasOthers: others.length > 0 || fields.length === 0 }
+}
+
+function columnOf(attributes: Attributes, path: string): string | undefined {
+  const isAt = ({ name }: DatasetAttribute) => `${path}/`.startsWith(`body/${pathName(name)}/`)
+  return attributes.filter(isAt).toSorted((a, b) => b.name.length - a.name.length)[0]?.name
+}
+
+const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, '')

@@ -1,0 +1,158 @@
+/** Editing on the table tab: the buttons that add, edit and delete rows, their shortcuts, and the sheet. */
+import { useQueryClient } from '@tanstack/react-query'
+import { createContext, type ReactElement, type ReactNode, use, useState } from 'react'
+import { Button, type ButtonVariant } from '../../../components/button.tsx'
+import { useToast } from '../../../components/toast.tsx'
+import { useLetter } from '../../../shell/shortcuts.ts'
+import { keyOf } from '../dataset.ts'
+import type { OpenRow } from '../table/details.tsx'
+import { type RowId, rowId } from '../table/selection.ts'
+import type { TableState } from '../table/use-table.ts'
+import { useDeleteRows } from './delete-rows.ts'
+import { type Editability, useRowEditability } from './editability.ts'
+import { RowSheet } from './row-sheet.tsx'
+
+interface RowEditingAccess extends Editability {
+  add(): void
+  edit(id: RowId): void
+  remove(ids: readonly RowId[]): void
+  idOf(open: OpenRow): RowId | undefined
+  selected: readonly RowId[]
+}
+
+const RowEditingContext = createContext<RowEditingAccess | null>(null)
+
+/** Around the table tab; the buttons below are placed by its parts. */
+export function RowEditing({ table, children }: { table: TableState; children: ReactNode }): ReactElement {
+  const { dataset, selection, close } = table
+  const editability = useRowEditability(dataset)
+  /** Null: a new row; undefined: nothing is edited. */
+  const [edited, setEdited] = useState<RowId | null>()
+  const written = useAfterWrite(table)
+  const remove = useDeleteRows(dataset, () => written(undefined, 'deleted'))
+  const isAllowed = editability.isOffered && editability.refusal === undefined
+  const begin = (id: RowId | null) => {
+    close()
+    setEdited(id)
+  }
+  const [only, ...others] = selection.ids
+  useLetter('n', () => isAllowed && begin(null))
+  useLetter('e', () => isAllowed && only !== undefined && others.length === 0 && begin(only))
+  useLetter('Delete', () => isAllowed && remove(selection.ids))
+  const access: RowEditingAccess = {
+    ...editability,
+    add: () => begin(null),
+    edit: begin,
+    remove(ids) {
+      close()
+      remove(ids)
+    },
+    idOf: (open) => (open.index === null ? selection.ids.at(-1) : rowId(open.row, keyOf(dataset))),
+    selected: selection.ids,
+  }
+  return (
+    <RowEditingContext value={access}>
+      {children}
+      {edited !== undefined && (
+        <RowSheet
+          dataset={dataset}
+          id={edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={(id) => {
+            setEdited(undefined)
+            written(id, edited === null ? 'added' : 'saved')
+          }}
+        />
+      )}
+    </RowEditingContext>
+  )
+}
+
+/** Shows what was written: the table loads its rows again, and goes to the row. */
+function useAfterWrite({ dataset, selection, rows }: TableState) {
+  const cache = useQueryClient()
+  const toast = useToast()
+  return (id: RowId | undefined, what: 'added' | 'saved' | 'deleted') => {
+    void renew(rows)
+    void cache.invalidateQueries({ queryKey: ['datasets', dataset.id] })
+    void cache.invalidateQueries({ queryKey: ['tiles', dataset.id] })
+    if (what === 'deleted') return selection.clear()
+    toast.say({ title: id === undefined ? `The row is ${what}` : `Row ${id} is ${what}` })
+    if (what === 'added' && id !== undefined) selection.onFeature(id, { isAdded: false })
+    else selection.show()
+  }
+}
+
+const all = { isStale: () => true, movedFrom: 0, mayChangeTotal: true }
+
+/** At once, and also where changes cannot be followed. */
+async function renew({ pages, recount }: TableState['rows']): Promise<void> {
+  if (await pages.renew(() => all)) await recount()
+}
+
+/** Null where rows are never written. */
+function useOfferedEditing(): RowEditingAccess | null {
+  const access = use(RowEditingContext)
+  return access?.isOffered ? access : null
+}
+
+export function AddRowButton({ variant }: { variant?: ButtonVariant }): ReactElement | null {
+  const editing = useOfferedEditing()
+  if (!editing) return null
+  return (
+    <Button variant={variant} icon="plus" disabledReason={editing.refusal} onClick={editing.add}>
+      Add row
+    </Button>
+  )
+}
+
+/** For the status line, beside the number of selected rows. */
+export function SelectedRowActions(): ReactElement | null {
+  const editing = useOfferedEditing()
+  if (!editing || editing.refusal) return null
+  const [only, ...others] = editing.selected
+  return (
+    <>
+      {only !== undefined && others.length === 0 && (
+        <Button variant="ghost" onClick={() => editing.edit(only)}>
+          edit
+        </Button>
+      )}
+      <Button variant="ghost" onClick={() => editing.remove(editing.selected)}>
+        delete
+      </Button>
+    </>
+  )
+}
+
+/** For the details of a row. */
+export function OpenRowActions({ open }: { open: OpenRow }): ReactElement | null {
+  const editing = useOfferedEditing()
+  const id = editing?.idOf(open)
+  if (!editing || editing.refusal || id === undefined) return null
+  return (
+    <>
+      <Button variant="ghost" icon="edit" onClick={() => editing.edit(id)}>
+        Edit
+      </Button>
+      <Button variant="ghost" icon="trash" onClick={() => editing.remove([id])}>
+        Delete
+      </Button>
+    </>
+  )
+}
+
+/** For a table without rows: how to add the first one. */
+export function FirstRowHint({ datasetId }: { datasetId: string }): ReactElement {
+  const editing = useOfferedEditing()
+  if (!editing) return <p>The rows of this dataset would be here.</p>
+  return (
+    <>
+      <p>
+        {editing.refusal ??
+          'Add the first row here. Programs add rows by the API, one or thousands at once, as JSON, GeoJSON or CSV:'}
+      </p>
+      {!editing.refusal && <code>POST /api/v1/datasets/{datasetId}/rows</code>}
+    </>
+  )
+}
