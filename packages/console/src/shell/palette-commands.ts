@@ -70,6 +70,12 @@ export function usePaletteCommands(navigate: Navigate): { pages: Command[]; acti
       () => void navigate({ to: '/data', search: { add: 'file' } as never }),
       ['u'],
     ),
+    action(
+      'table',
+      'Make a table',
+      'table',
+      () => void navigate({ to: '/data', search: { add: 'new-table' } as never }),
+    ),
     action('key', 'Make an API key', 'access', () => void navigate({ to: '/access/keys' })),
     action('map', 'Make a map', 'maps', () => void navigate({ to: '/maps' })),
     action('database', 'Connect a database', 'database', () => void navigate({ to: '/databases/{-$databaseId}' })),

@@ -6,13 +6,13 @@ import { Menu } from '../../components/menu.tsx'
 import { useRefusal } from '../../session/session.tsx'
 import { openUploadDialog } from '../../uploads/upload-dialog-store.ts'
 import { useUploadRefusal } from '../../uploads/use-upload-refusal.ts'
-import type { DatasetType } from './data-search.ts'
+import type { Addable } from './data-search.ts'
 
-export function AddData({ onAdd }: { onAdd(type: DatasetType): void }): ReactElement {
+export function AddData({ onAdd }: { onAdd(way: Addable): void }): ReactElement {
   const navigate = useNavigate()
   const uploadRefusal = useUploadRefusal()
   const refusal = useRefusal()('datasets', 'write')
-  const item = (type: DatasetType, label: string, icon: 'table' | 'code' | 'globe' | 'cpu') => ({
+  const item = (type: Addable, label: string, icon: 'plus' | 'table' | 'code' | 'globe' | 'cpu') => ({
     ...{ label, icon, disabledReason: refusal },
     onSelect: () => onAdd(type),
   })
@@ -28,6 +28,7 @@ export function AddData({ onAdd }: { onAdd(type: DatasetType): void }): ReactEle
             ...{ label: 'Upload files …', icon: 'upload', disabledReason: uploadRefusal },
             onSelect: () => openUploadDialog(),
           },
+          item('new-table', 'New table …', 'plus'),
           '-',
           item('table', 'A table of a database …', 'table'),
           item('sql', 'An SQL query …', 'code'),

@@ -10,13 +10,16 @@ import { useMay } from '../../session/session.tsx'
 import { openUploadDialog } from '../../uploads/upload-dialog-store.ts'
 import { useUploadRefusal } from '../../uploads/use-upload-refusal.ts'
 import { AddData } from './add-data.tsx'
-import type { DataSearch } from './data-search.ts'
+import type { Addable, DataSearch } from './data-search.ts'
 import { DataToolbar } from './data-toolbar.tsx'
 import { DatasetList, ListSkeleton } from './dataset-list.tsx'
 import { useDatasetCount, useDatasets, useTileSources } from './use-datasets.ts'
 
 const NewDatasetDialog = lazy(() =>
   import('./new-dataset-dialog.tsx').then(({ NewDatasetDialog }) => ({ default: NewDatasetDialog })),
+)
+const NewTableDialog = lazy(() =>
+  import('./new-table/new-table-dialog.tsx').then(({ NewTableDialog }) => ({ default: NewTableDialog })),
 )
 const route = getRouteApi('/shell/data')
 
@@ -48,10 +51,14 @@ export function DataPage(): ReactElement {
         </>
       )}
       <Suspense>
-        {add && add !== 'file' && <NewDatasetDialog type={add} onClose={() => change({ add: undefined }, true)} />}
+        {add && add !== 'file' && <AddDialog way={add} onClose={() => change({ add: undefined }, true)} />}
       </Suspense>
     </Page>
   )
+}
+
+function AddDialog({ way, onClose }: { way: Exclude<Addable, 'file'>; onClose(): void }): ReactElement {
+  return way === 'new-table' ? <NewTableDialog onClose={onClose} /> : <NewDatasetDialog type={way} onClose={onClose} />
 }
 
 function withChanges(search: DataSearch, changes: Partial<DataSearch>): DataSearch {

@@ -4,7 +4,8 @@ import type { DatasetsListParams } from '@graticule/client'
 export const datasetTypes = ['table', 'sql', 'rest', 'lambda'] as const
 export type DatasetType = (typeof datasetTypes)[number]
 
-const addable = ['file', ...datasetTypes] as const
+const addable = ['file', 'new-table', ...datasetTypes] as const
+export type Addable = (typeof addable)[number]
 
 export const sortable = ['name', 'type', 'rowEstimate', 'bytes', 'updatedAt'] as const
 export type SortField = (typeof sortable)[number]
@@ -17,7 +18,7 @@ export interface DataSearch {
   /** A field, prefixed with `-` for descending order. */
   sort?: SortField | `-${SortField}`
   /** Opens the dialog that adds data. */
-  add?: (typeof addable)[number]
+  add?: Addable
 }
 
 /** Parses the search parameters; invalid ones are ignored. */

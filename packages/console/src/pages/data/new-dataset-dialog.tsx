@@ -1,5 +1,4 @@
 /** The dialog that creates a dataset from a table, a query, a web service or a function. Errors are shown at their fields. */
-import { ApiError, type Client, type Dataset } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
@@ -11,6 +10,7 @@ import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useClient, useMay } from '../../session/session.tsx'
 import { type DatasetType, datasetTypes } from './data-search.ts'
+import { makeTiles } from './make-tiles.ts'
 import { type DatasetDraft, datasetOf, emptyDraft } from './new-dataset.ts'
 import { ParameterFields } from './parameter-fields.tsx'
 import { SourceFields } from './source-fields.tsx'
@@ -129,13 +129,5 @@ function useMake(onClose: () => void) {
       for (const resource of ['datasets', 'tilesources']) void cache.invalidateQueries({ queryKey: [resource] })
       await navigate({ to: '/data/$datasetId/table', params: { datasetId: dataset.id } })
     },
-  })
-}
-
-async function makeTiles(client: Client, { id, attributes }: Dataset): Promise<void> {
-  if (!attributes.some(({ type }) => type === 'geometry')) return
-  await client.tileSources.create({ type: 'dataset', source: id }).catch((error: unknown) => {
-    // A source that needs parameters has no tiles without them; the dataset itself was created.
-    if (!(error instanceof ApiError) || error.status !== 400) throw error
   })
 }

@@ -13,6 +13,8 @@ import { typeIcon, typeLabel } from './attribute.ts'
 import classes from './attributes/attributes.module.css'
 import { StatisticsPanel } from './attributes/statistics-panel.tsx'
 import { type DatasetAttribute, useDataset } from './dataset.ts'
+import { AddColumn } from './edit/add-column.tsx'
+import { DropColumn } from './edit/drop-column.tsx'
 
 /** The number of attributes from which a search field is shown. */
 const many = 12
@@ -43,6 +45,9 @@ export function AttributesTab(): ReactElement {
           : `${formatNumber(shown.length)} of ${formatNumber(attributes.length)} attributes. `}
         {sourceOfDescriptions[dataset.type]}
       </p>
+      <div>
+        <AddColumn dataset={dataset} />
+      </div>
       <ul aria-label="Attributes">
         {shown.map((attribute) => (
           <AttributeItem key={attribute.name} dataset={dataset} attribute={attribute} />
@@ -83,16 +88,19 @@ function AttributeItem({ dataset, attribute }: { dataset: Dataset; attribute: Da
           ))}
         </div>
         <div className={classes.description}>{description}</div>
-        <Button
-          variant="ghost"
-          icon="chart"
-          aria-expanded={isOpen}
-          disabledReason={refusal}
-          aria-label={`Statistics of ${name}`}
-          onClick={() => setOpen(!isOpen)}
-        >
-          Statistics
-        </Button>
+        <div className={classes.actions}>
+          <Button
+            variant="ghost"
+            icon="chart"
+            aria-expanded={isOpen}
+            disabledReason={refusal}
+            aria-label={`Statistics of ${name}`}
+            onClick={() => setOpen(!isOpen)}
+          >
+            Statistics
+          </Button>
+          <DropColumn dataset={dataset} attribute={attribute} />
+        </div>
       </div>
       {isOpen && (
         <div className={classes.panel}>

@@ -1,0 +1,93 @@
+/** Adds a column to the table of a dataset. */
+import type { Dataset } from '@graticule/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ReactElement, useState } from 'react'
+import { Button } from '../../../components/button.tsx'
+import { Dialog } from '../../../components/dialog.tsx'
+import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
+import { TextField } from '../../../components/field.tsx'
+import { layout } from '../../../components/page.tsx'
+import { useToast } from '../../../components/toast.tsx'
+import { useClient } from '../../../session/session.tsx'
+import { type ColumnDraft, columnOf, emptyColumn, presetFault } from './column-draft.ts'
+import { ColumnFields } from './column-fields.tsx'
+import { useColumnEditability } from './editability.ts'
+
+export function AddColumn({ dataset }: { dataset: Dataset }): ReactElement | null {
+  const [isOpen, setOpen] = useState(false)
+  const { isOffered, refusal } = useColumnEditability(dataset)
+  if (!isOffered) return null
+  return (
+    <>
+      <Button icon="plus" disabledReason={refusal} onClick={() => setOpen(true)}>
+        Add column
+      </Button>
+      {isOpen && <AddColumnDialog dataset={dataset} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function AddColumnDialog({ dataset, onClose }: { dataset: Dataset; onClose(): void }): ReactElement {
+  const [column, setColumn] = useState(emptyColumn)
+  const add = useAddColumn(dataset, onClose)
+  const { fields } = faultOf(add.error)
+  const errorAt = (field: string) => fields.find(({ path }) => path === `body/${field}`)?.message
+  const change = (changes: Partial<ColumnDraft>) => {
+    setColumn((before) => ({ ...before, ...changes }))
+    add.reset()
+  }
+  const missing = column.name.trim() === '' ? 'Give it a name.' : presetFault(column)
+  const submit = () => !missing && add.mutate(column)
+  return (
+    <Dialog
+      title={`Add a column to ${dataset.name}`}
+      isOpen
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={add.isPending} disabledReason={missing} onClick={submit}>
+            {add.isPending ? 'Adding …' : 'Add column'}
+          </Button>
+        </>
+      }
+    >
+      <form
+        className={layout.section}
+        onSubmit={(event) => {
+          event.preventDefault()
+          submit()
+        }}
+      >
+        <ColumnFields column={column} errorAt={errorAt} onChange={change} />
+        <TextField
+          label="Description"
+          value={column.description}
+          maxLength={1000}
+          error={errorAt('description')}
+          onChange={(description) => change({ description })}
+        />
+        {add.error && fields.length === 0 && <ErrorNote error={add.error} />}
+        {/* A form is sent by Enter only when it has a button of its own. */}
+        <button type="submit" hidden>
+          Add column
+        </button>
+      </form>
+    </Dialog>
+  )
+}
+
+function useAddColumn(dataset: Dataset, onClose: () => void) {
+  const client = useClient()
+  const cache = useQueryClient()
+  const toast = useToast()
+  return useMutation({
+    mutationFn: (column: ColumnDraft) => client.datasets.addColumn(dataset.id, columnOf(column)),
+    onSuccess(changed, column) {
+      onClose()
+      toast.say({ title: `The column “${column.name.trim()}” is added` })
+      cache.setQueryData(['datasets', dataset.id], changed)
+      void cache.invalidateQueries({ queryKey: ['datasets'] })
+    },
+  })
+}

@@ -1,0 +1,95 @@
+/** The fields of a column: name, type, default or kind of geometry, required. */
+import type { ReactElement } from 'react'
+import { Checkbox, Select, TextField } from '../../../components/field.tsx'
+import { type ColumnDraft, columnKindNames, geometryTypes, kindOf, presetFault, takesDefault } from './column-draft.ts'
+
+export interface ColumnFieldsProps {
+  column: ColumnDraft
+  /** Distinguishes the fields of one column from those of others: "of column 2". */
+  suffix?: string
+  errorAt(field: string): string | undefined
+  onChange(changes: Partial<ColumnDraft>): void
+}
+
+export function ColumnFields({ column, suffix = '', errorAt, onChange }: ColumnFieldsProps): ReactElement {
+  const label = (text: string) => `${text}${suffix}`
+  const isLabelHidden = suffix !== ''
+  return (
+    <>
+      <TextField
+        label={label('Name')}
+        placeholder={isLabelHidden ? 'Name' : ''}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={63}
+        {...{ isLabelHidden }}
+        value={column.name}
+        error={errorAt('name')}
+        onChange={(name) => onChange({ name })}
+      />
+      <Select
+        label={label('Type')}
+        {...{ isLabelHidden }}
+        value={column.kind}
+        options={columnKindNames.map((value) => ({ value, label: kindOf(value).label }))}
+        error={errorAt('type') ?? errorAt('dbType') ?? errorAt('primaryKey')}
+        onChange={(kind) => onChange({ kind, preset: '', isKey: column.isKey && kindOf(kind).isKeyKind === true })}
+      />
+      {column.kind === 'geometry' ? (
+        <Select
+          label={label('Kind of geometry')}
+          {...{ isLabelHidden }}
+          value={column.geometryType}
+          options={geometryTypes.map((value) => ({ value, label: value === 'Geometry' ? 'Any' : value }))}
+          error={errorAt('geometryType')}
+          onChange={(geometryType) => onChange({ geometryType })}
+        />
+      ) : (
+        <PresetField {...{ column, errorAt, onChange, label, isLabelHidden }} />
+      )}
+      <Checkbox
+        label="Required"
+        aria-label={label('Required')}
+        isChecked={column.isRequired || column.isKey}
+        disabled={column.isKey}
+        onChange={(isRequired) => onChange({ isRequired })}
+      />
+    </>
+  )
+}
+
+interface PresetFieldProps extends Omit<ColumnFieldsProps, 'suffix'> {
+  label(text: string): string
+  isLabelHidden: boolean
+}
+
+function PresetField({ column, errorAt, onChange, label, isLabelHidden }: PresetFieldProps): ReactElement {
+  const error = errorAt('default') ?? presetFault(column)
+  if (column.kind === 'boolean')
+    return (
+      <Select
+        label={label('Default')}
+        {...{ isLabelHidden, error }}
+        value={column.preset}
+        options={[{ value: '', label: 'no default' }, 'true', 'false']}
+        onChange={(preset) => onChange({ preset })}
+      />
+    )
+  return (
+    <TextField
+      label={label('Default')}
+      {...{ isLabelHidden, error }}
+      autoComplete="off"
+      disabled={!takesDefault(column)}
+      placeholder={placeholderOf(column)}
+      value={takesDefault(column) ? column.preset : ''}
+      onChange={(preset) => onChange({ preset })}
+    />
+  )
+}
+
+function placeholderOf({ isKey, kind }: ColumnDraft): string {
+  if (!isKey) return 'no default'
+  if (kind === 'integer') return 'counted up'
+  return kind === 'uuid' ? 'made' : 'no default'
+}
