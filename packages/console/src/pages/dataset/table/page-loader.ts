@@ -20,6 +20,8 @@ export interface PageLoader<Row> {
     isOld: boolean
     /** No page has told it since. */
     isCountNeeded: boolean
+    /** The numbers of rows since then are not exact: they are counted from the old end, or not at all. */
+    isGuessed: boolean
   }
   /** Sets the visible rows. Returns whether the next page is cheap to load, or there is none. */
   want(first: number, last: number): boolean
@@ -38,13 +40,14 @@ export function createPageLoader<Row>(
 ): PageLoader<Row> {
   const { pageRows = 200, keptPages = 20 } = options
   const cache = createPageCache<Row>(pageRows, keptPages)
-  const total = { isOld: false, isCountNeeded: false }
+  const total = { isOld: false, isCountNeeded: false, isGuessed: false }
   let range = { first: 0, last: 0 }
   let flight: Flight | null = null
 
-  const exactTotal = () => (getState().total?.isExact && !total.isOld ? getState().total?.rows : undefined)
-  const start = (index: number) => startOf(index, { ...cache, ...options, pageRows, total: exactTotal() })
-  const missing = () => missingPages({ ...range, margin }, pageRows, exactTotal(), cache.has)
+  const knownTotal = () => (getState().total?.isExact ? getState().total?.rows : undefined)
+  const anchorOf = (index: number) => cache.loaded().get(index)?.[0]
+  const start = (index: number) => startOf(index, { ...cache, ...options, pageRows, anchorOf, total: knownTotal() })
+  const missing = () => missingPages({ ...range, margin }, pageRows, total.isOld ? undefined : knownTotal(), cache.has)
 
   function next(): void {
     const wanted = missing()
@@ -61,6 +64,7 @@ export function createPageLoader<Row>(
   }
   async function load(index: number): Promise<void> {
     const from = start(index)
+    total.isGuessed ||= from.by === 'from' || (from.by === 'end' && total.isOld)
     const own: Flight = { index, abort: new AbortController(), isOld: false }
     flight = own
     const before = cache.loaded().get(index)
@@ -73,7 +77,7 @@ export function createPageLoader<Row>(
       keep(index, answer, before)
       if (own.isOld) cache.markStale((other) => other === index, index)
       const ms = before ? getState().ms : performance.now() - begun
-      update({ isBegun: true, ms, ...endOf(index, answer.rows.length, pageRows) })
+      update({ isBegun: true, ms, ...toldTotal(index, answer.rows.length) })
       next()
     } catch (error) {
       if (flight !== own) return
@@ -83,11 +87,14 @@ export function createPageLoader<Row>(
     }
   }
   function keep(index: number, answer: PageAnswer<Row>, before: readonly Row[] | undefined): void {
-    const hasMoved = before && options.idOf?.(before.at(-1)) !== options.idOf?.(answer.rows.at(-1))
-    if (hasMoved) cache.markStale((other) => other > index, index)
+    if (before && options.idOf?.(before.at(-1)) !== options.idOf?.(answer.rows.at(-1)))
+      cache.markStale((other) => other > index, index)
     cache.keep(index, answer, (range.first + range.last) / 2)
-    if ('total' in endOf(index, answer.rows.length, pageRows))
-      Object.assign(total, { isOld: false, isCountNeeded: false })
+  }
+  function toldTotal(index: number, length: number): Partial<RowPagesState> {
+    const told = total.isGuessed ? {} : endOf(index, length, pageRows)
+    if (told.total) Object.assign(total, { isOld: false, isCountNeeded: false })
+    return told
   }
 
   return {

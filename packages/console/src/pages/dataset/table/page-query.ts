@@ -54,7 +54,7 @@ export function pageFetcher(client: Client, tableQuery: TableQuery) {
     const rows = await client.datasets.query<Row>(tableQuery.dataset.id, query, { signal, onResponse, ...cursor })
     if (isBackward(start)) return { rows: rows.reverse() }
     // A cursor is valid only for the filter it was issued for.
-    return start.by === 'after' ? { rows } : { rows, next }
+    return 'row' in start ? { rows } : { rows, next }
   }
 }
 
@@ -75,8 +75,10 @@ function placeOf(
   }
 }
 
-function besideRow({ by, row }: { by: 'before' | 'after'; row: Row }, dataset: Dataset): JsonObject {
-  const operator = by === 'before' ? '$lt' : '$gt'
+const comparisons = { before: '$lt', after: '$gt', from: '$gte' } as const
+
+function besideRow({ by, row }: { by: keyof typeof comparisons; row: Row }, dataset: Dataset): JsonObject {
+  const operator = comparisons[by]
   return Object.fromEntries(keyOf(dataset).map(({ name }) => [name, { [operator]: row[name] ?? null }]))
 }
 

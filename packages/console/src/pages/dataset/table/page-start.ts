@@ -5,6 +5,8 @@ export type PageStart<Row> =
   | { by: 'cursor'; cursor: string }
   /** The rows after this one. */
   | { by: 'after'; row: Row }
+  /** This row and those after it. */
+  | { by: 'from'; row: Row }
   /** The rows before this one, fetched in reverse order. */
   | { by: 'before'; row: Row }
   /** An offset from the end, fetched in reverse order. */
@@ -17,7 +19,9 @@ export interface KnownPages<Row> {
   cursorOf(index: number): string | undefined
   firstRowOf(index: number): Row | undefined
   lastRowOf(index: number): Row | undefined
-  /** Only if it is exact. */
+  /** The first row that a page had before a change. */
+  anchorOf(index: number): Row | undefined
+  /** Only if it is exact, or was before a change. */
   total: number | undefined
   /** Whether reverse order works: only without nulls in the sort keys, because nulls are last in both directions. */
   isReversible: boolean
@@ -29,7 +33,7 @@ export interface KnownPages<Row> {
 const slowOffset = 100_000
 
 export function startOf<Row>(index: number, known: KnownPages<Row>): PageStart<Row> {
-  const { pageRows, total } = known
+  const { pageRows } = known
   const offset = index * pageRows
   if (index === 0) return { by: 'offset', offset: 0 }
   const cursor = known.cursorOf(index)
@@ -38,8 +42,16 @@ export function startOf<Row>(index: number, known: KnownPages<Row>): PageStart<R
   if (preceding !== undefined) return { by: 'after', row: preceding }
   const following = known.hasSingleKey ? known.firstRowOf(index + 1) : undefined
   if (following !== undefined) return { by: 'before', row: following }
+  const counted = countedStart(offset, known)
+  // Deep in the table, staying at a row is worth more than the exact number of rows before it.
+  const anchor = known.hasSingleKey && isSlow(counted) ? known.anchorOf(index) : undefined
+  return anchor === undefined ? counted : { by: 'from', row: anchor }
+}
+
+/** By the number of rows to skip, from the nearer end. */
+function countedStart<Row>(offset: number, { pageRows, total, isReversible }: KnownPages<Row>): PageStart<Row> {
   const end = total === undefined ? 0 : Math.min(offset + pageRows, total)
-  if (known.isReversible && total !== undefined && end > offset && total - end < offset)
+  if (isReversible && total !== undefined && end > offset && total - end < offset)
     return { by: 'end', offset: total - end, rows: end - offset }
   return { by: 'offset', offset }
 }

@@ -99,9 +99,12 @@ export function createRowPages<Row>(options: RowPagesOptions<Row>): RowPages<Row
     },
     setTotal(rows, isExact) {
       const { total: before } = getState()
-      if (isExact) total.isOld = false
-      if (before && ((before.isExact && !isExact) || (before.rows === rows && before.isExact === isExact))) return
-      update({ total: { rows, isExact } })
+      const areWrong = isExact && total.isGuessed && before?.rows !== rows
+      if (isExact) Object.assign(total, { isOld: false, isGuessed: false })
+      if (areWrong) cache.markStale(() => true, 0)
+      const isKnown = before && ((before.isExact && !isExact) || (before.rows === rows && before.isExact === isExact))
+      if (!isKnown) update({ total: { rows, isExact } })
+      if (areWrong) next()
     },
     retry() {
       update({ error: null })

@@ -15,7 +15,8 @@ export interface SelectionAccess {
   isSelected(row: Row): boolean
   onRow(index: number, click: Click): void
   onFeature(id: RowId, click: Pick<Click, 'isAdded'>): void
-  onFly(index: number | null): void
+  /** `row`: where rows may have moved since, the one that was meant. */
+  onFly(index: number | null, row?: Row): void
   clear(): void
   /** Scrolls to the row selected last. */
   show(): void
@@ -78,8 +79,8 @@ export function useSelection({ tableQuery, rowAt, showRow }: SelectionOptions): 
       choose(select(sel, id, click))
       void find(id)
     },
-    onFly(index) {
-      const id = index === null ? undefined : rowId(rowAt(index), key)
+    onFly(index, row) {
+      const id = index === null ? undefined : rowId(row ?? rowAt(index), key)
       choose(id === undefined || texts.has(String(id)) ? sel : [id], 'fly')
     },
     clear: () => choose([]),

@@ -42,7 +42,7 @@ export function useTable(dataset: Dataset) {
     close: () => setOpen(null),
     /** On phones the map replaces the table. */
     flyTo(index: number | null) {
-      selection.onFly(index)
+      selection.onFly(index, index === open?.index ? open.row : undefined)
       if (!isPhone) return
       setOpen(null)
       setMapWanted(true)
