@@ -90,6 +90,7 @@ const everything = [
   { name: 'tags', type: 'array' },
   { name: 'numbers', dbType: 'bigint[]' },
   { name: 'shape', type: 'geometry', geometryType: 'Polygon' },
+  { name: 'place', type: 'geometry' },
 ]
 const digits = '123456789012345678.90123456789'
 
@@ -126,6 +127,12 @@ test('values of all types are edited, null is a choice of its own, and no digit 
   await sheet.getByLabel('day', { exact: true }).fill('2028-02-29')
   await sheet.getByRole('combobox', { name: 'ok' }).selectOption('false')
   await sheet.getByRole('button', { name: 'null for note' }).click()
+  await field('Longitude of place').fill('24.94')
+  await field('Latitude of place').fill('60.17')
+  await sheet.getByRole('radio', { name: 'GeoJSON' }).check({ force: true })
+  assert.equal(await field('GeoJSON of place').inputValue(), '{"type":"Point","coordinates":[24.94,60.17]}')
+  await field('GeoJSON of place').fill('{"type": "LineString", "coordinates": [[24, 60], [25, 61]]}')
+  await screenshots(page, 'row-geometry')
   await page.keyboard.press('Control+Enter')
   await sheet.getByText('Must be a whole number such as 1000.').waitFor()
   await field('big').fill('-9223372036854775808')
@@ -141,6 +148,7 @@ test('values of all types are edited, null is a choice of its own, and no digit 
   assert.match(after, /"data":\{"n": 123456789012345678.90123456789, "more": true\}/)
   assert.match(after, /"numbers":\["9007199254740993"\]/)
   assert.match(after, /"at":"2027-01-31T12:00:00/)
+  assert.match(after, /"place":\{"type":"LineString","coordinates":\[\[24,60\],\[25,61\]\]\}/)
   assert.match(after, /"hour":"12:30:00/)
   assert.match(after, /"tags":\["a","b"\]|"tags":\["a", "b"\]/)
   await finish(page)
