@@ -34,9 +34,14 @@ function holdTiles(source: Source): Hold {
   const queue = createQueue()
   const loading = new WeakSet<Tile>()
   const failures: unknown[] = []
-  const released = Promise.withResolvers<void>()
-  const timeOver = Promise.withResolvers<false>()
-  const timer = setTimeout(() => timeOver.resolve(false), maxHoldMs)
+  let tellReleased = (): void => {}
+  const released = new Promise<void>((resolve) => {
+    tellReleased = resolve
+  })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeOver = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), maxHoldMs)
+  })
   /** The loads that are waited for. Tiles that come into view meanwhile are held, but not waited for. */
   let awaited: Promise<unknown>[] | undefined
 
@@ -53,7 +58,7 @@ function holdTiles(source: Source): Hold {
     const load = loadHeld(tile)
     awaited?.push(load.catch(() => {}))
     // MapLibre takes the tile for loaded afterwards, so it must have the new content by then.
-    await Promise.allSettled([load, released.promise])
+    await Promise.allSettled([load, released])
     return load
   }
 
@@ -72,11 +77,11 @@ function holdTiles(source: Source): Hold {
     clearTimeout(timer)
     source.loadTile = loadTile
     queue.release()
-    released.resolve()
+    tellReleased()
   }
 
   const held: Hold = {
-    load: (request) => Promise.race([load(request), timeOver.promise]),
+    load: (request) => Promise.race([load(request), timeOver]),
     release,
     failures,
     markLoading: (tile) => void loading.add(tile),

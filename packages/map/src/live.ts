@@ -114,9 +114,10 @@ function createRenewals(view: LiveView) {
   }
 
   async function takeNext(): Promise<Changes | undefined> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    wake = resolve
-    if (!pending) await Promise.race([promise, sleep(maxEventMs)])
+    const isAdded = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    if (!pending) await Promise.race([isAdded, sleep(maxEventMs)])
     const taken = pending
     pending = undefined
     return taken
