@@ -25,15 +25,19 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof Error && lostClient.test(error.message)
 }
 
-/** PostgreSQL's words, under the code of an internal error, when another session changes or drops the same table in that moment. */
-const catalogRace = /^(tuple concurrently (updated|deleted)|could not open relation with OID|cache lookup failed for)/
+const isInternal = (error: unknown, words: RegExp): boolean =>
+  codeOf(error) === 'XX000' && error instanceof Error && words.test(error.message)
 
-const isCatalogRace = (error: unknown): boolean =>
-  codeOf(error) === 'XX000' && error instanceof Error && catalogRace.test(error.message)
+/** PostgreSQL's words, under the code of an internal error, when another session changes the same table in that moment. */
+const isCatalogRace = (error: unknown): boolean => isInternal(error, /^tuple concurrently (updated|deleted)/)
+
+/** The same when it was dropped. A tenant's SQL can say a number of which nothing is known, and is at fault then. */
+export const isVanished = (error: unknown): boolean =>
+  isInternal(error, /^(could not open relation with OID|cache lookup failed for)/)
 
 /** A deadlock, a serialization failure, or a table that others changed: all was rolled back and may be retried. */
 export const isRolledBackForOthers = (error: unknown): boolean =>
-  /^40(001|P01)$/.test(codeOf(error)) || isCatalogRace(error) || isStaleStatement(error)
+  /^40(001|P01)$/.test(codeOf(error)) || isCatalogRace(error) || isVanished(error) || isStaleStatement(error)
 
 /** Others hold a lock or change the same table: nothing was done, and the same request succeeds when they are done. */
 export const isPassing = (error: unknown): boolean => codeOf(error) === '55P03' || isRolledBackForOthers(error)

@@ -159,9 +159,10 @@ function errorOf(cause: Error, { rows }: TileJob): Error {
   if (isRefused(code))
     return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
   // SQLSTATE classes for locks, lack of resources, shutdown and deadlocks: worth a retry.
-  if (/^(40|53|55|57)/.test(code) || isPassing(cause))
+  const isOurs = 'statement' in rows && !rows.statement.isForeign
+  if (/^(40|53|55|57)/.test(code) || (isOurs && isPassing(cause)))
     return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
-  if (isTableChanged(cause) && 'statement' in rows && !rows.statement.isForeign) return tableChanged(cause)
+  if (isOurs && isTableChanged(cause)) return tableChanged(cause)
   if (isAuthorsFault(code))
     return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
   return cause

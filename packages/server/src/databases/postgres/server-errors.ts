@@ -8,6 +8,7 @@ import {
   isPassing,
   isRefused,
   isTableChanged,
+  isVanished,
   tableChanged,
 } from '../../db/database-error.ts'
 import type { Batches } from '../../db/guarded.ts'
@@ -62,7 +63,7 @@ export function explain(error: unknown): never {
   if (isRefusal(error)) {
     throw new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause: error })
   }
-  if (isPassing(error)) throw inUse(error)
+  if (isPassing(error) && !isVanished(error)) throw inUse(error)
   if (isAuthorsFault(codeOf(error))) {
     throw new ApiError('invalid_request', `The database says: ${publicDatabaseMessage(error)}`, { cause: error })
   }
@@ -71,6 +72,7 @@ export function explain(error: unknown): never {
 
 /** The same for a statement that no tenant has written a part of: what it names was there when its dataset was stored. */
 export function explainOurs(error: unknown): never {
+  if (isVanished(error)) throw inUse(error)
   if (isTableChanged(error)) throw tableChanged(error)
   explain(error)
 }
