@@ -30,3 +30,9 @@ for (const [target, patch, result] of examples) {
     assert.deepEqual(mergePatch(target, patch), result)
   })
 }
+
+test('a member called __proto__ is a member like any other', () => {
+  const merged = mergePatch(JSON.parse('{"__proto__":{"a":1},"b":2}'), JSON.parse('{"__proto__":{"c":3}}'))
+  assert.equal(JSON.stringify(merged), '{"__proto__":{"a":1,"c":3},"b":2}')
+  assert.equal(({} as Record<string, unknown>).c, undefined)
+})

@@ -55,7 +55,8 @@ test('whoever makes up versions has a source read ten times a second at most, an
   await ask('first')
   const read = t.mock.method(maps.app.services.tiles.means.data, 'version').mock
   const begin = performance.now()
-  await Promise.all(Array.from({ length: 200 }, (_, n) => ask(`made-up-${n}`)))
+  // One after the other: those that come together are read for together anyway.
+  for (let n = 0; n < 12; n++) await ask(`made-up-${n}`)
   await script(`INSERT INTO ${name} VALUES (2, ST_Point(7, 50, 4326))`)
   const [heard] = await Promise.all([ask('heard'), ...Array.from({ length: 50 }, (_, n) => ask(`more-${n}`))])
   assert.deepEqual(valuesOf(heard).sort(), [1, 2])
