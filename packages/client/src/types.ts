@@ -388,6 +388,7 @@ export interface ChangeBindings {
 }
 
 export interface ChangeBindingsUpdate {
+  /** At most 20 */
   bindings: {
     /** Of the application of the contact point */
     datasetId: string
