@@ -311,6 +311,8 @@ describe('an external dataset', () => {
     await insert({ id: 1, geom: point(1, 1) })
     await changed(client)
     assert.deepEqual(await ids(client.changes()[0].version), [1])
+    const described = await other.http.inject({ url: `/tiles/${id}/index.json`, headers })
+    assert.equal(described.json().dataset.lastChange, client.changes()[0].version)
     for (let key = 2; key < 5; key++) {
       await insert({ id: key, geom: point(key, key) })
       await until(() => client.keys().includes(key))

@@ -83,7 +83,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
     const { readsTable, tableOf } = datasetTypeOf(dataset)
     if (database?.type !== 'internal' || !readsTable) {
       const logged = database ? await lastLogged(db, dataset, database) : ''
-      return { text: `${era(unwatchedMs)} ${logged}`, isExact: false }
+      return { text: `${era(unwatchedMs)} ${logged}`, isExact: false, lastChange: logged || undefined }
     }
     const own = tenantSchema(applicationId)
     const { schema, name } = tableOf?.(source, own) ?? { schema: own, name: null }
