@@ -69,6 +69,10 @@ describe('the table and the map of a dataset', () => {
     await statusOf(page, 'of 800 (exact').waitFor()
     await page.mouse.move(300, 400)
     await page.mouse.wheel(0, 28 * 40)
+    await until(
+      () => scrollOf(page),
+      (top) => top === 28 * 40,
+    )
     await rowOf(page, 'Buoy').nth(10).click()
     const chosen = await page.locator('[data-index][aria-selected="true"]').textContent()
     const [address, place] = [page.url(), await scrollOf(page)]
@@ -91,7 +95,7 @@ describe('the table and the map of a dataset', () => {
 
   test('only loaded pages that a change concerns are asked for again, and a burst of changes is few requests', async () => {
     const page = await openLive(`/data/${buoys}/table`)
-    await statusOf(page, `of 1,000 (exact`).waitFor()
+    await statusOf(page, '(exact').waitFor()
     await page.untilQuiet()
     const asked: object[] = []
     page.on('request', (request) => request.url().endsWith('/query') && asked.push(request.postDataJSON()))
