@@ -25,5 +25,5 @@ test('batches hold every file once, and a file that looks at its own process is 
     assert.equal(batchOf(alone)?.length, 1, alone)
   }
   // It only asks for a variable of the environment.
-  assert.notEqual(batchOf('tiles/tile-freshness.test.ts')?.length, 1)
+  assert.notEqual(batchOf('tiles/fair-tiles.test.ts')?.length, 1)
 })

@@ -128,7 +128,7 @@ describe('a row by its key is', () => {
     for (let count = 0; count < 3; count++) await client.immediately(losing, keyed())
     await maps.script('ALTER TABLE losing DROP COLUMN b')
     const { isImmediate, status, body } = await client.ask(losing, keyed())
-    assert.deepEqual([isImmediate, status], [false, 409], `${body}`)
+    assert.deepEqual([isImmediate, status], [false, 400], `${body}`)
     assert.match(`${body}`, /column.*does not exist/)
   })
 

@@ -96,7 +96,7 @@ export const inUse = (cause: unknown): ApiError =>
 /** For a statement that was written from the record of a dataset, while its table was changed. */
 export const tableChanged = (cause: Error): ApiError =>
   new ApiError(
-    'conflict',
+    'invalid_request',
     `The table is no longer what its dataset says. The database says: ${publicDatabaseMessage(cause)}. ` +
       'Try again; if that does not help, PATCH the dataset, which reads its columns anew.',
     { cause },

@@ -306,7 +306,7 @@ describe('a table that changes its columns', () => {
     assert.equal((await tile(id)).statusCode, 200)
     await maps.script('ALTER TABLE dropped DROP a')
     const reply = await tile(id, '0/0/0', '?limit=9')
-    assert.equal(reply.statusCode, 409)
+    assert.equal(reply.statusCode, 400)
     assert.match(reply.json().detail, /does not exist.*PATCH the dataset/)
     assert.ok(!reply.body.includes('SELECT'))
   })
