@@ -272,6 +272,23 @@ describe('whatever the order of commits', { skip }, () => {
   })
 })
 
+test('a table that is dropped while others begin to be watched is no fault of who asks for them', {
+  skip,
+}, async () => {
+  await maps.app.db.script('CREATE SCHEMA watched; CREATE TABLE watched.a (); CREATE TABLE watched.b ()')
+  const dropping = new pg.Client(maps.app.url)
+  await dropping.connect()
+  await dropping.query('BEGIN; LOCK TABLE watched.a; DROP TABLE watched.b')
+  const watching = maps.app.db.query(sql`SELECT svc.watch_tables('watched')`)
+  await until(async () => {
+    const { rows } = await dropping.query(`SELECT FROM pg_locks WHERE relation = 'watched.a'::regclass AND NOT granted`)
+    return rows.length > 0
+  })
+  await dropping.query('COMMIT')
+  await dropping.end()
+  await watching
+})
+
 describe('a change of a record is seen at once by the server that made it, within a second by the others', {
   concurrency: true,
 }, () => {
