@@ -317,16 +317,17 @@ test('a stream that is silent after its start carries comments, and progress kee
 })
 
 test('a call may only lower the time until the first output', async () => {
-  const agentId = await world.agent({ timeoutMs: 300 })
-  await world.worker(agentId, ({ send }) => send({ t: 'accept' }))
-  for (const [timeoutMs, least, most] of [
-    [50, 40, 250],
-    [5_000, 290, 1_500],
+  // Each of the two times is far from the other, so that a busy machine does not make them look alike.
+  for (const [ofAgent, timeoutMs, least] of [
+    [60_000, 50, 40],
+    [300, 60_000, 290],
   ] as const) {
+    const agentId = await world.agent({ timeoutMs: ofAgent })
+    await world.worker(agentId, ({ send }) => send({ t: 'accept' }))
     const start = performance.now()
     assert.equal((await world.invoke(agentId, { input: 'x', timeoutMs })).status, 504)
     const took = performance.now() - start
-    assert.ok(took >= least && took < most, `${took}`)
+    assert.ok(took >= least && took < 30_000, `${took}`)
   }
 })
 

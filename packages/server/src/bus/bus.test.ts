@@ -71,9 +71,13 @@ for (const [name, openBus] of Object.entries({ 'over NATS': overNats, 'between w
       const [{ bus }, gone] = [await open(), await open()]
       await gone.bus.close()
       for (const id of ['nobody', gone.bus.id]) {
-        const start = performance.now()
-        assert.equal(await bus.send(id, { text: 'x' }), false)
-        assert.ok(performance.now() - start < 1_500)
+        const sendMs = async (): Promise<number> => {
+          const start = performance.now()
+          assert.equal(await bus.send(id, { text: 'x' }), false)
+          return performance.now() - start
+        }
+        // Waiting for a receipt would take 2 s each time; a busy machine is slow now and then.
+        await until(async () => (await sendMs()) < 1_500, 'it waits for a receipt')
       }
     })
   })

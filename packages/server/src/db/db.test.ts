@@ -391,14 +391,14 @@ for (const where of ['outside', 'inside'] as const) {
 
 test('a reader who aborts does not wait for a slow statement', async () => {
   const started = performance.now()
-  const rows = db.rows(sql`SELECT pg_sleep(3)`, { signal: AbortSignal.timeout(50) })
+  const rows = db.rows(sql`SELECT pg_sleep(10)`, { signal: AbortSignal.timeout(50) })
   await assert.rejects(
     async () => {
       for await (const _ of rows);
     },
     { name: 'TimeoutError' },
   )
-  assert.ok(performance.now() - started < 2_500)
+  assert.ok(performance.now() - started < 9_000)
 })
 
 test('rows of a slow reader hold back nobody', async () => {
