@@ -2,10 +2,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
 import { ErrorNote, faultOf } from '../../components/error-note.tsx'
 import { Checkbox, Segmented, TextField } from '../../components/field.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useClient, useMay } from '../../session/session.tsx'
@@ -34,67 +33,50 @@ export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose
   const faultAt = (path: string) => faults.find((fault) => fault.path.startsWith(`body/${path}`))?.message
   const isShown = faults.length > 0 && faults.every(({ path }) => shownPaths.some((shown) => path.startsWith(shown)))
   return (
-    <Dialog
+    <FormDialog
       title="New dataset"
       kind="wide"
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={isPending} disabledReason={missing(draft)} onClick={() => mutate(draft)}>
-            {isPending ? 'Making …' : 'Make dataset'}
-          </Button>
-        </>
-      }
+      labels={['Make dataset', 'Making …']}
+      isPending={isPending}
+      missing={missing(draft)}
+      onSubmit={() => mutate(draft)}
     >
-      <form
-        className={layout.section}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!missing(draft)) mutate(draft)
-        }}
-      >
-        <div className={layout.row}>
-          <Segmented
-            label="Type"
-            value={draft.type}
-            options={datasetTypes.map((value) => ({ value, label: typeNames[value] }))}
-            onChange={(next) => change({ type: next, source: '' })}
-          />
-        </div>
-        {faultAt('type') && <ErrorNote error={error} />}
-        <SourceFields draft={draft} faultAt={faultAt} onChange={change} />
-        <ParameterFields draft={draft} faultAt={faultAt} onChange={change} />
-        <TextField
-          label="Name"
-          value={draft.name}
-          maxLength={255}
-          error={faultAt('name')}
-          onChange={(name) => change({ name })}
+      <div className={layout.row}>
+        <Segmented
+          label="Type"
+          value={draft.type}
+          options={datasetTypes.map((value) => ({ value, label: typeNames[value] }))}
+          onChange={(next) => change({ type: next, source: '' })}
         />
-        <TextField
-          label="Description"
-          value={draft.description}
-          maxLength={10_000}
-          error={faultAt('description')}
-          onChange={(description) => change({ description })}
-        />
-        <TextField
-          label="Tags"
-          hint="Separated by commas"
-          value={draft.tags}
-          error={faultAt('metadata/tags')}
-          onChange={(tags) => change({ tags })}
-        />
-        <TilesChoice draft={draft} onChange={change} />
-        {error && !isShown && <ErrorNote error={error} />}
-        {/* A form is sent by Enter only when it has a button of its own. */}
-        <button type="submit" hidden>
-          Make dataset
-        </button>
-      </form>
-    </Dialog>
+      </div>
+      {faultAt('type') && <ErrorNote error={error} />}
+      <SourceFields draft={draft} faultAt={faultAt} onChange={change} />
+      <ParameterFields draft={draft} faultAt={faultAt} onChange={change} />
+      <TextField
+        label="Name"
+        value={draft.name}
+        maxLength={255}
+        error={faultAt('name')}
+        onChange={(name) => change({ name })}
+      />
+      <TextField
+        label="Description"
+        value={draft.description}
+        maxLength={10_000}
+        error={faultAt('description')}
+        onChange={(description) => change({ description })}
+      />
+      <TextField
+        label="Tags"
+        hint="Separated by commas"
+        value={draft.tags}
+        error={faultAt('metadata/tags')}
+        onChange={(tags) => change({ tags })}
+      />
+      <TilesChoice draft={draft} onChange={change} />
+      {error && !isShown && <ErrorNote error={error} />}
+    </FormDialog>
   )
 }
 

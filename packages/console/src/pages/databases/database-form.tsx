@@ -2,11 +2,9 @@
 import type { Database } from '@graticule/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
 import { ErrorNote, faultOf } from '../../components/error-note.tsx'
 import { Checkbox, Select, TextField } from '../../components/field.tsx'
-import { layout } from '../../components/page.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useClient } from '../../session/session.tsx'
 import { ConnectionFields } from './connection-fields.tsx'
@@ -32,65 +30,47 @@ export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): R
   const { mutate, isPending, error } = useSave(stored, onSaved)
   const faults = faultOf(error).fields
   const faultAt = (path: string) => faults.find((fault) => fault.path.startsWith(`body/${path}`))?.message
-  const missing = missingOf(draft)
   return (
-    <Dialog
+    <FormDialog
       title={stored ? `Edit “${stored.name}”` : 'Connect a database'}
       kind="wide"
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={isPending} disabledReason={missing} onClick={() => mutate(draft)}>
-            {isPending ? 'Saving …' : stored ? 'Save' : 'Connect'}
-          </Button>
-        </>
-      }
+      labels={[stored ? 'Save' : 'Connect', 'Saving …']}
+      isPending={isPending}
+      missing={missingOf(draft)}
+      onSubmit={() => mutate(draft)}
     >
-      <form
-        className={layout.section}
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!missing) mutate(draft)
-        }}
-      >
-        <TextField
-          label="Name"
-          value={draft.name}
-          maxLength={255}
-          error={faultAt('name')}
-          onChange={(name) => change({ name })}
-        />
-        {!stored && <Driver type={draft.type} onChange={(type) => change({ type })} />}
-        {draft.type === 'postgres' && (
-          <ConnectionFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />
-        )}
-        {draft.type === 'duckdb' && <FileFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />}
-        <TextField
-          label="Description"
-          value={draft.description}
-          maxLength={10_000}
-          error={faultAt('description')}
-          onChange={(description) => change({ description })}
-        />
-        <Checkbox
-          label={
-            draft.type === 'duckdb'
-              ? 'Default: used where no database is named. Uploads that name none then fail, because files are only read'
-              : 'Default: used where no database is named, and for uploads'
-          }
-          isChecked={draft.isDefault}
-          disabled={stored?.default ?? false}
-          onChange={(isDefault) => change({ isDefault })}
-        />
-        {error && faults.length === 0 && <ErrorNote error={error} />}
-        {/* A form is sent by Enter only when it has a button of its own. */}
-        <button type="submit" hidden>
-          Save
-        </button>
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        value={draft.name}
+        maxLength={255}
+        error={faultAt('name')}
+        onChange={(name) => change({ name })}
+      />
+      {!stored && <Driver type={draft.type} onChange={(type) => change({ type })} />}
+      {draft.type === 'postgres' && (
+        <ConnectionFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />
+      )}
+      {draft.type === 'duckdb' && <FileFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />}
+      <TextField
+        label="Description"
+        value={draft.description}
+        maxLength={10_000}
+        error={faultAt('description')}
+        onChange={(description) => change({ description })}
+      />
+      <Checkbox
+        label={
+          draft.type === 'duckdb'
+            ? 'Default: used where no database is named. Uploads that name none then fail, because files are only read'
+            : 'Default: used where no database is named, and for uploads'
+        }
+        isChecked={draft.isDefault}
+        disabled={stored?.default ?? false}
+        onChange={(isDefault) => change({ isDefault })}
+      />
+      {error && faults.length === 0 && <ErrorNote error={error} />}
+    </FormDialog>
   )
 }
 

@@ -1,11 +1,9 @@
 /** The dialog that makes a table with its columns, and its dataset. Errors are shown at their fields. */
 import { ApiError } from '@graticule/client'
 import { type ReactElement, useState } from 'react'
-import { Button } from '../../../components/button.tsx'
-import { Dialog } from '../../../components/dialog.tsx'
 import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
 import { TextField } from '../../../components/field.tsx'
-import { layout } from '../../../components/page.tsx'
+import { FormDialog } from '../../../components/form-dialog.tsx'
 import { ColumnList } from './column-list.tsx'
 import { emptyTable, missingOf, sourceOf, type TableDraft } from './table-draft.ts'
 import { useMakeTable } from './use-make-table.ts'
@@ -18,39 +16,20 @@ export function NewTableDialog({ onClose }: { onClose(): void }): ReactElement {
     setDraft((before) => ({ ...before, ...changes }))
     make.reset()
   }
-  const missing = missingOf(draft)
-  const submit = () => !missing && make.mutate(draft)
   return (
-    <Dialog
+    <FormDialog
       title="New table"
       kind="wide"
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={make.isPending} disabledReason={missing} onClick={submit}>
-            {make.isPending ? 'Making …' : 'Make table'}
-          </Button>
-        </>
-      }
+      labels={['Make table', 'Making …']}
+      isPending={make.isPending}
+      missing={missingOf(draft)}
+      onSubmit={() => make.mutate(draft)}
     >
-      <form
-        className={layout.section}
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
-      >
-        <NameFields draft={draft} errorAt={errorAt} onChange={change} />
-        <ColumnList columns={draft.columns} errorAt={errorAt} onChange={(columns) => change({ columns })} />
-        {make.error && !errorAt.isComplete && <ErrorNote error={make.error} />}
-        {/* A form is sent by Enter only when it has a button of its own. */}
-        <button type="submit" hidden>
-          Make table
-        </button>
-      </form>
-    </Dialog>
+      <NameFields draft={draft} errorAt={errorAt} onChange={change} />
+      <ColumnList columns={draft.columns} errorAt={errorAt} onChange={(columns) => change({ columns })} />
+      {make.error && !errorAt.isComplete && <ErrorNote error={make.error} />}
+    </FormDialog>
   )
 }
 

@@ -3,10 +3,9 @@ import type { Dataset } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
-import { Dialog } from '../../../components/dialog.tsx'
 import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
 import { TextField } from '../../../components/field.tsx'
-import { layout } from '../../../components/page.tsx'
+import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { useClient } from '../../../session/session.tsx'
 import { type ColumnDraft, columnOf, emptyColumn, presetFault } from './column-draft.ts'
@@ -37,43 +36,25 @@ function AddColumnDialog({ dataset, onClose }: { dataset: Dataset; onClose(): vo
     add.reset()
   }
   const missing = column.name.trim() === '' ? 'Give it a name.' : presetFault(column)
-  const submit = () => !missing && add.mutate(column)
   return (
-    <Dialog
+    <FormDialog
       title={`Add a column to ${dataset.name}`}
-      isOpen
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={add.isPending} disabledReason={missing} onClick={submit}>
-            {add.isPending ? 'Adding …' : 'Add column'}
-          </Button>
-        </>
-      }
+      labels={['Add column', 'Adding …']}
+      isPending={add.isPending}
+      missing={missing}
+      onSubmit={() => add.mutate(column)}
     >
-      <form
-        className={layout.section}
-        onSubmit={(event) => {
-          event.preventDefault()
-          submit()
-        }}
-      >
-        <ColumnFields column={column} errorAt={errorAt} onChange={change} />
-        <TextField
-          label="Description"
-          value={column.description}
-          maxLength={1000}
-          error={errorAt('description')}
-          onChange={(description) => change({ description })}
-        />
-        {add.error && fields.length === 0 && <ErrorNote error={add.error} />}
-        {/* A form is sent by Enter only when it has a button of its own. */}
-        <button type="submit" hidden>
-          Add column
-        </button>
-      </form>
-    </Dialog>
+      <ColumnFields column={column} errorAt={errorAt} onChange={change} />
+      <TextField
+        label="Description"
+        value={column.description}
+        maxLength={1000}
+        error={errorAt('description')}
+        onChange={(description) => change({ description })}
+      />
+      {add.error && fields.length === 0 && <ErrorNote error={add.error} />}
+    </FormDialog>
   )
 }
 

@@ -1,11 +1,9 @@
 /** An edit conflict of a row: what differs, and the choice between the two states. */
 import type { ReactElement } from 'react'
-import { Button } from '../../../components/button.tsx'
+import { type Difference, EditConflict } from '../../../components/edit-conflict.tsx'
 import { Note } from '../../../components/note.tsx'
-import { layout } from '../../../components/page.tsx'
 import type { DatasetAttribute } from '../dataset.ts'
 import { type CellDraft, isNull } from './cell-draft.ts'
-import classes from './edit.module.css'
 import { changedColumns, type RowDraft, rowDraft } from './row-draft.ts'
 import type { StoredRow } from './row-requests.ts'
 
@@ -28,24 +26,18 @@ export function RowConflictNote({ theirs, onTakeTheirs, onSaveMine, ...drafts }:
       </div>
     )
   return (
-    <div role="alert">
-      <Note kind="warn">
-        <div className={layout.section}>
-          <p>Somebody else has changed this row after you opened it. Nothing of yours was saved yet.</p>
-          <Differences {...drafts} theirs={rowDraft(drafts.attributes, theirs.row)} />
-          <div className={layout.row}>
-            <Button onClick={() => onTakeTheirs(theirs)}>Take theirs</Button>
-            <Button variant="danger" onClick={() => onSaveMine(theirs)}>
-              Save mine over theirs
-            </Button>
-          </div>
-        </div>
-      </Note>
-    </div>
+    <EditConflict
+      of="Column"
+      differences={differencesOf({ ...drafts, theirs: rowDraft(drafts.attributes, theirs.row) })}
+      onTakeTheirs={() => onTakeTheirs(theirs)}
+      onSaveMine={() => onSaveMine(theirs)}
+    >
+      Somebody else has changed this row after you opened it. Nothing of yours was saved yet.
+    </EditConflict>
   )
 }
 
-interface DifferencesProps {
+interface Drafts {
   attributes: readonly DatasetAttribute[]
   before: RowDraft
   mine: RowDraft
@@ -53,31 +45,15 @@ interface DifferencesProps {
 }
 
 /** The columns that one of the two has changed. */
-function Differences({ attributes, before, mine, theirs }: DifferencesProps): ReactElement {
+function differencesOf({ attributes, before, mine, theirs }: Drafts): Difference[] {
   const [byMe, byThem] = [changedColumns(attributes, before, mine), changedColumns(attributes, before, theirs)]
-  const shown = attributes.filter((one) => byMe.includes(one) || byThem.includes(one))
-  return (
-    <div className={layout.scroll}>
-      <table className={classes.versions}>
-        <thead>
-          <tr>
-            <th scope="col">Column</th>
-            <th scope="col">Yours</th>
-            <th scope="col">Theirs</th>
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((one) => (
-            <tr key={one.name}>
-              <th scope="row">{one.name}</th>
-              <td>{byMe.includes(one) ? shownCell(mine[one.name]) : <em>not changed, theirs stays</em>}</td>
-              <td>{shownCell(theirs[one.name])}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
+  return attributes
+    .filter((one) => byMe.includes(one) || byThem.includes(one))
+    .map((one) => ({
+      name: one.name,
+      mine: byMe.includes(one) ? shownCell(mine[one.name]) : <em>not changed, theirs stays</em>,
+      theirs: shownCell(theirs[one.name]),
+    }))
 }
 
 const shownLength = 200
