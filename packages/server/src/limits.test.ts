@@ -83,7 +83,12 @@ const cases: Readonly<Record<LimitName, Case>> = {
   offset: { limit: 1_000_000, ask: () => call('GET', `${styles}?offset=1000001`) },
   bodyBytes: { limit: 2_048, ask: () => call('POST', '/api/v1/datasets', { body: { name: 'a'.repeat(3_000) } }) },
   bodyDepth: { limit: 64, ask: () => call('POST', styles, { raw: nested(65), headers: json }) },
+  bodyValues: {
+    limit: 100_000,
+    ask: () => call('POST', styles, { raw: `[${'[],'.repeat(100_000)}0]`, headers: json }),
+  },
   bodyKeys: { limit: 10_000, ask: () => call('POST', styles, { raw: keysOf(10_001), headers: json }) },
+  keyBytes: { limit: 1_024, ask: () => call('POST', styles, { raw: `{"${'k'.repeat(1_025)}":0}`, headers: json }) },
   bodyMs: 'http/server.test.ts',
   metadataBytes: {
     limit: 65_536,
@@ -146,6 +151,9 @@ const cases: Readonly<Record<LimitName, Case>> = {
   queryTimeoutMs: 'datasets/dataset.test.ts',
   writtenRows: 'editing/insert.test.ts',
   changedRows: 'editing/filter.test.ts',
+  rowValues: 'editing/rows-budget.test.ts',
+  coordinateValues: 'editing/rows-budget.test.ts',
+  rowsValues: 'editing/rows-budget.test.ts',
   writesAtOnce: 'editing/insert.test.ts',
   rowsInMemory: 'query/plan-rows.test.ts',
   exportBytes: 'datasets/export-requests.test.ts',

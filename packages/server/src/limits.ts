@@ -49,7 +49,12 @@ export const limits = {
     ...{ setting: 'BODY_LIMIT', code: 'too_large', countedIn: 'request' },
   },
   bodyDepth: { what: 'Nesting of a JSON body', value: 64, code: 'invalid_request', countedIn: 'request' },
+  bodyValues: {
+    ...{ what: 'Values in a JSON body: numbers, texts, lists and objects', value: 100_000, code: 'too_large' },
+    countedIn: 'request',
+  },
   bodyKeys: { what: 'Keys in a JSON body', value: 10_000, code: 'invalid_request', countedIn: 'request' },
+  keyBytes: { what: 'Key in a JSON body', value: 1_024, unit: 'bytes', code: 'invalid_request', countedIn: 'request' },
   bodyMs: {
     ...{ what: 'Time for a body to arrive', value: 60_000, unit: 'ms', code: 'request_timeout', countedIn: 'request' },
   },
@@ -154,6 +159,18 @@ export const limits = {
   },
   changedRows: {
     ...{ what: 'Rows that a request may change or delete by a filter', value: 100_000, code: 'too_many_rows' },
+    countedIn: 'request',
+  },
+  rowValues: {
+    ...{ what: 'Values of a row that is sent, without the coordinates of geometries', value: 5_000, code: 'too_large' },
+    countedIn: 'request',
+  },
+  coordinateValues: {
+    ...{ what: 'Numbers and lists in the coordinates of a row that is sent', value: 100_000, code: 'too_large' },
+    countedIn: 'request',
+  },
+  rowsValues: {
+    ...{ what: 'Values of all rows that a request sends', value: 1_000_000, code: 'too_large' },
     countedIn: 'request',
   },
   writesAtOnce: {

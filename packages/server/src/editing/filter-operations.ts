@@ -6,6 +6,7 @@ import { askedFilter, filterLanguageParameter, filterParameter, timeoutOf } from
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import type { QueryTree } from '../http/query-string.ts'
+import { rowBudget } from '../json-budget.ts'
 import { limits, overLimit } from '../limits.ts'
 import { parseFilterIn } from '../query/filter-language.ts'
 import { filterSql } from '../query/filter-sql.ts'
@@ -50,6 +51,7 @@ const patch = operation({
   query: Type.Object({ ...selection, repair: repairParameter }),
   body: Type.Object({}, { additionalProperties: true, examples: [{ name: 'Oslo' }] }),
   readsText: ['application/geo+json'],
+  budget: rowBudget,
   async handle(context, { params: { id }, query }) {
     const { repair = false, expect } = query
     const edit = await beginQueriedEdit(context, id)

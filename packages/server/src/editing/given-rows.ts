@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type CsvError, type Parser, parse } from 'csv-parse'
 import { ApiError, invalid } from '../errors.ts'
 import { inspectColumns } from '../http/json-body.ts'
+import { rowBudget, scanJson } from '../json-budget.ts'
 import { keepDigits } from '../resource/exact-number.ts'
 import type { EditTable } from './edit-table.ts'
 import { splitJson } from './split-json.ts'
@@ -33,8 +34,9 @@ export const maxBodyBytes = 8 * 1_048_576
 /** How long rows are read before others have a turn. */
 const turnMs = 10
 
-export function readBody(text: unknown, contentType: string | undefined, table: Names): GivenBody {
-  if (typeof text !== 'string' || text === '') throw invalid('body', 'is required, as JSON, GeoJSON or CSV')
+export function readBody(body: unknown, contentType: string | undefined, table: Names): GivenBody {
+  if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('body', 'is required, as JSON, GeoJSON or CSV')
+  const text = body.toString()
   if (/^text\/csv/i.test(contentType ?? '')) return many(csvRows(text))
   const parts = splitJson(text)
   if (!('one' in parts)) return many(jsonRows(parts.many, parts.path, table))
@@ -49,9 +51,9 @@ export const readOneRow = (text: unknown, table: Names): GivenRow => readOne(giv
 /** The one object of a body that must be one. */
 export const readObject = (text: unknown): object => objectOf(given(text), 'body')
 
-function given(text: unknown): string {
-  if (typeof text !== 'string' || text === '') throw invalid('body', 'is required, as JSON')
-  return text
+function given(body: unknown): string {
+  if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('body', 'is required, as JSON')
+  return body.toString()
 }
 
 const many = (rows: Iterable<GivenRow> | AsyncIterable<GivenRow>): GivenBody => ({
@@ -85,8 +87,9 @@ function readOne(text: string, path: string, table: Names): GivenRow {
 }
 
 function objectOf(text: string, path: string): object {
+  const { mayOverflow } = scanJson(Buffer.from(text), rowBudget, path)
   const value = parseExact(text, path)
-  inspectColumns(value, path)
+  inspectColumns(value, path, { text, mayOverflow })
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
   throw invalid(path, 'must be a row, such as {"name": "Oslo"}, or a GeoJSON feature')
 }
@@ -183,6 +186,6 @@ function csvRow(names: readonly string[], record: CsvRecord['record'], path: str
     value: record[index] ?? null,
     path: `${path}/${name.slice(0, 100)}`,
   }))
-  for (const cell of cells) inspectColumns(cell.value, cell.path)
+  for (const { value, path } of cells) if (value?.includes('\0')) throw invalid(path, 'must not contain NUL')
   return { path, cells, isFeature: false, isText: true }
 }

@@ -8,6 +8,7 @@ import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError, faulty } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
+import { rowsBudget } from '../json-budget.ts'
 import { quotaExceeded } from '../uploads/arriving-uploads.ts'
 import type { EditTable } from './edit-table.ts'
 import { beginEdit, type Edit, type EditContext, mayQuery, operation, writeInTransaction } from './editing.ts'
@@ -58,6 +59,7 @@ export const insertOperation = operation({
   }),
   body: bodySchema,
   readsText: ['application/geo+json', 'text/csv'],
+  budget: rowsBudget,
   bodyLimit: maxBodyBytes,
   success: {
     status: 201,

@@ -5,6 +5,7 @@ import type { Dataset } from '../datasets/dataset-record.ts'
 import { ApiError } from '../errors.ts'
 import { chooseFormat } from '../formats/answer-formats.ts'
 import { type Answer, queryWeight } from '../http/operation.ts'
+import { rowBudget } from '../json-budget.ts'
 import { isUnchanged } from '../resource/revision.ts'
 import { beginEdit, type EditContext, mayQuery, operation } from './editing.ts'
 import { maxBodyBytes, readOneRow } from './given-rows.ts'
@@ -25,6 +26,7 @@ const written = {
   query: Type.Object({ repair: repairParameter }),
   body: rowSchema,
   readsText: ['application/geo+json'],
+  budget: rowBudget,
   bodyLimit: maxBodyBytes,
   success: { status: 200, description: 'The row as it is now', schema: rowSchema, headers: ['ETag'] },
   failures: [409, 412, 413, 429, 502, 504],

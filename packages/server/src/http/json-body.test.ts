@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '../errors.ts'
-import { parseJsonBody } from './json-body.ts'
+import { bodyBudget, scanJson } from '../json-budget.ts'
+import { parseJsonBody as parseScanned } from './json-body.ts'
+
+/** As the server does. */
+const parseJsonBody = (text: string, columnsIn?: string): unknown =>
+  parseScanned({ text, mayOverflow: scanJson(Buffer.from(text), bodyBudget).mayOverflow }, columnsIn)
 
 test('ordinary JSON comes through as it is', () => {
   const holdsPollutingKey = (value: unknown) => /"(__proto__|constructor|prototype)":/.test(JSON.stringify(value))
@@ -63,5 +68,13 @@ test('deep, wide and unstorable bodies are refused', () => {
 })
 
 test('a long list of numbers is no problem', () => {
-  assert.equal((parseJsonBody(JSON.stringify(new Array(100_000).fill(1.5))) as number[]).length, 100_000)
+  assert.equal((parseJsonBody(JSON.stringify(new Array(99_999).fill(1.5))) as number[]).length, 99_999)
+})
+
+test('a number that no double holds is refused, however it is written', () => {
+  const digits = '9'.repeat(250)
+  for (const number of ['1e309', '-1E+309', '1'.repeat(310), `${digits}e99`, `${digits}.5e0099`])
+    assert.throws(() => parseJsonBody(`{"a":[true,${number}]}`), { code: 'invalid_request' }, number)
+  for (const number of ['1e9', '1e-400', '1'.repeat(300), '-0.5E2'])
+    assert.deepEqual(parseJsonBody(`{"a":[true,${number}]}`), { a: [true, Number(number)] }, number)
 })

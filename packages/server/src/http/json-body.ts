@@ -1,18 +1,19 @@
 import { ApiError, invalid } from '../errors.ts'
-import { limits, overLimit } from '../limits.ts'
 
-const maxDepth = limits.bodyDepth.value
-const maxKeys = limits.bodyKeys.value
+/** `mayOverflow`: a number may be too large for a double (`JsonScanner`). */
+export type JsonText = { readonly text: string; readonly mayOverflow: boolean }
+
 const pollutingKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 export const isPollutingKey = (key: string): boolean => pollutingKeys.has(key)
 
 /**
- * Parses a JSON body and refuses what would hurt later: deep nesting, too many keys, keys that reach a prototype, NUL.
- * Inside the property `columnsIn` keys are columns, which may be called `constructor`; an object with such a key has no
- * prototype. `repairsText` takes out of texts what would be refused.
+ * Parses a JSON body, whose budget was checked while it arrived, and refuses what would hurt later: keys that reach a prototype,
+ * NUL, numbers that are none. Inside the property `columnsIn` keys are columns, which may be called `constructor`; an object with
+ * such a key has no prototype. `repairsText` takes out of texts what would be refused.
  */
-export function parseJsonBody(text: string, columnsIn?: string, repairsText = false): unknown {
+export function parseJsonBody(body: JsonText, columnsIn?: string, repairsText = false): unknown {
+  const { text } = body
   let value: unknown
   try {
     // Only escapes can hold what needs repair, so other bodies skip the reviver.
@@ -20,7 +21,7 @@ export function parseJsonBody(text: string, columnsIn?: string, repairsText = fa
   } catch (error) {
     throw new ApiError('invalid_json', `The body is not valid JSON: ${positionOf(error)}.`, { cause: error })
   }
-  inspect(value, columnsIn)
+  if (isSuspect(body)) inspect(value, columnsIn)
   return value
 }
 
@@ -33,62 +34,90 @@ function positionOf(error: unknown): string {
   return place ? `fault ${place[0]}` : 'it ends too early'
 }
 
-/** The same checks for a part of a body that somebody else parsed, whose keys are columns. */
-export const inspectColumns = (value: unknown, path: string): void => inspect(value, undefined, path, true)
+/**
+ * Whether a JSON text may hold what `inspect` refuses: only escapes can hide a key, a NUL or half a surrogate pair. Most bodies have
+ * none of these, and are not walked through.
+ */
+const isSuspect = ({ text, mayOverflow }: JsonText): boolean =>
+  mayOverflow ||
+  text.includes('\\u') ||
+  text.includes('__proto__') ||
+  text.includes('constructor') ||
+  text.includes('prototype')
 
-type Part = { value: object; path: string; depth: number; areColumns: boolean }
+/** The same checks for a part of a body that somebody else parsed, whose keys are columns. */
+export function inspectColumns(value: unknown, path: string, json: JsonText): void {
+  if (isSuspect(json)) inspect(value, undefined, path, true)
+}
+
+/** One value of another, to make its path of if something is wrong with it. */
+type Part = { value: object; parent: Part | undefined; name: string | number; depth: number; areColumns: boolean }
 
 /** Iterative, because the sender chooses the depth. */
 function inspect(root: unknown, columnsIn: string | undefined, path = 'body', areColumns = false): void {
-  checkScalar(root, path)
+  checkScalar(root, undefined, path)
   if (!isObject(root)) return
-  let keys = 0
-  const pending: Part[] = [{ value: root, path, depth: 0, areColumns }]
+  const pending: Part[] = [{ value: root, parent: undefined, name: path, depth: 0, areColumns }]
   for (let part = pending.pop(); part; part = pending.pop()) {
-    if (part.depth >= maxDepth)
-      throw overLimit('bodyDepth', maxDepth, `must not nest deeper than ${maxDepth} levels`, { path })
-    if (!Array.isArray(part.value)) keys += checkKeys(part.value, part)
-    if (keys > maxKeys) throw overLimit('bodyKeys', maxKeys, `must not have more than ${maxKeys} keys`, { path })
-    inspectWithin(part, columnsIn, pending)
+    if (Array.isArray(part.value)) inspectList(part.value, part, pending)
+    else inspectMembers(part.value as Readonly<Record<string, unknown>>, part, columnsIn, pending)
   }
 }
 
-function inspectWithin({ value, path, depth, areColumns }: Part, columnsIn: string | undefined, pending: Part[]): void {
-  for (const [key, child] of Object.entries(value)) {
-    const at = `${path}/${key}`
-    if (!isObject(child)) checkScalar(child, at)
-    else {
-      const isOfColumns = areColumns || (depth === 0 && key === columnsIn)
-      pending.push({ value: child, path: at, depth: depth + 1, areColumns: isOfColumns })
-    }
+function inspectList(list: readonly unknown[], parent: Part, pending: Part[]): void {
+  const { depth, areColumns } = parent
+  for (let name = 0; name < list.length; name++) {
+    const value = list[name]
+    if (isObject(value)) pending.push({ value, parent, name, depth: depth + 1, areColumns })
+    else checkScalar(value, parent, name)
+  }
+}
+
+function inspectMembers(
+  members: Readonly<Record<string, unknown>>,
+  parent: Part,
+  columnsIn: string | undefined,
+  pending: Part[],
+): void {
+  const { depth, areColumns } = parent
+  for (const name of Object.keys(members)) {
+    checkKey(name, parent)
+    const value = members[name]
+    const isOfColumns = areColumns || (depth === 0 && name === columnsIn)
+    if (isObject(value)) pending.push({ value, parent, name, depth: depth + 1, areColumns: isOfColumns })
+    else checkScalar(value, parent, name)
   }
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function checkKeys(value: object, { path, areColumns }: Part): number {
-  const keys = Object.keys(value)
-  for (const key of keys) {
-    if (isPollutingKey(key)) {
-      if (!areColumns || key === '__proto__')
-        throw invalid(`${path}/${key}`, 'is not allowed as a key: __proto__, constructor and prototype are reserved')
-      Object.setPrototypeOf(value, null)
-    }
-    checkText(key, path)
-  }
-  return keys.length
+function pathOf(parent: Part | undefined, name: string | number): string {
+  const names = [name]
+  for (let part = parent; part; part = part.parent) names.unshift(part.name)
+  return names.join('/')
 }
 
-function checkScalar(value: unknown, path: string): void {
-  if (typeof value === 'string') checkText(value, path)
-  if (isTooLarge(value)) throw invalid(path, 'must be a number that fits a double')
+function checkKey(key: string, parent: Part): void {
+  if (isPollutingKey(key)) {
+    if (!parent.areColumns || key === '__proto__')
+      throw invalid(pathOf(parent, key), 'is not allowed as a key: __proto__, constructor and prototype are reserved')
+    Object.setPrototypeOf(parent.value, null)
+  }
+  const fault = textFault(key)
+  if (fault) throw invalid(pathOf(parent.parent, parent.name), fault)
+}
+
+function checkScalar(value: unknown, parent: Part | undefined, name: string | number): void {
+  const fault = typeof value === 'string' ? textFault(value) : isTooLarge(value) ? notDouble : undefined
+  if (fault) throw invalid(pathOf(parent, name), fault)
 }
 
 /** `1e309` is JSON, but there is no such number here, and null would be stored in its place. */
 const isTooLarge = (value: unknown): boolean => value === Infinity || value === -Infinity
+const notDouble = 'must be a number that fits a double'
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair. */
-function checkText(text: string, path: string): void {
-  if (text.includes('\0')) throw invalid(path, 'must not contain NUL')
-  if (!text.isWellFormed()) throw invalid(path, 'must be valid Unicode: it contains half a surrogate pair')
+function textFault(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not contain NUL'
+  return text.isWellFormed() ? undefined : 'must be valid Unicode: it contains half a surrogate pair'
 }

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
   type FastifyBaseLogger,
-  type FastifyBodyParser,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -10,8 +9,10 @@ import Fastify, {
 } from 'fastify'
 import type { Caller } from '../access/acl.ts'
 import type { Authority } from '../access/authenticate.ts'
+import { takeTurn } from '../concurrency/turns.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
+import { bodyBudget, type JsonScanner } from '../json-budget.ts'
 import { limits, overLimit } from '../limits.ts'
 import type { AuditLog } from './audit-log.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
@@ -22,6 +23,7 @@ import { admission, callerOf, mount, type RouteConfig, releaseSignal, routeOf } 
 import type { DeclaredOperation, Operation } from './operation.ts'
 import { problemAnswer, sendProblem } from './problem.ts'
 import { pathOf } from './query-string.ts'
+import { readBody } from './read-body.ts'
 import { requestIdOf } from './request-id.ts'
 import { sentBytes } from './sent-bytes.ts'
 
@@ -171,23 +173,53 @@ const operationOf = (config: object | undefined): DeclaredOperation | undefined 
 
 function readJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  const parse: FastifyBodyParser<string> = ({ routeOptions }, body, done) => {
-    const operation = operationOf(routeOptions.config)
-    if (operation?.readsText) return done(null, body)
-    done(null, body === '' ? undefined : parseJsonBody(body, operation?.columnsIn, operation?.repairsText))
-  }
   // Operations read forms themselves, as streams.
   app.addContentTypeParser(/^multipart\/form-data(;|$)/i, async ({ routeOptions, raw }: FastifyRequest) => {
     if (!operationOf(routeOptions.config)?.multipart)
       throw new ApiError('unsupported_media_type', 'The body must be JSON, not a form.')
     forgetDeadline(raw)
   })
-  app.addContentTypeParser<string>(/^application\/([\w.-]+\+)?json(;|$)/, { parseAs: 'string' }, parse)
-  app.addContentTypeParser<string>(/^text\/csv(;|$)/i, { parseAs: 'string' }, ({ routeOptions }, body, done) => {
+  app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, ({ routeOptions, raw }, _, done) => {
+    const operation = operationOf(routeOptions.config)
+    const limits = { bytes: routeOptions.bodyLimit, budget: operation?.budget ?? bodyBudget }
+    readBody(raw, limits, (error, bytes, scanner) => {
+      if (error || !bytes || operation?.readsText) return done(error, bytes)
+      parseInTurn(bytes, (body) => parseBody(body, scanner, operation), done)
+    })
+  })
+  app.addContentTypeParser(/^text\/csv(;|$)/i, ({ routeOptions, raw }, _, done) => {
     const isRead = operationOf(routeOptions.config)?.readsText?.includes('text/csv')
-    if (isRead) return done(null, body)
+    if (isRead) return readBody(raw, { bytes: routeOptions.bodyLimit }, done)
     done(new ApiError('unsupported_media_type', 'The body must be JSON, not CSV.'))
   })
+}
+
+function parseBody(bytes: Buffer, scanner: JsonScanner | undefined, operation: DeclaredOperation | undefined): unknown {
+  if (bytes.length === 0) return undefined
+  const json = { text: bytes.toString(), mayOverflow: scanner?.mayOverflow ?? true }
+  return parseJsonBody(json, operation?.columnsIn, operation?.repairsText)
+}
+
+/** Smaller bodies take less than a millisecond. */
+const largeBytes = 32_768
+
+/** Large bodies that come in the same moment are parsed one after the other, with a turn of the event loop between them. */
+function parseInTurn(
+  bytes: Buffer,
+  parse: (bytes: Buffer) => unknown,
+  done: (error: Error | null, body?: unknown) => void,
+): void {
+  const work = (): void => {
+    let parsed: Parameters<typeof done>
+    try {
+      parsed = [null, parse(bytes)]
+    } catch (error) {
+      parsed = [error as Error]
+    }
+    done(...parsed)
+  }
+  if (bytes.length < largeBytes) work()
+  else takeTurn(work)
 }
 
 function urlFault(url: string): ApiError | undefined {

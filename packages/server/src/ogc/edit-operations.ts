@@ -6,6 +6,7 @@ import { insertBody, repairParameter } from '../editing/insert-operation.ts'
 import { rowShape } from '../editing/row-shape.ts'
 import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
 import type { Operation } from '../http/operation.ts'
+import { rowBudget } from '../json-budget.ts'
 import { collectionPath } from './collection-document.ts'
 import { allowOf, editCollection, isEditable } from './collection-edit.ts'
 import { collectionAccess } from './collections.ts'
@@ -44,6 +45,7 @@ const withFeature = {
   ...writing,
   query: Type.Object({ repair: repairParameter }),
   bodyLimit: maxBodyBytes,
+  budget: rowBudget,
 } as const
 
 const done = { status: 204, description: 'Done; no body', headers: ['ETag'] }
