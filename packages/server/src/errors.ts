@@ -94,35 +94,53 @@ export function invalid(path: string, message: string, code: ErrorCode = 'invali
   return faulty([{ path, code: 'invalid', message }], code)
 }
 
-const maxFaults = 100
+/** Validation stops here: nobody mends more at once, and a request may hold a hundred thousand faults. */
+export const maxFaults = 20
 
-/** A 400 with all the faults that were found: the detail names the first and says how many there are. */
+/** Names in paths and messages are the client's, and as long as it likes. */
+const shownPath = 300
+const shownMessage = 1_000
+
+const shorten = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length)}…`)
+
+const shown = ({ path, code, message }: Fault): Fault => ({
+  path: shorten(path, shownPath),
+  code,
+  message: shorten(message, shownMessage),
+})
+
+/** A 400 with the faults that were found, of many the first: the detail names one and says how many there are. */
 export function faulty(
   all: readonly Fault[],
   code: ErrorCode = 'invalid_request',
   extensions: Readonly<Record<string, unknown>> = {},
 ): ApiError {
-  const faults = all.slice(0, maxFaults)
+  const faults = all.slice(0, maxFaults).map(shown)
   const [first] = faults
   const detail = first?.path ? `${first.path}: ${first.message}` : (first?.message ?? 'The request is not valid.')
   if (faults.length < 2) return new ApiError(code, detail, { faults, extensions })
-  const number = all.length > maxFaults ? `more than ${maxFaults}` : faults.length
+  // Whoever looked for faults stopped at the last that is told.
+  const number = faults.length === maxFaults ? `at least ${maxFaults}` : faults.length
   return new ApiError(code, `${detail.replace(/\.$/, '')}. The request has ${number} faults: see "errors".`, {
     faults,
     extensions,
   })
 }
 
-/** Collects the faults of several checks, so that a client gets all of them at once. */
+/** Collects the faults of several checks, so that a client gets them at once, and ends the checks when there are enough. */
 export class FaultCollector {
-  readonly #faults: Fault[] = []
+  /** By path: a place that is at fault already is left at that. */
+  readonly #faults = new Map<string, Fault>()
   #code: ErrorCode | undefined
   #extensions: Readonly<Record<string, unknown>> | undefined
 
-  /**
-   * What the check returns, or nothing when it finds a fault. An error that names no place is thrown on; a place that is
-   * at fault already is left at that.
-   */
+  /** Throws when there are enough, so that what follows is not looked at. */
+  add(fault: Fault): void {
+    if (!this.#faults.has(fault.path)) this.#faults.set(fault.path, fault)
+    if (this.#faults.size >= maxFaults) throw this.#error()
+  }
+
+  /** What the check returns, or nothing when it finds a fault. An error that names no place is thrown on. */
   attempt<T>(check: () => T): T | undefined {
     try {
       return check()
@@ -130,8 +148,7 @@ export class FaultCollector {
       if (!(error instanceof ApiError) || error.faults.length === 0) throw error
       this.#code ??= error.code
       this.#extensions ??= error.extensions
-      const known = new Set(this.#faults.map(({ path }) => path))
-      this.#faults.push(...error.faults.filter(({ path }) => !known.has(path)))
+      for (const fault of error.faults) this.add(fault)
       return undefined
     }
   }
@@ -140,8 +157,12 @@ export class FaultCollector {
   finish<T>(made: T): Exclude<T, undefined>
   finish(): void
   finish(made?: unknown): unknown {
-    if (this.#faults.length > 0) throw faulty(this.#faults, this.#code, this.#extensions)
+    if (this.#faults.size > 0) throw this.#error()
     return made
+  }
+
+  #error(): ApiError {
+    return faulty([...this.#faults.values()], this.#code, this.#extensions)
   }
 }
 

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { aclClasses, aclLevels, type Permissions } from '../access/acl.ts'
-import { type Fault, faulty } from '../errors.ts'
+import { FaultCollector } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 
 const maxIds = 10_000
@@ -14,10 +14,10 @@ export const permissionsSchema = Type.Record(
 
 /** Validates an ACL, or throws a 400 that names each unknown class and level. */
 export function readPermissions(permissions: Permissions): Permissions {
-  const faults: Fault[] = []
+  const faults = new FaultCollector()
   const known = (what: string, names: readonly string[], name: string, path: string) => {
     if (name !== '*' && !names.includes(name)) {
-      faults.push({ path, code: 'unknown', message: unknownName(what, name, [...names, '*']) })
+      faults.add({ path, code: 'unknown', message: unknownName(what, name, [...names, '*']) })
     }
   }
   let ids = 0
@@ -29,7 +29,7 @@ export function readPermissions(permissions: Permissions): Permissions {
     }
   }
   if (ids > maxIds)
-    faults.push({ path: 'body/permissions', code: 'size', message: `must not have more than ${maxIds} ids` })
-  if (faults.length > 0) throw faulty(faults)
+    faults.add({ path: 'body/permissions', code: 'size', message: `must not have more than ${maxIds} ids` })
+  faults.finish()
   return permissions
 }

@@ -1,6 +1,6 @@
 // Geometries that are written: GeoJSON or WKT in longitude and latitude, as answers show them, into the column's own system.
 import { raw, type Sql, sql } from '../db/sql.ts'
-import { ApiError, type Fault, invalid } from '../errors.ts'
+import { type Fault, invalid, maxFaults } from '../errors.ts'
 import { createGeometryWriter } from '../geometry/ewkb-writer.ts'
 import { type LooseGeometry, writeGeometry } from '../geometry/geojson-ewkb.ts'
 import { parseWkt } from '../geometry/wkt.ts'
@@ -140,8 +140,6 @@ function repaired(value: Sql, kind: string): Sql {
 
 export type PlacedGeometry = { readonly text: string; readonly path: string }
 
-const maxFaults = 101
-
 /** SQL for the numbers and reasons of geometries that are not valid. */
 export const invalidSql = (geometries: readonly PlacedGeometry[]): Sql => sql`
   SELECT n::text, ST_IsValidReason(g::geometry) FROM unnest(${geometries.map(({ text }) => text)}::text[]) WITH ORDINALITY AS r(g, n)
@@ -152,8 +150,3 @@ export const invalidFault = ({ path }: PlacedGeometry, reason: string): Fault =>
   code: 'invalid_geometry',
   message: `is not valid: ${reason}. repair=true makes it valid`,
 })
-
-export const faultsOf = (error: unknown): readonly Fault[] => {
-  if (error instanceof ApiError && error.faults.length > 0) return error.faults
-  throw error
-}

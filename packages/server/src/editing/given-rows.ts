@@ -37,7 +37,7 @@ const turnMs = 10
 export function readBody(body: unknown, contentType: string | undefined, table: Names): GivenBody {
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('body', 'is required, as JSON, GeoJSON or CSV')
   const text = body.toString()
-  if (/^text\/csv/i.test(contentType ?? '')) return many(csvRows(text))
+  if (/^text\/csv/i.test(contentType ?? '')) return many(csvRows(text, table))
   const parts = splitJson(text)
   if (!('one' in parts)) return many(jsonRows(parts.many, parts.path, table))
   return bodyOf(readOne(parts.one, 'body', table))
@@ -141,7 +141,7 @@ type CsvRecord = { readonly record: readonly (string | null)[]; readonly info: {
 const pieceLength = 65_536
 
 /** As in our own CSV: an empty field is null, a quoted empty field is an empty text. */
-async function* csvRows(text: string): AsyncGenerator<GivenRow> {
+async function* csvRows(text: string, table: Names): AsyncGenerator<GivenRow> {
   const parser = parse({
     ...{ bom: true, skip_empty_lines: true, info: true },
     cast: (field, { quoting }) => (field === '' && !quoting ? null : field),
@@ -151,7 +151,7 @@ async function* csvRows(text: string): AsyncGenerator<GivenRow> {
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       if (names) yield csvRow(names, record, `body/line ${info.lines}`)
-      else names = headerOf(record)
+      else names = headerOf(record, table)
     }
   } catch (error) {
     if (error instanceof ApiError) throw error
@@ -173,9 +173,12 @@ function feed(parser: Parser, text: string): void {
   write()
 }
 
-function headerOf(record: CsvRecord['record']): string[] {
+function headerOf(record: CsvRecord['record'], { columns }: Names): string[] {
+  if (record.length > columns.size)
+    throw invalid('body/line 1', `must not name more than ${columns.size} columns: the table has no more`)
   const names = record.map((name) => name ?? '')
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const seen = new Set<string>()
+  const twice = names.find((name) => seen.size === seen.add(name).size)
   if (twice !== undefined) throw invalid('body/line 1', `must not name the column "${twice.slice(0, 100)}" twice`)
   return names
 }

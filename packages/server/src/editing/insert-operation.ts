@@ -5,7 +5,7 @@ import type { Dataset } from '../datasets/dataset-record.ts'
 import { timeoutOf } from '../datasets/query-parameters.ts'
 import type { Row, Transaction } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
-import { ApiError, faulty } from '../errors.ts'
+import { ApiError, faulty, maxFaults } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
 import { rowsBudget } from '../json-budget.ts'
@@ -190,8 +190,6 @@ async function fillKey(
   return { ...table, key: key.map((one) => ({ ...one, sequence: row?.sequence ?? null })) }
 }
 
-const maxNamed = 101
-
 /** Tells which of the given keys exist already. */
 async function nameDuplicates({ table }: Edit, rows: readonly PreparedRow[], error: unknown): Promise<never> {
   const given = isDuplicateKey(error) ? rows.filter((row) => keyText(row, table) !== undefined) : []
@@ -203,7 +201,7 @@ async function nameDuplicates({ table }: Edit, rows: readonly PreparedRow[], err
   )
   const found = await table.db.query<{ n: number }>(sql`
     SELECT r.n::int4 AS n FROM unnest(${joinSql(arrays, ', ')}) WITH ORDINALITY AS r(${joinSql([...names, raw('n')], ', ')})
-    JOIN ${table.from} AS q ON ${joinSql(same, ' AND ')} ORDER BY r.n LIMIT ${maxNamed}::int4`)
+    JOIN ${table.from} AS q ON ${joinSql(same, ' AND ')} ORDER BY r.n LIMIT ${maxFaults}::int4`)
   if (found.length === 0) throw error
   throw faulty(
     found.map(({ n }) => ({

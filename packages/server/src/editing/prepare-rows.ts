@@ -1,11 +1,11 @@
 // Checks rows against their table, all faults at once, before the database sees them.
-import { type Fault, faulty } from '../errors.ts'
+import { FaultCollector, maxFaults } from '../errors.ts'
 import { limits, overLimit } from '../limits.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Connection } from '../query/connection.ts'
 import { cellText } from './cell-text.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
-import { faultsOf, type GeometryOptions, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
+import { type GeometryOptions, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
 import type { GivenBody, GivenCell, GivenRow } from './given-rows.ts'
 
 export type PreparedRow = { readonly path: string; readonly cells: ReadonlyMap<EditColumn, string | null> }
@@ -15,13 +15,10 @@ export type PrepareOptions = GeometryOptions & {
   readonly filled?: ReadonlySet<string>
 }
 
-/** One more than is shown, so that the answer can say that there are more. */
-const enough = 101
-
 /** Collects what is wrong with rows. */
-export type Preparing = { readonly faults: Fault[]; readonly geometries: PlacedGeometry[] }
+export type Preparing = { readonly faults: FaultCollector; readonly geometries: PlacedGeometry[] }
 
-export const startPreparing = (): Preparing => ({ faults: [], geometries: [] })
+export const startPreparing = (): Preparing => ({ faults: new FaultCollector(), geometries: [] })
 
 /** Rows to insert: whole ones, none twice. */
 export async function prepareNewRows(
@@ -36,7 +33,6 @@ export async function prepareNewRows(
     if (rows.length === most)
       throw overLimit('writtenRows', most, `A request may insert at most ${most} rows. Send several, or upload a file.`)
     rows.push(prepareNewRow(given, table, options, preparing))
-    if (preparing.faults.length >= enough) break
   }
   refuseTwice(rows, table, preparing)
   finish(preparing)
@@ -54,10 +50,10 @@ export function prepareNewRow(
   for (const { name, isNotNull, hasDefault, identity, isGenerated } of table.columns.values()) {
     if (!isNotNull || hasDefault || identity || isGenerated || names.has(name) || options.filled?.has(name)) continue
     const message = 'is required: the column takes no null and has no default'
-    preparing.faults.push({ path: `${given.path}/${name}`, code: 'required', message })
+    preparing.faults.add({ path: `${given.path}/${name}`, code: 'required', message })
   }
   if (row.cells.size === 0 && given.cells.length === 0)
-    preparing.faults.push({ path: given.path, code: 'invalid', message: 'must have at least one value' })
+    preparing.faults.add({ path: given.path, code: 'invalid', message: 'must have at least one value' })
   return row
 }
 
@@ -73,16 +69,13 @@ export function prepareCells(
     const column = columns.get(cell.name)
     const refusal = refusalOf(cell, column, columns)
     if (!column || refusal) {
-      faults.push({ path: cell.path, code: column ? 'invalid' : 'unknown_column', message: refusal ?? '' })
+      faults.add({ path: cell.path, code: column ? 'invalid' : 'unknown_column', message: refusal ?? '' })
       continue
     }
-    try {
-      const text = cellText(column, cell.value, cell.path, { isText, repair, crs })
-      prepared.set(column, text)
-      if (column.geometry && text !== null && !repair) geometries.push({ text, path: cell.path })
-    } catch (error) {
-      faults.push(...faultsOf(error))
-    }
+    const text = faults.attempt(() => cellText(column, cell.value, cell.path, { isText, repair, crs }))
+    if (text === undefined) continue
+    prepared.set(column, text)
+    if (column.geometry && text !== null && !repair) geometries.push({ text, path: cell.path })
   }
   return { path, cells: prepared }
 }
@@ -111,13 +104,12 @@ function refuseTwice(rows: readonly PreparedRow[], table: EditTable, { faults }:
     if (key === undefined) continue
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, row.path)
-    else faults.push({ path: row.path, code: 'duplicate', message: `has the same key as ${earlier}` })
-    if (faults.length >= enough) return
+    else faults.add({ path: row.path, code: 'duplicate', message: `has the same key as ${earlier}` })
   }
 }
 
 export function finish({ faults }: Preparing): void {
-  if (faults.length > 0) throw faulty(faults)
+  faults.finish()
 }
 
 /** Refuses geometries that are not valid. Asked as a query of the application, with its limits: a large polygon takes long. */
@@ -127,14 +119,14 @@ export async function checkValidity(
   options: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   if (geometries.length === 0) return
-  const asked = { ...options, atMost: enough, isOurs: true, reads: 'page' } as const
+  const asked = { ...options, atMost: maxFaults, isOurs: true, reads: 'page' } as const
   const { batches } = await connection.select(invalidSql(geometries), asked)
-  const faults: Fault[] = []
+  const faults = new FaultCollector()
   for await (const batch of batches) {
     for (const [n, reason] of batch) {
       const geometry = geometries[Number(n) - 1]
-      if (geometry) faults.push(invalidFault(geometry, String(reason)))
+      if (geometry) faults.add(invalidFault(geometry, String(reason)))
     }
   }
-  if (faults.length > 0) throw faulty(faults)
+  faults.finish()
 }

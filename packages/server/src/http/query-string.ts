@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox'
 import { keyParameter } from '../access/credentials.ts'
-import { type ApiError, type FaultCollector, faulty, invalid } from '../errors.ts'
+import { type ApiError, type FaultCollector, faulty, invalid, maxFaults } from '../errors.ts'
 import { limits, overLimit } from '../limits.ts'
 import { unknownName } from '../nearest-name.ts'
 
@@ -99,7 +99,9 @@ type OwnNames = { has(name: string): boolean; keys(): Iterable<string> }
 /** Refuses unknown parameters, because a client that sends one expects it to have an effect. */
 export function refuseUnknown(tree: QueryTree, { properties }: Pick<TObject, 'properties'>, own?: OwnNames): void {
   const isKnown = (name: string) => name === keyParameter || Object.hasOwn(properties, name) || own?.has(name)
-  const unknownNames = Object.keys(tree).filter((name) => !isKnown(name))
+  const unknownNames = Object.keys(tree)
+    .filter((name) => !isKnown(name))
+    .slice(0, maxFaults)
   if (unknownNames.length === 0) return
   const known = [...Object.keys(properties), ...(own?.keys() ?? [])]
   const fault = (name: string) => ({ code: 'unknown', message: unknownName('a parameter', name, known) })

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { Fault } from '../errors.ts'
+import { type Fault, maxFaults } from '../errors.ts'
 import { didYouMean, shortList, unknownName } from '../nearest-name.ts'
 
 /** An error of the schema library, before it becomes a fault with our message and path. */
@@ -87,9 +87,11 @@ function faultsOf({ schema, value, where }: Failed, error: SchemaError): Fault[]
   }
   if (keyword === 'additionalProperties') {
     const known = knownProperties(schema, error.schemaPath)
-    return textsOf(params.additionalProperties).map((name) =>
-      fault(`${path}/${name.slice(0, shownLength)}`, 'unknown', unknownName('a known field', name, known)),
-    )
+    return textsOf(params.additionalProperties)
+      .slice(0, maxFaults)
+      .map((name) =>
+        fault(`${path}/${name.slice(0, shownLength)}`, 'unknown', unknownName('a known field', name, known)),
+      )
   }
   return [fault(path, keyword, messageOf(error, valueAt(value, instancePath), schema))]
 }

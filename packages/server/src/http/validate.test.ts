@@ -54,11 +54,11 @@ test('a value that fits no branch of a union is one fault', () => {
 })
 
 test('the detail says how many faults there are, and errors holds all of them', () => {
-  const names = Array.from({ length: 40 }, (_, index) => `field${index}`)
+  const names = Array.from({ length: 19 }, (_, index) => `field${index}`)
   const schema = Type.Object(Object.fromEntries(names.map((name) => [name, Type.Integer()])))
   const error = errorOf(schema, Object.fromEntries(names.map((name) => [name, 'x'])))
-  assert.equal(error.faults.length, 40)
-  assert.equal(error.message, 'body/field0: must be a whole number. The request has 40 faults: see "errors".')
+  assert.equal(error.faults.length, 19)
+  assert.equal(error.message, 'body/field0: must be a whole number. The request has 19 faults: see "errors".')
   assert.equal(
     errorOf(schema, { ...Object.fromEntries(names.map((name) => [name, 1])), field3: 'x' }).message,
     'body/field3: must be a whole number',
@@ -67,8 +67,8 @@ test('the detail says how many faults there are, and errors holds all of them', 
 
 test('the number of faults in an answer is bounded', () => {
   const error = errorOf(Type.Array(Type.Integer()), Array(5_000).fill('x'))
-  assert.equal(error.faults.length, 100)
-  assert.match(error.message, /more than 100 faults/)
+  assert.equal(error.faults.length, 20)
+  assert.match(error.message, /at least 20 faults/)
 })
 
 test('formats and lengths are said in plain words', () => {
