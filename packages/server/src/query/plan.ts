@@ -90,12 +90,24 @@ export function parsePlan(query: Query, attributes: Attributes, places = bodyPla
   const faults = new FaultCollector()
   const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
     (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, places.of(list, index))]) ?? [])
+  /** Those that are named without an alias are named once. */
+  const eachOnce = <T>(list: List, read: (text: string, path: string) => T, nameOf: (made: T) => string): T[] => {
+    const seen = new Set<string>()
+    return each(list, (text, path) => {
+      const made = read(text, path)
+      const name = nameOf(made)
+      if (seen.has(name)) throw refused(path, name, 'is given twice')
+      seen.add(name)
+      return made
+    })
+  }
   const where = faults.attempt(() =>
     parseFilterIn(query.filterLanguage, query.where, attributes, { path: places.where }),
   )
   const named = each('attributes', (text, path) => parseColumn(attributes, text, path))
-  const grouped = each('group', (name, path) => attributeNamed(attributes, name, path))
-  const distinct = each('distinct', (name, path) => attributeNamed(attributes, name, path))
+  const attribute = (name: string, path: string) => attributeNamed(attributes, name, path)
+  const grouped = eachOnce('group', attribute, ({ name }) => name)
+  const distinct = eachOnce('distinct', attribute, ({ name }) => name)
   const sample = query.sample && faults.attempt(() => parseSample(query.sample, places.sample))
   faults.finish()
   const group = query.group && grouped
@@ -103,8 +115,13 @@ export function parsePlan(query: Query, attributes: Attributes, places = bodyPla
   const isGrouped = group !== undefined || columns.some(({ aggregate }) => aggregate)
   if (isGrouped) checkGrouped(columns, group ?? [], distinct, places)
   checkNames(columns, places)
-  const sorted = { attributes, columns, group: isGrouped ? (group ?? []) : undefined }
-  const order = each('order', (text, path) => parseOrder(sorted, text, path))
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  const sorted = { attributes, columns: byName, group: isGrouped ? (group ?? []) : undefined }
+  const order = eachOnce(
+    'order',
+    (text, path) => parseOrder(sorted, text, path),
+    ({ by }) => by.name,
+  )
   faults.finish()
   return {
     columns,
@@ -208,18 +225,19 @@ function checkGrouped(
 
 type Sorted = {
   readonly attributes: Attributes
-  readonly columns: readonly Column[]
+  readonly columns: ReadonlyMap<string, Column>
   readonly group: readonly Attribute[] | undefined
 }
 
 function parseOrder({ attributes, columns, group }: Sorted, text: string, path: string): Order {
   const isDescending = text.startsWith('-') && !attributes.has(text)
   const name = isDescending ? text.slice(1) : text
-  const column = columns.find((candidate) => candidate.name === name)
+  const column = columns.get(name)
   if (column) return { by: sortable(column, path), isDescending }
-  const known = [...attributes.keys(), ...columns.map((one) => one.name)]
   const attribute = attributes.get(name)
-  if (!attribute) throw invalid(path, unknownName('an attribute', name, new Set(known)))
+  if (!attribute) {
+    throw invalid(path, unknownName('an attribute', name, new Set([...attributes.keys(), ...columns.keys()])))
+  }
   if (group && !group.includes(attribute)) throw refused(path, name, 'must be in group or an aggregate')
   return { by: sortable(plain(attribute), path), isDescending }
 }
