@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 
 /** Authenticated encryption (AES-GCM) of stored secrets, so that a copy of the database does not reveal them. */
 export type Secrets = {
@@ -7,6 +16,8 @@ export type Secrets = {
   open(sealed: string, place: string): string
   /** Key derivation (HKDF): a secret that is stored nowhere. */
   derive(purpose: string): string
+  /** HMAC-SHA-256: a digest that nobody without the secret can compute, and that is the same on all replicas. */
+  authenticate(purpose: string, text: string): string
   /** Distinguishes two secrets without revealing them. */
   readonly fingerprint: string
 }
@@ -16,6 +27,12 @@ export function createSecrets(secret: string): Secrets {
   const bytes = (purpose: string) => Buffer.from(hkdfSync('sha256', secret, 'graticule', purpose, 32))
   // A key object, or Node would make one from the bytes for every value.
   const key = createSecretKey(bytes('seal v1'))
+  const macKeys = new Map<string, KeyObject>()
+  const macKey = (purpose: string): KeyObject => {
+    const made = macKeys.get(purpose) ?? createSecretKey(bytes(`authenticate ${purpose}`))
+    macKeys.set(purpose, made)
+    return made
+  }
   return {
     seal(plain, place) {
       const nonce = randomBytes(12)
@@ -32,6 +49,7 @@ export function createSecrets(secret: string): Secrets {
       return Buffer.concat([decipher.update(whole.subarray(0, -16)), decipher.final()]).toString('utf8')
     },
     derive: (purpose) => bytes(`derived ${purpose}`).toString('base64url'),
+    authenticate: (purpose, text) => createHmac('sha256', macKey(purpose)).update(text).digest('hex'),
     fingerprint: bytes('fingerprint').toString('hex').slice(0, 32),
   }
 }

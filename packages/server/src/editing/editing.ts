@@ -19,7 +19,7 @@ import type { StorageQuota } from '../uploads/storage-quota.ts'
 import { type EditTable, openEditTable } from './edit-table.ts'
 import type { EditTransaction } from './edit-transaction.ts'
 import { transactElsewhere } from './external-write.ts'
-import { etagSql } from './row-shape.ts'
+import { digestSql, rowTagger } from './row-tag.ts'
 import { explainWrite } from './write-errors.ts'
 import { setWriteLimits } from './write-rows.ts'
 
@@ -110,7 +110,7 @@ function noteWrite(trail: Trail | undefined, { id, name, applicationId }: Datase
 }
 
 /** The ETags of `If-Match`, one of which the row must have; undefined without the header. */
-export function expectedTags({ headers }: FastifyRequest): 'any' | readonly string[] | undefined {
+function expectedTags({ headers }: FastifyRequest): 'any' | readonly string[] | undefined {
   const header = headers['if-match']
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
@@ -122,15 +122,16 @@ const precondition: ErrorCode = 'precondition_failed'
 /** Optimistic concurrency: locks the row if it is as the client knows it. */
 export async function demandTag(
   tx: Transaction,
-  { from }: EditTable,
+  { services, request }: EditContext,
+  { dataset, table: { from } }: Edit,
   condition: Sql,
-  expected: ReturnType<typeof expectedTags>,
 ): Promise<void> {
+  const expected = expectedTags(request)
   if (expected === undefined) return
-  const [row] = await tx.query<{ etag: string }>(
-    sql`SELECT ${etagSql} AS etag FROM ${from} AS q WHERE ${condition} FOR UPDATE`,
+  const [row] = await tx.query<{ digest: string }>(
+    sql`SELECT ${digestSql} AS digest FROM ${from} AS q WHERE ${condition} FOR UPDATE`,
   )
   if (!row) throw new ApiError(precondition, 'There is no row with this key, so If-Match cannot hold.')
-  if (expected === 'any' || expected.includes(row.etag)) return
+  if (expected === 'any' || expected.includes(rowTagger(services, dataset)(row.digest))) return
   throw new ApiError(precondition, 'The row has changed since it was read. Read it again, and send its new ETag.')
 }

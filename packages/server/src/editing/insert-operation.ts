@@ -125,7 +125,7 @@ type Shown = { readonly returning: Sql; answer(made: readonly Row[]): Answer }
 function shownOf(context: EditContext, edit: Edit, { isOne, isFeature }: GivenBody): Shown {
   const { dataset, table } = edit
   if (!isOne || !mayQuery(context, dataset)) return keysOnly(edit)
-  const shape = rowShape(dataset, isFeature)
+  const shape = rowShape(context.services, dataset, isFeature)
   return {
     returning: shape.columns,
     answer([row]) {

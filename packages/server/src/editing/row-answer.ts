@@ -1,5 +1,7 @@
 // The answer with one row.
+import type { Dataset } from '../datasets/dataset-record.ts'
 import type { Answer } from '../http/operation.ts'
+import { type EditContext, mayQuery } from './editing.ts'
 import type { ShownRow } from './row-shape.ts'
 
 export type RowAnswerOptions = {
@@ -21,3 +23,7 @@ export function rowAnswer(
     body: Buffer.from(text),
   }
 }
+
+/** The header for a caller that may read the row; nothing for others, to whom a new tag would tell that a column has changed. */
+export const tagHeader = (context: EditContext, dataset: Dataset, etag: string): { etag?: string } =>
+  mayQuery(context, dataset) ? { etag } : {}

@@ -48,7 +48,7 @@ const read = operation({
     const { inSql } = dataset.type === 'table' ? await services.sources.open(dataset, {}) : {}
     if (!inSql) throw new ApiError('conflict', 'Only the rows of a table in PostgreSQL have addresses. Use the query.')
     const isFeature = chooseFormat(undefined, request.headers.accept) === 'geojson'
-    const shape = rowShape(dataset, isFeature)
+    const shape = rowShape(services, dataset, isFeature)
     const row = shape.read(await readRow(context, { dataset, inSql, columns: shape.columns }))
     if (isUnchanged(request, row.etag.slice(1, -1))) return { status: 304, headers: { etag: row.etag } }
     return rowAnswer(row, { isFeature })
@@ -102,10 +102,10 @@ const remove = operation({
   },
 })
 
-/** Whoever may write but not query gets the ETag only. */
+/** Whoever may write but not query learns that it was done, and no ETag, which is made of the row's content. */
 function shownTo(context: EditContext, dataset: Dataset, shown: ShownRow, isFeature: boolean): Answer {
   if (mayQuery(context, dataset)) return rowAnswer(shown, { isFeature })
-  return { headers: { etag: shown.etag }, json: '{"count":1}' }
+  return { json: '{"count":1}' }
 }
 
 export const rowOperations = [read, patch, put, remove]

@@ -15,6 +15,9 @@ import { filterSql } from '../query/filter-sql.ts'
 import { applyOperator } from '../query/operator.ts'
 import type { Column } from '../query/plan.ts'
 import { column } from '../query/postgres-sql.ts'
+import type { BaseServices } from '../resource/resource.ts'
+import { etagOf } from '../resource/revision.ts'
+import { digestSql, rowTagger, type TagRow } from './row-tag.ts'
 
 /** A row that was read: its answer, its ETag and its key as it stands in an address. */
 export type ShownRow = { readonly text: string; readonly etag: string; readonly key: string }
@@ -29,17 +32,11 @@ export type RowShape = {
 
 const usualShape: Shape = { geometry: 'geojson', srid: 4326 }
 
-/**
- * Equal for equal contents, whoever computes it: sessions print values alike (`db/postgres-client.ts`). Not xmin, which is another
- * one after a restore, and which partitioned tables do not return.
- */
-export const etagSql: Sql = raw('md5((q.*)::text)')
-
 /** All attributes of the dataset. */
-export function rowShape(dataset: Dataset, isFeature: boolean): RowShape {
+export function rowShape(services: Pick<BaseServices, 'secrets'>, dataset: Dataset, isFeature: boolean): RowShape {
   const attributes = [...attributesOf(dataset).values()]
   const columns = attributes.map((attribute) => ({ name: attribute.name, attribute, type: attribute.type }))
-  const tagged = taggedColumns(columns, usualShape)
+  const tagged = taggedColumns(columns, usualShape, rowTagger(services, dataset))
   const key = keyOf(dataset)
   const write = isFeature
     ? featureWriter(columns, key.length === 1 ? key[0]?.name : undefined, () => true)
@@ -60,16 +57,16 @@ export type TaggedColumns = {
 }
 
 /** The ETag, and these attributes in a form. */
-export function taggedColumns(columns: readonly AttributeColumn[], shape: Shape): TaggedColumns {
+export function taggedColumns(columns: readonly AttributeColumn[], shape: Shape, tagRow: TagRow): TaggedColumns {
   const readings = columns.map((one) => (one.type === 'boolean' ? undefined : postgresDialect.reading(one, shape)))
   const shown = columns.map((one, index) => {
     const value = postgresDialect.transferSql(one, column(one.attribute), shape)
     return sql`${asText(value, one.attribute)} AS ${raw(`c${index}`)}`
   })
   return {
-    columns: joinSql([sql`${etagSql} AS etag`, ...shown], ', '),
+    columns: joinSql([sql`${digestSql} AS digest`, ...shown], ', '),
     read: (row) => ({
-      etag: `"${row.etag}"`,
+      etag: etagOf(tagRow(row.digest)),
       cells: columns.map((_, index): Cell => {
         const text = row[`c${index}`] as Cell
         return text === null ? null : (readings[index]?.(text) ?? text)

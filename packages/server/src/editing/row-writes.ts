@@ -5,7 +5,7 @@ import { ApiError, invalid } from '../errors.ts'
 import { withDigits } from '../resource/exact-number.ts'
 import type { EditColumn } from './edit-table.ts'
 import { writeRows } from './edit-transaction.ts'
-import { demandTag, type Edit, type EditContext, expectedTags, writeInTransaction } from './editing.ts'
+import { demandTag, type Edit, type EditContext, writeInTransaction } from './editing.ts'
 import type { GeometryOptions } from './geometry-column.ts'
 import type { GivenRow } from './given-rows.ts'
 import { mergeJson } from './merge-json.ts'
@@ -30,10 +30,9 @@ export async function changeRow(
   const { table, dataset } = edit
   const { condition, parts } = conditionOf(context, edit)
   const changes = await prepareChanges(context, edit, withoutKey(given, edit, parts), options)
-  const shape = rowShape(dataset, given.isFeature)
-  const expected = expectedTags(context.request)
+  const shape = rowShape(context.services, dataset, given.isFeature)
   const { row } = await writeInTransaction(context, edit, async (tx) => {
-    await demandTag(tx, table, condition, expected)
+    await demandTag(tx, context, edit, condition)
     const merged = options.mergesJson ? await mergeJson(tx, table, changes, condition) : changes
     const { repair } = options
     const statement = (returning: Sql): Sql => updateSql(table, merged, condition, { repair, returning })
@@ -70,12 +69,11 @@ export async function replaceRow(
   await checkValidity(await table.connect(), preparing, { timeoutMs: timeoutOf(undefined), signal })
   const values: PreparedRow = { ...row, cells: new Map([...row.cells].filter(([one]) => !table.key.includes(one))) }
   const defaults = [...table.columns.values()].filter((one) => isReset(one) && !row.cells.has(one))
-  const shape = rowShape(dataset, given.isFeature)
+  const shape = rowShape(context.services, dataset, given.isFeature)
   const { columns: returning } = shape
   const isNewOnly = request.headers['if-none-match']?.trim() === '*'
-  const expected = expectedTags(request)
   const { rows, isNew } = await writeInTransaction(context, edit, async (tx) => {
-    await demandTag(tx, table, condition, expected)
+    await demandTag(tx, context, edit, condition)
     const hasChanges = values.cells.size + defaults.length > 0 && !isNewOnly
     const statement = (columns: Sql): Sql =>
       updateSql(table, values, condition, { repair, returning: columns, defaults })
@@ -113,7 +111,7 @@ const keptRow = (): ApiError =>
 export async function deleteRow(context: EditContext, edit: Edit): Promise<void> {
   const { condition } = conditionOf(context, edit)
   await writeInTransaction(context, edit, async (tx) => {
-    await demandTag(tx, edit.table, condition, expectedTags(context.request))
+    await demandTag(tx, context, edit, condition)
     const statement = (returning: Sql): Sql => deleteSql(edit.table, condition, returning)
     const rows = await writeRows(tx, { operation: 'delete', condition, statement }, raw('1'), context.signal)
     if (rows.length === 0) throw absentRow()

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
+import { ident, sql } from '../db/sql.ts'
 import { type EditWorld, editWorld, faultsOf } from '../../testing/editing.ts'
 
 let world: EditWorld
@@ -156,10 +158,57 @@ describe('If-Match', () => {
   })
 })
 
-test('a key that may write and not query learns the ETag only', async () => {
-  const { path } = await made()
-  const key = await world.app.key(world.tenant.id, { datasets: { write: '*' } })
-  const reply = await world.app.call('PATCH', path, { key, body: { n: 5 } })
-  assert.deepEqual([reply.status, reply.body, typeof reply.headers.etag], [200, { count: 1 }, 'string'])
-  assert.equal((await world.app.call('GET', path, { key })).status, 401)
+describe('the ETag of a row', () => {
+  test('is no digest of its columns, with which guesses about one could be compared', async () => {
+    const { path, etag, id } = await made()
+    const [row] = await world.app.db.query<Record<string, string>>(sql`
+      SELECT q::text AS text, md5(q::text) AS md5, encode(sha256(convert_to(q::text, 'UTF8')), 'hex') AS sha256
+      FROM ${ident(world.schema, 'places')} AS q WHERE id = ${id}`)
+    const tag = etag.slice(1, -1)
+    assert.match(tag, /^[0-9a-f]{32}$/)
+    const id2 = await world.dataset('places')
+    for (const text of [row?.text, row?.md5, row?.sha256, `${id2} ${row?.text}`, `${id2} ${row?.md5}`]) {
+      for (const algorithm of ['md5', 'sha1', 'sha256', 'sha512'])
+        assert.ok(!hash(algorithm, String(text)).startsWith(tag), `${algorithm} of ${text}`)
+    }
+    assert.ok(!row?.md5?.startsWith(tag) && !row?.sha256?.startsWith(tag))
+    assert.equal((await world.call('GET', path)).headers.etag, etag)
+  })
+
+  test('is the same on another replica, and holds there', async () => {
+    const { path, etag } = await made()
+    const { http } = await world.app.replica()
+    const headers = { 'x-api-key': world.tenant.developer }
+    assert.equal((await http.inject({ url: path, headers })).headers.etag, etag)
+    const change = { method: 'PATCH', url: path, payload: { n: 2 } } as const
+    assert.equal((await http.inject({ ...change, headers: { ...headers, 'if-match': etag } })).statusCode, 200)
+    assert.equal((await world.call('PATCH', path, { body: { n: 3 }, ...tagged(etag) })).status, 412)
+  })
+
+  test('differs between two datasets of one table', async () => {
+    const { path, etag, id } = await made()
+    const body = { type: 'table', name: 'the same', source: 'places' }
+    const other = await world.call('POST', '/api/v1/datasets', { body })
+    const read = await world.call('GET', `/api/v1/datasets/${other.body.id}/rows/${id}`)
+    assert.deepEqual(read.body, (await world.call('GET', path)).body)
+    assert.notEqual(read.headers.etag, etag)
+  })
+
+  test('is not shown to a key that may write and not query, whatever it writes', async () => {
+    const { path, id } = await made()
+    const key = await world.app.key(world.tenant.id, { datasets: { write: '*' } })
+    const rows = await world.pathOf('places')
+    const replies = [
+      await world.app.call('PATCH', path, { key, body: { n: 5 } }),
+      await world.app.call('PUT', path, { key, body: { n: 6 } }),
+      await world.app.call('PUT', `${rows}/${id + 100_000}`, { key, body: { n: 7 } }),
+      await world.app.call('POST', rows, { key, body: { n: 8 } }),
+      await world.app.call('PATCH', path, { key, body: { n: 9 }, headers: { 'if-match': '*' } }),
+    ]
+    assert.deepEqual(
+      replies.map(({ status, body, headers }) => [status, body.count, headers.etag]),
+      [200, 200, 201, 201, 200].map((status) => [status, 1, undefined]),
+    )
+    assert.equal((await world.app.call('GET', path, { key })).status, 401)
+  })
 })

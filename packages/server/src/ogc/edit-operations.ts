@@ -3,6 +3,7 @@ import Type from 'typebox'
 import type { Edit } from '../editing/editing.ts'
 import { bodyOf, maxBodyBytes } from '../editing/given-rows.ts'
 import { insertBody, repairParameter } from '../editing/insert-operation.ts'
+import { tagHeader } from '../editing/row-answer.ts'
 import { rowShape } from '../editing/row-shape.ts'
 import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
 import type { Operation } from '../http/operation.ts'
@@ -65,13 +66,13 @@ const create = operation({
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'items')
     const given = await givenOf(context, edit, mediaTypes.geojson)
-    const shape = rowShape(edit.dataset, true)
+    const shape = rowShape(context.services, edit.dataset, true)
     const options = { repair, crs: given.crs, onConflict: undefined, returning: shape.columns }
     const [row] = await insertBody(context, edit, bodyOf(newFeature(given)), options)
     const { key, etag } = shape.read(row ?? {})
     // Without the key of the request: clients take what follows /items/ for the id.
     const location = `${rootFor(context).url}${collectionPath(id)}/items/${key}`
-    return { status: 201, headers: { location, etag } }
+    return { status: 201, headers: { location, ...tagHeader(context, edit.dataset, etag) } }
   },
 })
 
@@ -90,7 +91,7 @@ const replace = operation({
     const given = await givenOf(context, edit, mediaTypes.geojson)
     const options = { repair, crs: given.crs, createsAbsent: false }
     const { row } = await replaceRow(context, edit, replacingFeature(given), options).catch(noFeature)
-    return { status: 204, headers: { etag: row.etag } }
+    return { status: 204, headers: tagHeader(context, edit.dataset, row.etag) }
   },
 })
 
@@ -109,7 +110,7 @@ const update = operation({
     const given = await givenOf(context, edit, mediaTypes.mergePatch)
     const options = { repair, crs: given.crs, mergesJson: true }
     const { etag } = await changeRow(context, edit, featurePatch(given), options).catch(noFeature)
-    return { status: 204, headers: { etag } }
+    return { status: 204, headers: tagHeader(context, edit.dataset, etag) }
   },
 })
 

@@ -3,6 +3,7 @@ import type { CachedDataset } from '../datasets/dataset-cache.ts'
 import { timeoutOf } from '../datasets/query-parameters.ts'
 import { readRow } from '../editing/read-row.ts'
 import { type AttributeColumn, taggedColumns } from '../editing/row-shape.ts'
+import { rowTagger } from '../editing/row-tag.ts'
 import { ApiError, FaultCollector, isNotFound } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
@@ -74,7 +75,7 @@ async function readCells(
   const { inSql } = source
   const mayBeWritten = inSql && (!inSql.connection.isForeign || dataset.metadata.editable === true)
   if (dataset.type === 'table' && inSql && mayBeWritten) {
-    const tagged = taggedColumns(columns, shape)
+    const tagged = taggedColumns(columns, shape, rowTagger(services, dataset))
     return tagged.read(await readRow(context, { dataset, inSql, columns: tagged.columns }).catch(noFeature))
   }
   const giveBack = await services.slots.take(dataset.applicationId, signal)
