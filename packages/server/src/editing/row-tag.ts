@@ -18,4 +18,5 @@ const tagLength = 32
 export const rowTagger =
   ({ secrets }: Pick<BaseServices, 'secrets'>, { id }: Pick<Dataset, 'id'>): TagRow =>
   // Hexadecimal, because an end such as -br would be taken for that of a compressed answer.
-  (digest) => secrets.authenticate('row tag', `${id} ${digest}`).slice(0, tagLength)
+  (digest) =>
+    secrets.authenticate('row tag', `${id} ${digest}`).slice(0, tagLength)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { ident, sql } from '../db/sql.ts'
 import { type EditWorld, editWorld, faultsOf } from '../../testing/editing.ts'
+import { ident, sql } from '../db/sql.ts'
 
 let world: EditWorld
 before(async () => {
