@@ -77,7 +77,8 @@ export const agent = defineResource<RecordServices>({
   joins: { application: { one: 'Application', field: 'applicationId' } },
   async prepare(draft, _scope, { db, secrets, agents }) {
     const { values, previous, applicationId } = draft
-    if (agents.bridges.serves(values.type ?? previous?.type)) checkBridge(draft)
+    const isGiven = ['type', 'config', 'secrets'].some((name) => values[name] !== undefined)
+    if (isGiven && agents.bridges.serves(values.type ?? previous?.type)) checkBridge(draft)
     await keepSecretsHome(db, draft)
     if (values.secrets === undefined || values.secrets === null) return values
     return { ...values, secrets: secrets.seal(JSON.stringify(values.secrets), secretsPlace(applicationId)) }

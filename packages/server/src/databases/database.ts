@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { invalid } from '../errors.ts'
+import { changedOf, demandRepointing } from '../resource/references.ts'
 import { defineResource, type Entity, field } from '../resource/resource.ts'
 import { passwordPlace } from './destination.ts'
 import { driverNames, driverOf } from './drivers.ts'
@@ -52,14 +53,16 @@ export const database = defineResource({
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  async prepare({ values: asked, previous, applicationId, given }, _scope, { secrets }) {
+  async prepare({ values: asked, previous, applicationId, given }, scope, { secrets }) {
     const values = withParts(asked, previous, given)
     const next: Entity = { ...previous, ...values }
-    driverOf(next.type)?.checkRecord(next)
+    const moved = changedOf(destination, previous, values)
+    if (previous) demandRepointing(scope, moved, 'databases')
+    if (changedOf([...destination, 'metadata', 'password'], previous, values).length > 0)
+      driverOf(next.type)?.checkRecord(next)
     if (previous?.default && !next.default)
       throw invalid('body/default', 'cannot be taken away: make another database the default instead')
-    const moved = destination.some((name) => previous && previous[name] !== next[name])
-    if (moved && previous?.passwordSet && typeof values.password !== 'string') {
+    if (moved.length > 0 && previous?.passwordSet && typeof values.password !== 'string') {
       throw invalid('body/password', 'is required when type, host, port, user or db changes')
     }
     if (typeof values.password !== 'string') return values

@@ -1,8 +1,9 @@
 import Type from 'typebox'
-import { type AclLevel, type Scope, scopeOf } from '../access/acl.ts'
+import { type AclLevel, denied, type Scope, scopeOf } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
+import { ApiError, invalid } from '../errors.ts'
+import { changedOf, demandRepointing } from '../resource/references.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../resource/resource.ts'
 import { standardOperations } from '../resource/standard-operations.ts'
 import { readUserReference, userReference } from '../resource/user-id.ts'
@@ -85,19 +86,29 @@ export const dataset = defineResource<DatasetServices>({
     database: { one: 'Database', field: 'databaseId' },
     owner: { one: 'User', field: 'ownerId' },
   },
-  async prepare({ values, previous, applicationId, leaving }, scope, { db, secrets, sources }) {
+  async prepare({ values, previous, given, applicationId, leaving }, scope, { db, secrets, sources }) {
     const next: Entity = { ...previous, ...values }
-    readDeclarations((next.metadata as Entity).parameters)
-    checkOverviewSetting(next.metadata as Entity)
-    const databaseId = await ownDatabase(sources, scope, applicationId, values.databaseId ?? previous?.databaseId)
+    const repointed = changedOf(references, previous, values)
+    if (previous) demandRepointing(scope, repointed, 'datasets')
+    if (values.metadata !== undefined) checkSettings(values.metadata as Entity)
+    const databaseId =
+      repointed.length === 0
+        ? String(previous?.databaseId)
+        : await ownDatabase(sources, scope, applicationId, { given: values.databaseId, stored: previous?.databaseId })
     const ownerId = ownerOf(values.ownerId, previous?.ownerId, scope)
     const sealed =
       values.secrets === undefined
         ? await keptHeaders(db, next, previous)
         : sealHeaders(values.secrets, secrets, applicationId)
-    const found = await sources.inspect(draftOf(next, { databaseId, applicationId, secrets: sealed }), {
-      signal: leaving(),
-      mayListTables: reaches(scope, 'execute', databaseId),
+    const draft = draftOf(next, { databaseId, applicationId, secrets: sealed })
+    const isUnchanged = changedOf([...references, 'metadata', 'secrets'], previous, values).length === 0
+    // `{}` asks for nothing but to read the columns anew.
+    const mayFail = isUnchanged && Object.keys(given).length > 0
+    const mayListTables = reaches(scope, 'execute', databaseId)
+    const found = await sources.inspect(draft, { signal: leaving(), mayListTables }).catch((error) => {
+      // A name can be changed though the table is gone, or its server does not answer.
+      if (mayFail && error instanceof ApiError) return {}
+      throw error
     })
     return {
       ...values,
@@ -108,6 +119,14 @@ export const dataset = defineResource<DatasetServices>({
     }
   },
 })
+
+/** What says which rows a dataset has. */
+const references = ['type', 'source', 'databaseId']
+
+function checkSettings(metadata: Entity): void {
+  readDeclarations(metadata.parameters)
+  checkOverviewSetting(metadata)
+}
 
 const draftOf = (
   { type, source, metadata }: Entity,
@@ -132,18 +151,31 @@ export const datasetOperations = standardOperations(dataset, {
 /** An unchanged owner was checked when it was set. */
 function ownerOf(wanted: unknown, current: unknown, scope: Scope): unknown {
   if (scope.ownerId !== null) return scope.ownerId
-  if (wanted === undefined || wanted === current) return current ?? null
+  if (wanted === undefined || String(wanted) === String(current)) return current ?? null
   return readUserReference(wanted, 'body/ownerId', scope)
 }
 
-/** The database must belong to the application and be readable by the caller. */
-async function ownDatabase(sources: Sources, scope: Scope, applicationId: string, wanted: unknown): Promise<string> {
+/**
+ * The database must belong to the application and be readable by the caller. The default one need not be, unless it is named:
+ * datasets are created in it without naming it.
+ */
+async function ownDatabase(
+  sources: Sources,
+  scope: Scope,
+  applicationId: string,
+  { given, stored }: { readonly given: unknown; readonly stored: unknown },
+): Promise<string> {
+  const wanted = given ?? stored
   const id = typeof wanted === 'string' ? wanted.toLowerCase() : undefined
   const found = await sources.findDatabase(applicationId, id)
-  if (!found || !(id === undefined || reaches(scope, 'read', id)))
-    throw invalid('body/databaseId', 'must be the id of a database of this application')
-  return found
+  if (!found) throw absentDatabase()
+  if (id === undefined || reaches(scope, 'read', id)) return found
+  if (id !== stored) throw absentDatabase()
+  if (id === (await sources.findDatabase(applicationId, undefined))) return found
+  throw denied('Changing source or type needs what creating the dataset needs: read access to its database.')
 }
+
+const absentDatabase = (): ApiError => invalid('body/databaseId', 'must be the id of a database of this application')
 
 function reaches({ caller }: Scope, level: AclLevel, databaseId: string): boolean {
   const reach = scopeOf(caller, 'databases', level)

@@ -17,7 +17,7 @@ async function requestsOf(source: string): Promise<Ask[]> {
   const id = await world.dataset(source)
   const own = `/api/v1/datasets/${id}`
   return [
-    ['PATCH', own, { description: 'inspected anew' }],
+    ['PATCH', own, {}],
     ['GET', `${own}/query`],
     ['GET', `${own}/query?filter[id]=1`],
     ['GET', `${own}/query?format=csv`],

@@ -46,14 +46,32 @@ test('a dataset of another tenant, an absent one, one beyond the key and text th
   }
   assert.deepEqual(await writes({ type: 'dataset', source: foreign.body.id }), expected)
   assert.deepEqual(await writes({ type: 'dataset', source: 'places' }), expected)
-  assert.deepEqual(await writes({ type: 'dataset', source: places }, limited), expected)
+  const beyond = await maps.dataset({ source: 'places' })
+  assert.deepEqual(await writes({ type: 'dataset', source: beyond }, limited), expected)
 })
 
-test('a change that does not speak of the source is checked against it too', async () => {
+test('a source that stays needs no right on its dataset, unless something is to be detected of it', async () => {
   const limited = await maps.app.key(maps.tenant.id, { tiles: { '*': '*' }, datasets: { execute: [] } })
   const { body } = await call('POST', path, { type: 'dataset', source: places, ...complete })
-  assert.equal((await call('PATCH', `${path}/${body.id}`, { maxZoom: 4 }, limited)).status, 400)
-  assert.equal((await call('PATCH', `${path}/${body.id}`, { maxZoom: 4 })).status, 200)
+  const change = (method: string, changes: object) => call(method, `${path}/${body.id}`, changes, limited)
+  assert.equal((await change('PATCH', { maxZoom: 4 })).status, 200)
+  assert.equal((await change('PATCH', { name: 'renamed', source: places, type: 'dataset' })).status, 200)
+  assert.equal((await change('PUT', { name: 'renamed', source: places, type: 'dataset' })).status, 200)
+  assert.equal((await change('PATCH', { extentLngLat: null })).status, 400)
+})
+
+test('a key for one tile source may change it, but not what it leads to', async () => {
+  const { body } = await call('POST', path, { type: 'dataset', source: places, ...complete })
+  const address = `${path}/${body.id}`
+  const beyond = await maps.dataset({ source: 'places' })
+  const one = await maps.app.key(maps.tenant.id, { tiles: { '*': [body.id] }, datasets: { execute: '*' } })
+  assert.equal((await call('PATCH', address, { maxZoom: 4, source: places.toUpperCase() }, one)).status, 200)
+  for (const method of ['PATCH', 'PUT'])
+    for (const changes of [{ source: beyond }, { type: 'tilelive', source: 'mbtiles://a.mbtiles' }]) {
+      const reply = await call(method, address, { ...complete, ...changes }, one)
+      assert.deepEqual([reply.status, /needs what creating/.test(reply.body.detail)], [401, true])
+    }
+  assert.equal((await call('PATCH', address, { source: beyond })).status, 200)
 })
 
 test('an archive whose address has an unknown form is refused, whatever else is given', async () => {

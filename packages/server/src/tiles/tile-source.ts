@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
+import { changedOf, demandRepointing } from '../resource/references.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../resource/resource.ts'
 import { standardOperations } from '../resource/standard-operations.ts'
 import { cleanAttribution } from './attribution.ts'
@@ -68,12 +69,17 @@ export const tileSource = defineResource<TileSourceServices>({
     const next: Entity = { ...previous, ...withoutAbsent(values) }
     const type = tileSourceTypeOf(next)
     const source = String(next.source)
-    const isSame = previous !== undefined && previous.source === source && previous.type === next.type
-    type.checkReach?.(scope, source)
-    await type.resolve(means, applicationId, source)
-    if (values.headers !== undefined) checkHeaders(values.headers as Record<string, string>)
-    readTileSettings(next.metadata as Entity)
+    const changed = changedOf(['type', 'source'], previous, values)
+    const isSame = changed.length === 0
+    if (previous) demandRepointing(scope, changed, 'tile sources')
     const given = isSame ? { ...kept(next, values), ...withoutAbsent(values) } : withoutAbsent(values)
+    // Neither a source that stays nor what was detected of it is asked about again.
+    if (!isSame || !detectable.every((name) => given[name] !== undefined)) {
+      type.checkReach?.(scope, source)
+      await type.resolve(means, applicationId, source)
+    }
+    if (values.headers !== undefined) checkHeaders(values.headers as Record<string, string>)
+    if (values.metadata !== undefined) readTileSettings(values.metadata as Entity)
     const settled = await settle(type, given, () => type.detect(means, applicationId, source, leaving()))
     if (Number(settled.minZoom) > Number(settled.maxZoom)) throw invalid('body/minZoom', 'must not be above maxZoom')
     checkExtent(settled.extentLngLat as Extent)
