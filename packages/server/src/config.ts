@@ -114,7 +114,7 @@ const settings = Type.Object({
   SIGNUPS_PER_HOUR: Type.Integer({
     minimum: 0,
     default: 100,
-    description: 'Sign-ups that an address may send within an hour, loopback excepted; 0: no limit',
+    description: 'Sign-ups that an address may send to an application within an hour, loopback excepted; 0: no limit',
   }),
   ...dataSettings,
   NATS_URL: Type.Optional(

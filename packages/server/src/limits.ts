@@ -96,12 +96,12 @@ export const limits = {
     ...{ countedIn: 'installation', countedFor: 'address' },
   },
   addressFailures: {
-    ...{ what: 'Failed logins from an address', value: 100, unit: 'per 15 min', code: 'rate_limited' },
-    ...{ countedIn: 'installation', countedFor: 'address' },
+    ...{ what: 'Failed logins of an application from an address; of all, 5 000', value: 100 },
+    ...{ unit: 'per 15 min', code: 'rate_limited', countedIn: 'installation', countedFor: 'address' },
   },
   signups: {
-    ...{ what: 'Sign-ups from an address', setting: 'SIGNUPS_PER_HOUR', unit: 'per hour', code: 'rate_limited' },
-    ...{ countedIn: 'installation', countedFor: 'address' },
+    ...{ what: 'Sign-ups of an application from an address; of all, 50 times as many', setting: 'SIGNUPS_PER_HOUR' },
+    ...{ unit: 'per hour', code: 'rate_limited', countedIn: 'installation', countedFor: 'address' },
   },
   resetMails: {
     ...{ what: 'Mails to replace a forgotten password', value: 3, unit: 'per hour' },

@@ -45,6 +45,21 @@ test('the sign-ups of an address within an hour are counted over all replicas, a
     assert.equal((await signUp(app.http, 'c@x.org', address)).statusCode, 200, 'a proxy on this machine')
 })
 
+test('the sign-ups of an address at one application do not count at another', async () => {
+  const other = await app.tenant('others')
+  const auth = { signup: { enabled: true, allow: ['*'] } }
+  await app.call('PUT', `/api/v1/applications/${other.id}/metadata`, { key: other.developer, body: { auth } })
+  const signUp = async (applicationId: string, n: number) => {
+    const body = { ...signup, email: `${n}@elsewhere.org`, applicationId }
+    const headers = { 'x-forwarded-for': '192.0.2.77' }
+    return (await app.call('POST', '/api/v1/auth/signup', { key: null, body, headers })).status
+  }
+  const statuses: number[] = []
+  for (let n = 0; n < 4; n++) statuses.push(await signUp(tenant.id, n))
+  assert.deepEqual(statuses, [200, 200, 200, 429])
+  assert.equal(await signUp(other.id, 5), 200)
+})
+
 test('a user gets three mails within an hour to replace a password, and the answer stays the same', async () => {
   const user = await app.user(tenant.id)
   const body = { email: user.email, applicationId: tenant.id, redirectUrl: 'http://localhost:3000/reset' }

@@ -1,17 +1,21 @@
 import { isIPv6 } from 'node:net'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
-import { countInWindow, demandRate, hourSeconds } from '../db/window-counters.ts'
+import { countInWindow, demandRates, hourSeconds } from '../db/window-counters.ts'
 import { limits, overLimit } from '../limits.ts'
 
 /** A login attempt: account and address. */
 export type Attempt = { readonly applicationId: string; readonly email: string; readonly address: string }
 
 const windowSeconds = 900
+/** An address may do so many times what it may in one application in all of them together. */
+const inAllApplications = 50
 const most = { tries: limits.loginFailures.value, account: 50, address: limits.addressFailures.value }
 
 /**
- * Rate limit for failed logins, by account and address; 429 when there were too many. An attempt counts as failed before
+ * Rate limit for failed logins, by account and by address within the application, so that a flood at one tenant does not lock out
+ * the users of another who share its address (an office, a mobile network, a proxy). The brake over all applications is only there
+ * to bound what an address costs. 429 when there were too many. An attempt counts as failed before
  * its outcome is known, so that concurrent attempts count too. Returns the function that takes it back.
  */
 export function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<void>> {
@@ -21,14 +25,17 @@ export function countAttempt(db: Db, attempt: Attempt): Promise<() => Promise<vo
   const counters = [
     [`tries ${account} ${address}`, most.tries],
     [`account ${account}`, most.account],
-    [`address ${address}`, most.address],
+    [`address ${applicationId} ${address}`, most.address],
+    inAll(address),
   ] as const
   return countAll(db, counters, 'loginFailures')
 }
 
-/** For a credential without an account: attempts count for the address, together with its logins. */
+/** For a credential without an account: attempts count for the address. */
 export const countAddress = (db: Db, ip: string): Promise<() => Promise<void>> =>
-  countAll(db, [[`address ${networkOf(ip)}`, most.address]], 'addressFailures')
+  countAll(db, [[`exchange ${networkOf(ip)}`, most.address], inAll(networkOf(ip))], 'addressFailures')
+
+const inAll = (address: string) => [`everywhere ${address}`, most.address * inAllApplications] as const
 
 async function countAll(
   db: Db,
@@ -65,16 +72,22 @@ export async function allowsMail(
   return (await countInWindow(db, [[`reset ${account}`, limits.resetMails.value]], hourSeconds)) === undefined
 }
 
+type SignupAttempt = { readonly applicationId: string; readonly address: string }
+
 /**
- * Rate limit for sign-ups, successful or not: each costs a password hash, and perhaps a mail to a stranger. An address of this
- * machine is that of a proxy whose word is not taken, and tells nobody from another.
+ * Rate limit for sign-ups, successful or not: each costs a password hash, and perhaps a mail to a stranger. It is counted like failed
+ * logins: by application, with a brake over all far above. An address of this machine is that of a proxy whose word is not taken,
+ * and tells nobody from another.
  */
-export async function countSignup(db: Db, ip: string, perHour: number): Promise<void> {
-  if (isLoopback(ip)) return
-  await demandRate(db, {
-    ...{ limit: 'signups', counter: `signup ${networkOf(ip)}`, most: perHour, seconds: hourSeconds },
-    detail: `${perHour} sign-ups came from this address within an hour, its limit.`,
-  })
+export async function countSignup(db: Db, { applicationId, address }: SignupAttempt, perHour: number): Promise<void> {
+  if (perHour === 0 || isLoopback(address)) return
+  const network = networkOf(address)
+  const counters = [
+    [`signup ${applicationId} ${network}`, perHour],
+    [`signups ${network}`, perHour * inAllApplications],
+  ] as const
+  const detail = `${perHour} sign-ups came from this address within an hour, its limit.`
+  await demandRates(db, { limit: 'signups', counters, shown: perHour, seconds: hourSeconds, detail })
 }
 
 const isLoopback = (ip: string): boolean => /^(::ffff:)?127\.|^::1$/i.test(ip)

@@ -20,8 +20,11 @@ let addresses = 0
 const newAddress = () => `198.51.${Math.floor(addresses / 250)}.${(addresses++ % 250) + 1}`
 const post = (path: string, body: unknown, headers: Record<string, string> = {}, key: string | null = null) =>
   app.call('POST', `/api/v1/auth/${path}`, { key, body, headers: { 'x-forwarded-for': newAddress(), ...headers } })
-const login = ({ email, applicationId }: TestUser, password: string, address = newAddress()) =>
-  post('login', { email, password, applicationId }, { 'x-forwarded-for': address })
+const login = (
+  { email, applicationId }: Pick<TestUser, 'email' | 'applicationId'>,
+  password: string,
+  address = newAddress(),
+) => post('login', { email, password, applicationId }, { 'x-forwarded-for': address })
 
 describe('logging in', () => {
   test('takes the address in any case, and the password in any composition of its letters', async () => {
@@ -108,11 +111,39 @@ describe('too many wrong passwords', () => {
   test('are fifty for a user from all addresses, a hundred from one address for all users', async () => {
     const user = await app.user(tenant.id)
     await app.db.query(sql`
-      INSERT INTO svc.login_failures VALUES (${`account ${tenant.id} ${user.email}`}, 49, now()), ('address 192.0.2.7', 99, now())`)
+      INSERT INTO svc.login_failures VALUES (${`account ${tenant.id} ${user.email}`}, 49, now()), (${`address ${tenant.id} 192.0.2.7`}, 99, now())`)
     assert.equal((await login(user, 'a wrong password')).status, 401)
     assert.equal((await login(user, user.password)).status, 429)
     assert.equal((await login({ ...user, email: 'a@x.org' }, 'a wrong password', '192.0.2.7')).status, 401)
     assert.equal((await login({ ...user, email: 'b@x.org' }, 'a wrong password', '192.0.2.7')).status, 429)
+  })
+
+  test('at one application do not count at another, from the same address', async () => {
+    const address = newAddress()
+    const flooded = await app.tenant('flooded')
+    for (let round = 0; round < 100; round++) {
+      const guess = { applicationId: flooded.id, email: `${round}@x.org`, password: 'a wrong password' }
+      assert.equal((await login(guess, guess.password, address)).status, 401)
+    }
+    const users = [await app.user(flooded.id), await app.user(tenant.id)]
+    const statuses: number[] = []
+    for (const user of users) statuses.push((await login(user, user.password, address)).status)
+    assert.deepEqual(statuses, [429, 200])
+    assert.equal((await login(users[1] as TestUser, 'a wrong password', address)).status, 401)
+    const token = { url: '/api/v1/auth/exchange', payload: { token: 'guess' }, headers: { 'x-forwarded-for': address } }
+    assert.equal((await app.http.inject({ method: 'POST', ...token })).statusCode, 401)
+  })
+
+  test('are five thousand from one address at all applications, of which the last are told so', async () => {
+    const address = newAddress()
+    const user = await app.user(tenant.id)
+    await app.db.query(sql`INSERT INTO svc.login_failures VALUES (${`everywhere ${address}`}, 4998, now())`)
+    assert.equal((await login(user, user.password, address)).status, 200)
+    assert.equal((await login(user, 'a wrong password', address)).status, 401)
+    const elsewhere = { ...user, applicationId: randomUUID() }
+    assert.equal((await login(elsewhere, 'a wrong password', address)).status, 401)
+    assert.equal((await login(user, user.password, address)).status, 429)
+    assert.equal((await login(user, user.password)).status, 200, 'from another address')
   })
 
   test('are forgiven after a quarter of an hour, and right ones are not counted', async () => {

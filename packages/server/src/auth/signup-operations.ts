@@ -59,7 +59,7 @@ const signup = operation({
     const applicationId = body.applicationId.toLowerCase()
     const settings = await findSettings(db, applicationId)
     if (!settings) throw refused()
-    await countSignup(db, request.ip, services.authLimits.signupsPerHour)
+    await countSignup(db, { applicationId, address: request.ip }, services.authLimits.signupsPerHour)
     const baseUrl = services.baseUrl(request)
     const confirmUrl = readConfirmUrl(body.confirmUrl, settings, baseUrl)
     readRedirect(body.redirectUrl, 'redirectUrl', settings, baseUrl)

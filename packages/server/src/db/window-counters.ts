@@ -24,20 +24,24 @@ export async function countInWindow(
   return row?.wait === null || row === undefined ? undefined : Math.max(1, row.wait)
 }
 
-type Rate = {
-  readonly limit: RefusingLimit
-  readonly counter: string
-  readonly most: number
-  readonly seconds: number
-  readonly detail: string
+type Refusal = { readonly limit: RefusingLimit; readonly seconds: number; readonly detail: string }
+type Rate = Refusal & { readonly counter: string; readonly most: number }
+type Rates = Refusal & {
+  readonly counters: readonly (readonly [name: string, most: number])[]
+  /** The limit that the refusal names. */
+  readonly shown: number
 }
 
 /** Counts one, or throws 429 with the seconds to wait. A limit of 0 is none, and costs nothing. */
-export async function demandRate(db: Queryable, { limit, counter, most, seconds, detail }: Rate): Promise<void> {
-  if (most === 0) return
-  const wait = await countInWindow(db, [[counter, most]], seconds)
+export async function demandRate(db: Queryable, { counter, most, ...rest }: Rate): Promise<void> {
+  if (most > 0) await demandRates(db, { ...rest, counters: [[counter, most]], shown: most })
+}
+
+/** The same for several counters: where one is full, none counts. */
+export async function demandRates(db: Queryable, { limit, counters, shown, seconds, detail }: Rates): Promise<void> {
+  const wait = await countInWindow(db, counters, seconds)
   if (wait === undefined) return
-  throw overLimit(limit, most, `${detail} Wait for the seconds in the header Retry-After.`, {
+  throw overLimit(limit, shown, `${detail} Wait for the seconds in the header Retry-After.`, {
     headers: { 'Retry-After': String(wait) },
   })
 }
