@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../errors.ts'
+import { formerChecksums } from './amended-migrations.ts'
 import type { Db, Queryable } from './db.ts'
 import { raw, sql } from './sql.ts'
 
@@ -156,13 +157,16 @@ function checkKnown(rows: readonly Applied[], known: readonly Migration[]): void
         `The database is newer than this server: it has the migration ${applied.name}. Start a newer version of the server.`,
       )
     }
-    if (migration.checksum !== applied.checksum) {
+    if (!isTextOf(migration, applied)) {
       throw new StartError(
         `The migration ${migration.name} was changed after it had been applied. Restore the file, and put changes in a new one.`,
       )
     }
   }
 }
+
+const isTextOf = ({ name, checksum }: Migration, applied: Applied): boolean =>
+  checksum === applied.checksum || (formerChecksums[name]?.includes(applied.checksum) ?? false)
 
 async function readMigrations(directory: string): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => /^\d{4}-.+\.sql$/.test(name)).sort()

@@ -40,12 +40,18 @@ END $$;
 CREATE TRIGGER keep_audit BEFORE UPDATE OR DELETE ON svc.audit FOR EACH ROW EXECUTE FUNCTION svc.keep_audit();
 CREATE TRIGGER keep_whole_audit BEFORE TRUNCATE ON svc.audit FOR EACH STATEMENT EXECUTE FUNCTION svc.keep_audit();
 
--- Retention: deletes at most so many of the entries that are older than so many days, and says how many.
-CREATE FUNCTION svc.sweep_audit(days integer, most integer) RETURNS bigint LANGUAGE sql
-  SET svc.sweeps_audit = 'on' AS $$
+-- Retention: deletes at most so many of the entries that are older than so many days, and says how many. The permission is a
+-- setting of the transaction that ends with the function: SET in the function's definition would need a superuser.
+CREATE FUNCTION svc.sweep_audit(days integer, most integer) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  gone bigint;
+BEGIN
+  PERFORM set_config('svc.sweeps_audit', 'on', true);
   WITH old AS (
     SELECT at, id FROM svc.audit WHERE at < now() - make_interval(days => days)
     ORDER BY at, id LIMIT most FOR UPDATE SKIP LOCKED),
-  gone AS (DELETE FROM svc.audit a USING old WHERE a.at = old.at AND a.id = old.id RETURNING 1)
-  SELECT count(*) FROM gone
-$$;
+  deleted AS (DELETE FROM svc.audit a USING old WHERE a.at = old.at AND a.id = old.id RETURNING 1)
+  SELECT count(*) INTO gone FROM deleted;
+  PERFORM set_config('svc.sweeps_audit', 'off', true);
+  RETURN gone;
+END $$;
