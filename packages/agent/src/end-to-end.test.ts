@@ -34,7 +34,7 @@ async function makeAgent(fields: object = {}): Promise<string> {
 function ask(agentId: string, how: 'invoke' | 'stream', input: string, signal?: AbortSignal): Promise<Response> {
   return fetch(`${url}/api/v1/agents/${agentId}/${how}`, {
     method: 'POST',
-    headers: { 'x-api-key': tenant.public, 'content-type': 'application/json' },
+    headers: { 'x-api-key': tenant.reader, 'content-type': 'application/json' },
     body: JSON.stringify({ input }),
     ...(signal && { signal }),
   })
@@ -81,7 +81,7 @@ test('a model that a worker asks uses the platform’s tools, at the address by 
   startCommand(t, ['serve', '--agent', agentId, '--ollama', 'm'], env)
   await untilWorkers(agentId, 1)
   // What this claims is only where the caller found the platform.
-  const headers = { 'x-api-key': tenant.public, 'content-type': 'application/json', host: 'localhost:1' }
+  const headers = { 'x-api-key': tenant.reader, 'content-type': 'application/json', host: 'localhost:1' }
   const path = `/api/v1/agents/${agentId}/invoke`
   const reply = await app.http.inject({ method: 'POST', url: path, headers, payload: { input: 'What is there?' } })
   assert.deepEqual([reply.statusCode, reply.json().text], [200, 'Parks.'])
@@ -163,7 +163,7 @@ test('kill -9 of a worker ends its stream with an error 502', { timeout: 200_000
 
 test('a key that may only execute is not let in as a worker', { timeout: 200_000 }, async (t) => {
   const agentId = await makeAgent()
-  const env = { GRATICULE_URL: url, GRATICULE_API_KEY: tenant.public }
+  const env = { GRATICULE_URL: url, GRATICULE_API_KEY: tenant.reader }
   const { exited, output } = startCommand(t, ['serve', '--agent', agentId, '--command', 'cat'], env)
   assert.equal(await exited, 1)
   assert.match(output(), /The API key was refused/)

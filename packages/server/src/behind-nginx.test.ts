@@ -195,7 +195,7 @@ test('through nginx a worker dials in by WebSocket, and each delta of its answer
     send({ t: 'done' })
   }
   const workers = await Promise.all([0, 1].map((n) => connectWorker({ ...options, handle, workerId: `worker-${n}` })))
-  const stream = openStream(`${nginx.url}/api/v1/agents/${agent.id}/stream`, tenant.public, { input: 'x' })
+  const stream = openStream(`${nginx.url}/api/v1/agents/${agent.id}/stream`, tenant.reader, { input: 'x' })
   seen = async (count) => {
     const reply = await stream
     await until(() => reply.text().length === count, `delta ${count} is held back`)

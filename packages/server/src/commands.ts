@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Permissions } from './access/acl.ts'
 import { commandTrail, keyFingerprint, transactWithEntry, writeEntry } from './access/audit-trail.ts'
+import { developerPermissions, publicPermissions } from './access/first-permissions.ts'
 import type { Secrets } from './access/secrets.ts'
 import { rotateSigningKey } from './access/signing-keys.ts'
 import { readPermissions } from './apikeys/permissions.ts'
@@ -9,7 +10,7 @@ import { createConsoleLink } from './console-link.ts'
 import type { Db } from './db/db.ts'
 import { raw, sql } from './db/sql.ts'
 import { StartError } from './errors.ts'
-import { addKey, developerPermissions, listKeys, publicPermissions } from './first-start.ts'
+import { addKey, listKeys } from './first-start.ts'
 
 const names = ['keys', 'create-key', 'console', 'rotate-token-key'] as const
 

@@ -1,8 +1,8 @@
+import { developerPermissions } from './access/first-permissions.ts'
 import { createSignInToken } from './apikeys/sign-in-link.ts'
 import type { Config } from './config.ts'
 import type { Db, Queryable } from './db/db.ts'
 import { json, raw, sql } from './db/sql.ts'
-import { developerPermissions } from './first-start.ts'
 
 /** Where people reach the server, as far as its settings tell. */
 export function serverAddress({ BASE_URL, HOST }: Pick<Config, 'BASE_URL' | 'HOST'>, port: number): string {

@@ -2,16 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeyType, Permissions } from './access/acl.ts'
+import { developerPermissions, publicPermissions } from './access/first-permissions.ts'
 import { createSecrets, type Secrets } from './access/secrets.ts'
 import { openKey, sealKey } from './apikeys/sealed-key.ts'
 import type { Db, Queryable } from './db/db.ts'
 import { json, raw, sql } from './db/sql.ts'
 import { StartError } from './errors.ts'
-
-/** All classes, levels and resources. */
-export const developerPermissions: Permissions = { '*': { '*': '*' } }
-/** What a web page needs. */
-export const publicPermissions: Permissions = { '*': { read: '*', execute: '*' } }
 
 /** The secret from the environment, or the one kept beside the data; the database remembers whether it is the right one. */
 export async function loadSecrets(db: Db, dataDirectory: string, secretKey: string | undefined): Promise<Secrets> {
@@ -92,7 +88,7 @@ export async function addFirstKeys(
     addKey(tx, secrets, applicationId, 'app', permissions, description)
   return {
     developer: await add(developerPermissions, 'Developer key: everything in this application'),
-    public: await add(publicPermissions, 'Public key: read and execute, for web pages'),
+    public: await add(publicPermissions, 'Public key: reads and queries data and shows maps, for web pages'),
   }
 }
 

@@ -266,7 +266,7 @@ test('an application has the limits that a master key gave it, reads them, and c
   await setLimits(tenant, given)
   const read = await app.call('GET', path, { key: tenant.public })
   assert.deepEqual(read.body.limits, given)
-  const [usage] = (await app.call('GET', '/api/v1/usage', { key: tenant.public })).body
+  const [usage] = (await app.call('GET', '/api/v1/usage', { key: tenant.reader })).body
   assert.deepEqual(usage.limits, given)
   for (const [method, address, body] of [
     ['PATCH', path, { limits: {} }],

@@ -39,13 +39,13 @@ export async function agentWorld(settings: Record<string, string> = {}) {
     async invoke(agentId: string, body: object, headers: Record<string, string> = {}) {
       const response = await fetch(url + path(agentId, '/invoke'), {
         method: 'POST',
-        headers: { 'x-api-key': tenant.public, 'content-type': 'application/json', ...headers },
+        headers: { 'x-api-key': tenant.reader, 'content-type': 'application/json', ...headers },
         body: JSON.stringify(body),
       })
       // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered
       return { status: response.status, headers: response.headers, body: (await response.json()) as any }
     },
-    stream: (agentId: string, body: object, signal?: AbortSignal, key = tenant.public) =>
+    stream: (agentId: string, body: object, signal?: AbortSignal, key = tenant.reader) =>
       openStream(url + path(agentId, '/stream'), key, body, signal),
     get: async (agentId: string, rest = '') =>
       (await app.call('GET', path(agentId, rest), { key: tenant.developer })).body,

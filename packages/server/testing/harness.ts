@@ -23,7 +23,8 @@ export type Reply = {
   text: string
 }
 export type Request = { key?: string | null; body?: unknown; headers?: Record<string, string>; raw?: string }
-export type Tenant = { id: string; developer: string; public: string }
+/** An application with its first keys, and `reader`, which may read and execute everything. */
+export type Tenant = { id: string; developer: string; public: string; reader: string }
 export type TestUser = { id: string; applicationId: string; email: string; password: string }
 export type TestApp = Awaited<ReturnType<typeof testApp>>
 
@@ -102,7 +103,8 @@ export async function testApp(
     return {
       id: body.id,
       developer: await key(body.id, { '*': { '*': '*' } }),
-      public: await key(body.id, { '*': { read: '*', execute: '*' } }),
+      public: body.keys.public,
+      reader: await key(body.id, { '*': { read: '*', execute: '*' } }),
     }
   }
 

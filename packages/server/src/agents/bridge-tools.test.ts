@@ -57,7 +57,7 @@ const agentOf = (url: string, more: object = {}, config: object = {}) =>
 
 test('a model that the platform asks uses the datasets that both its caller and its agent may see', async (t) => {
   const { url, bodies } = await startModel(t, 'list_datasets', {})
-  const seen = async (agentId: string, key = world.tenant.public): Promise<string[]> => {
+  const seen = async (agentId: string, key = world.tenant.reader): Promise<string[]> => {
     const { status, body } = await world.invoke(agentId, { input: 'What is there?' }, { 'x-api-key': key })
     assert.equal(status, 200, JSON.stringify(body))
     return JSON.parse(body.text).datasets.map(({ name }: { name: string }) => name)

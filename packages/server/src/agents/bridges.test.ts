@@ -211,7 +211,7 @@ describe('the platform answers for an agent', () => {
     const agentId = await agentOf('openai', upstream.url)
     const response = await fetch(world.url + world.path(agentId, '/stream'), {
       method: 'POST',
-      headers: { 'x-api-key': world.tenant.public, 'content-type': 'application/json' },
+      headers: { 'x-api-key': world.tenant.reader, 'content-type': 'application/json' },
       body: '{"input":"x"}',
     })
     const stands = async () => {
@@ -395,7 +395,7 @@ test('as many at once for all agents of an application as the setting says: then
   const body = fields(quick.url)
   const made = await tight.app.call('POST', '/api/v1/agents', { key: other.developer, body })
   const path = tight.path(made.body.id, '/invoke')
-  const theirs = await tight.app.call('POST', path, { key: other.public, body: { input: 'x' } })
+  const theirs = await tight.app.call('POST', path, { key: other.reader, body: { input: 'x' } })
   assert.equal(theirs.status, 200, theirs.text)
   await tight.worker(third, echo)
   assert.equal((await tight.invoke(third, { input: 'hello' })).body.text, 'hello')

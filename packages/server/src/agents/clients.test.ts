@@ -38,7 +38,7 @@ function askAndStop(t: TestContext, agentId: string): void {
   socket.write(
     [
       `POST ${world.path(agentId, '/stream')} HTTP/1.1`,
-      ...['Host: a', `X-Api-Key: ${world.tenant.public}`, 'Content-Type: application/json'],
+      ...['Host: a', `X-Api-Key: ${world.tenant.reader}`, 'Content-Type: application/json'],
       ...[`Content-Length: ${body.length}`, '', body],
     ].join('\r\n'),
   )
@@ -52,7 +52,7 @@ async function askAndLeave(agentId: string, afterMs: number, headers: readonly s
   socket.write(
     [
       `POST ${world.path(agentId, '/invoke')} HTTP/1.1`,
-      ...['Host: a', `X-Api-Key: ${world.tenant.public}`, 'Content-Type: application/json', ...headers],
+      ...['Host: a', `X-Api-Key: ${world.tenant.reader}`, 'Content-Type: application/json', ...headers],
       ...[`Content-Length: ${body.length}`, '', body],
     ].join('\r\n'),
   )
@@ -232,7 +232,7 @@ describe('an invocation', () => {
     const reply = await world.stream(agentId, { input: 'x' })
     const id = reply.headers.get('x-invocation-id')
     const cancel = (key: string) => world.app.call('POST', world.path(agentId, `/invocations/${id}/cancel`), { key })
-    assert.equal((await cancel(world.tenant.public)).status, 401)
+    assert.equal((await cancel(world.tenant.reader)).status, 401)
     assert.equal((await cancel(world.tenant.developer)).status, 202)
     await reply.over
     assert.equal(reply.last()?.event, 'error')
@@ -277,7 +277,7 @@ describe('an invocation', () => {
       assert.equal(entry.outputBytes, 1)
       assert.deepEqual(entry.metadata, { from: 'map' })
       assert.match(entry.workerId, /^worker-/)
-      assert.doesNotMatch(history.text, new RegExp(world.tenant.public))
+      assert.doesNotMatch(history.text, new RegExp(world.tenant.reader))
     }
   })
 

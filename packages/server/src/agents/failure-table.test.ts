@@ -30,7 +30,7 @@ describe('before an agent is asked', () => {
         const reply = await ask(key)
         assert.deepEqual([reply.status, reply.body.code], [401, 'unauthorized'])
       }
-      for (const reply of [await ask(other.developer), await ask(world.tenant.public, randomUUID())]) {
+      for (const reply of [await ask(other.developer), await ask(world.tenant.reader, randomUUID())]) {
         assert.deepEqual([reply.status, reply.body.code], [404, 'agent_not_found'])
       }
       assert.equal((await ask(readers, randomUUID())).status, 401, 'the key is looked at first')

@@ -20,7 +20,7 @@ test('through nginx with Debian’s defaults each delta arrives before the next 
     }
     send({ t: 'done' })
   })
-  const asked = openStream(`${nginx.url}${world.path(agentId, '/stream')}`, world.tenant.public, { input: 'x' })
+  const asked = openStream(`${nginx.url}${world.path(agentId, '/stream')}`, world.tenant.reader, { input: 'x' })
   seen = async (count) => {
     const reply = await asked
     await until(() => reply.text().length === count, `delta ${count} is held back`)

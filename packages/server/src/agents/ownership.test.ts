@@ -11,7 +11,7 @@ before(async () => {
   world = await agentWorld()
   reader = await world.app.key(world.tenant.id, { agents: { read: '*', execute: '*' } })
   const { app, tenant } = world
-  const body = { defaultApiKey: tenant.public }
+  const body = { defaultApiKey: tenant.reader }
   assert.equal((await app.call('PUT', `/api/v1/applications/${tenant.id}/metadata/auth`, { body })).status, 200)
 })
 after(() => world.close())
@@ -42,7 +42,7 @@ describe('the history of an agent', () => {
     const agentId = await world.agent({ storeContent: true })
     await world.worker(agentId)
     const body = { input: 'a secret', conversationId: 'c', metadata: { topic: 'a secret' } }
-    await post(agentId, body, withKey(world.tenant.public))
+    await post(agentId, body, withKey(world.tenant.reader))
     const other = await world.agent()
     const seenBy = async (permissions: Parameters<typeof world.app.key>[1]) => {
       const key = await world.app.key(world.tenant.id, permissions)
@@ -75,7 +75,7 @@ describe('the history of an agent', () => {
     const [row] = await world.app.db.query(
       sql`SELECT i::text AS text FROM svc.agent_invocations i WHERE agent_id = ${agentId}::uuid`,
     )
-    assert.ok(!String(row?.text).includes(world.tenant.public))
+    assert.ok(!String(row?.text).includes(world.tenant.reader))
   })
 })
 
@@ -85,7 +85,7 @@ describe('a conversation', () => {
     await world.worker(agentId, recite)
     const [ada, bob] = [await newUser(), await newUser()]
     const callers: [string, Record<string, string>][] = [
-      ['a key', withKey(world.tenant.public)],
+      ['a key', withKey(world.tenant.reader)],
       ['another key', withKey(reader)],
       ['a greater key', withKey(world.tenant.developer)],
       ['a user', ada.headers],
@@ -112,7 +112,7 @@ describe('a conversation', () => {
     const ask = async (headers: Record<string, string>, agent = agentId) =>
       (await post(agent, { input: 'x', conversationId: 'c' }, headers)).body.text as string
     const answers = []
-    for (const headers of [withKey(reader), withKey(world.tenant.public), ada.headers, bob.headers]) {
+    for (const headers of [withKey(reader), withKey(world.tenant.reader), ada.headers, bob.headers]) {
       const answer = await ask(headers)
       assert.match(answer, /^c [\w-]{22}$/)
       assert.equal(await ask(headers), answer, 'the same each time')
@@ -133,7 +133,7 @@ test('an Idempotency-Key is the caller’s own: another gets neither the answer 
   })
   const key = randomUUID()
   const [ada, bob] = [await newUser(), await newUser()]
-  const callers = [withKey(world.tenant.public), withKey(reader), ada.headers, bob.headers]
+  const callers = [withKey(world.tenant.reader), withKey(reader), ada.headers, bob.headers]
   for (const [index, headers] of callers.entries()) {
     for (const replayed of ['false', 'true']) {
       const reply = await post(agentId, { input: 'x' }, { ...headers, 'idempotency-key': key })
@@ -163,7 +163,7 @@ test('the tools that a worker was lent end with the answer, and with the agent',
     send({ t: 'delta', text: 'x' })
     send({ t: 'done' })
   })
-  for (const input of ['one', 'two']) await post(agentId, { input }, withKey(world.tenant.public))
+  for (const input of ['one', 'two']) await post(agentId, { input }, withKey(world.tenant.reader))
   assert.deepEqual(statuses, [200, 200])
   const [first = '', second = ''] = tokens
   await world.get(agentId, '/invocations')

@@ -49,7 +49,7 @@ describe('a worker', () => {
     }
     assert.equal(await refused(undefined), 401)
     assert.equal(await refused(randomUUID()), 401)
-    assert.equal(await refused(world.tenant.public), 401)
+    assert.equal(await refused(world.tenant.reader), 401)
     assert.equal(await refused(await world.app.key(world.tenant.id, { agents: { write: [randomUUID()] } })), 401)
     assert.equal(await refused(other.developer), 404)
     assert.equal(await refused(world.tenant.developer, randomUUID()), 404)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type Tenant, type TestApp, testApp } from '../../testing/harness.ts'
+import { publicPermissions } from '../access/first-permissions.ts'
 
 // One database is enough: contract.test.ts asks both for it, and what it tells is what the key holds.
 
@@ -90,7 +91,7 @@ describe('an access token', () => {
     const { body, text } = await access(null, headers)
     assert.deepEqual(body.application, { id: tenant.id, name: 'Harbour' })
     assert.equal(body.type, 'app')
-    assert.deepEqual(body.permissions, { '*': { read: '*', execute: '*' } })
+    assert.deepEqual(body.permissions, publicPermissions)
     assert.equal(body.user.id, user.id)
     const lifeMs = Date.parse(body.expiresAt) - Date.now()
     assert.ok(lifeMs > 0 && lifeMs <= 900_000, body.expiresAt)

@@ -22,11 +22,11 @@ const mint = (key: string, body: object) =>
   app.call('POST', path, { key, body: { type: 'app', permissions: { styles: { read: '*' } }, ...body } })
 
 describe('who sees which key', () => {
-  test('a public key sees itself and lesser keys, never the developer key', async () => {
+  test('a key that reads and executes everything sees itself and lesser keys, never the developer key', async () => {
     const lesser = await app.key(tenant.id, { styles: { read: '*' } })
-    const { body } = await app.call('GET', path, { key: tenant.public })
+    const { body } = await app.call('GET', path, { key: tenant.reader })
     const seen = body.map(({ id }: { id: string }) => id)
-    assert.ok(seen.includes(tenant.public) && seen.includes(lesser))
+    assert.ok(seen.includes(tenant.reader) && seen.includes(lesser))
     assert.ok(!seen.includes(tenant.developer) && !seen.includes(app.master))
   })
 
@@ -42,8 +42,8 @@ describe('who sees which key', () => {
   })
 
   test('the total counts only what is seen, on every page', async () => {
-    const { headers, body } = await app.call('GET', `${path}?limit=1`, { key: tenant.public })
-    const whole = await app.call('GET', path, { key: tenant.public })
+    const { headers, body } = await app.call('GET', `${path}?limit=1`, { key: tenant.reader })
+    const whole = await app.call('GET', path, { key: tenant.reader })
     assert.equal(body.length, 1)
     assert.equal(headers['x-total-count'], String(whole.body.length))
   })

@@ -4,6 +4,7 @@ import { denied, includesPower, keyTypes, type Permissions, type Power, type Sco
 import { fingerprintOf } from '../access/audit-trail.ts'
 import { lesserPowers } from '../access/auth-metadata.ts'
 import { isUuid } from '../access/credentials.ts'
+import { publicPermissions } from '../access/first-permissions.ts'
 import type { KeyCache } from '../access/key-cache.ts'
 import { credentialHash } from '../access/secrets.ts'
 import { demandPowerOfUser, demandPowerWithout } from '../access/token-power.ts'
@@ -49,7 +50,7 @@ export const apiKey = defineResource({
   identity: sealedIdentity,
   ownerColumn: 'user_id',
   verbs: ['list', 'create', 'get', 'delete'],
-  example: { description: 'For the web page', type: 'app', permissions: { '*': { read: '*', execute: '*' } } },
+  example: { description: 'For the web page', type: 'app', permissions: publicPermissions },
   fields: {
     description: field('string', Type.String({ maxLength: 10_000 }), { mode: 'createOnly', default: '' }),
     type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),

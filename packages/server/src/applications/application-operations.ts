@@ -21,8 +21,8 @@ const keysSchema = Type.Object(
   {
     readOnly: true,
     description:
-      'Two API keys: one may do everything in the application, the other reads and executes, for web pages. They are shown ' +
-      'here only; `GET /api/v1/apikeys` lists them later.',
+      'Two API keys: one may do everything in the application, the other, for web pages, reads and queries datasets, shows maps ' +
+      'and serves the user who signed in. They are shown here only; `GET /api/v1/apikeys` lists them later.',
   },
 )
 

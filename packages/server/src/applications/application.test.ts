@@ -139,6 +139,58 @@ test('the first start makes a developer and a public key', async () => {
   )
   assert.deepEqual(
     body.map(({ permissions }: { permissions: object }) => permissions),
-    [{ '*': { '*': '*' } }, { '*': { read: '*', execute: '*' } }],
+    [{ '*': { '*': '*' } }, publicAcl],
   )
+})
+
+const publicAcl = {
+  appconfig: { execute: '*' },
+  auth: { execute: '*' },
+  datasets: { read: '*', execute: '*' },
+  styles: { read: '*', execute: '*' },
+  tiles: { read: '*', execute: '*' },
+}
+
+test('the public key of a new application shows data and maps, and tells nothing of people, databases and keys', async () => {
+  const { body: made } = await app.call('POST', path, { body: { name: 'open data', contact: 'boss@example.org' } })
+  const key = made.keys.public
+  const { body: access } = await app.call('GET', '/api/v1/auth/access', { key })
+  assert.deepEqual(access.permissions, publicAcl)
+  const user = await app.user(made.id)
+  const own = { key: made.keys.developer }
+  const source = { type: 'sql', name: 'parks', source: 'SELECT 1 AS id', ownerId: user.id }
+  const { body: dataset } = await app.call('POST', '/api/v1/datasets', { ...own, body: source })
+  const joins = 'join=owner,application,database'
+  for (const url of [`/api/v1/datasets/${dataset.id}?${joins}`, `/api/v1/datasets?${joins}`]) {
+    const reply = await app.call('GET', url, { key })
+    assert.equal(reply.status, 200, reply.text)
+    const [shown] = [reply.body].flat()
+    assert.deepEqual([shown.owner, shown.application, shown.database], [null, null, null])
+    assert.ok(![user.email, 'boss@example.org'].some((text) => reply.text.includes(text)))
+  }
+  for (const name of ['owner.email', 'owner', 'application.contact'])
+    for (const ask of [`filter[${name}]=x`, `sort=${name}`, `fields=${name}`])
+      assert.equal((await app.call('GET', `/api/v1/datasets?${ask}`, { key })).status, 400, ask)
+})
+
+test('with the public key a user logs in, sees themselves, changes the password and logs out', async () => {
+  const { body: made } = await app.call('POST', path, { body: { name: 'members' } })
+  const key = made.keys.public
+  const user = await app.user(made.id)
+  const { email, password } = user
+  const send = (name: string, body: object, headers = {}) =>
+    app.call('POST', `/api/v1/auth/${name}`, { key, body, headers })
+  const login = async () => {
+    const { body } = await send('login', { email, password, applicationId: made.id })
+    return { ...body, headers: { authorization: `Bearer ${body.accessToken}` } }
+  }
+  const { refreshToken, headers } = await login()
+  const me = await app.call('GET', '/api/v1/auth/users/me', { key, headers })
+  assert.deepEqual([me.status, me.body.email], [200, email])
+  assert.equal((await app.call('GET', '/api/v1/auth/users', { key, headers })).status, 401)
+  assert.equal((await send('refresh', { refreshToken, applicationId: made.id })).status, 200)
+  assert.equal((await send('logout', { refreshToken }, headers)).status, 204)
+  const again = await login()
+  const changed = await send('changepassword', { password, newPassword: `another ${password}` }, again.headers)
+  assert.equal(changed.status, 204, changed.text)
 })

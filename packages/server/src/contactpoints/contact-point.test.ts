@@ -49,7 +49,7 @@ const sealedOf = async (id: string): Promise<unknown> =>
   (await app.db.query(sql`SELECT secrets FROM svc.contactpoints WHERE id = ${id}::uuid`))[0]?.secrets
 
 test('the drivers of contact points are listed with their settings', async () => {
-  const reply = await app.call('GET', `${base}/drivers`, { key: own.public })
+  const reply = await app.call('GET', `${base}/drivers`, { key: own.reader })
   assert.deepEqual(reply.body, ['discord', 'email', 'googlechat', 'slack', 'teams', 'telegram', 'webhook'])
 })
 
@@ -112,7 +112,7 @@ test('PUT replaces all of it: what is required must be there, the rest goes back
 test('a message is accepted, delivered, and seen in the record', async () => {
   const id = await make('webhook', { url: service.url, secret })
   const before = await call('GET', `/${id}`)
-  const reply = await app.call('POST', `${base}/${id}/send`, { key: own.public, body: { text: 'Hello', subject: 'T' } })
+  const reply = await app.call('POST', `${base}/${id}/send`, { key: own.reader, body: { text: 'Hello', subject: 'T' } })
   assert.equal(reply.status, 202)
   assert.equal(reply.body.status, 'accepted')
   const { attempts, ...rest } = await delivered(id)

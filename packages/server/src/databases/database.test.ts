@@ -76,7 +76,7 @@ describe('records', () => {
   })
 
   test('the drivers are listed by name', async () => {
-    const reply = await call('GET', `${path}/drivers`, { key: tenant.public })
+    const reply = await call('GET', `${path}/drivers`, { key: tenant.reader })
     assert.equal(reply.status, 200)
     assert.deepEqual(reply.body, ['duckdb', 'internal', 'postgres'])
   })

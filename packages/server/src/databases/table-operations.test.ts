@@ -54,7 +54,7 @@ describe('the tables of an internal database', () => {
   })
 
   test('are those of the application, with rows, geometry and comment', async () => {
-    const { status, body, text } = await app.call('GET', `${path}/${databaseId}/tables`, { key: tenant.public })
+    const { status, body, text } = await app.call('GET', `${path}/${databaseId}/tables`, { key: tenant.reader })
     assert.equal(status, 200, text)
     assert.deepEqual(
       body.map(({ name }: Table) => name),
@@ -72,9 +72,9 @@ describe('the tables of an internal database', () => {
       comment: 'Ways to go',
       datasetId: null,
     })
-    const inOther = await app.call('GET', `${path}/${databaseId}/tables?schema=svc`, { key: tenant.public })
+    const inOther = await app.call('GET', `${path}/${databaseId}/tables?schema=svc`, { key: tenant.reader })
     assert.deepEqual(inOther.body, [])
-    const second = await app.call('GET', `${path}/${databaseId}/tables?limit=1&offset=1`, { key: tenant.public })
+    const second = await app.call('GET', `${path}/${databaseId}/tables?limit=1&offset=1`, { key: tenant.reader })
     assert.deepEqual(
       second.body.map(({ name }: Table) => name),
       ['roads'],

@@ -133,7 +133,7 @@ describe('usage', () => {
   })
 
   test('of another application cannot be read', async () => {
-    for (const key of [own.developer, own.public]) {
+    for (const key of [own.developer, own.reader]) {
       for (const query of ['', `?filter[applicationId]=${own.id}`, `?filter[applicationId][$ne]=${foreign.id}`]) {
         const found = await reports(query, key)
         assert.deepEqual(

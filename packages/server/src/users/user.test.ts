@@ -168,12 +168,12 @@ describe('one-time tokens', () => {
     assert.match(await seenBy(tenant.developer), /^[\w-]{43}$/)
     assert.match(await seenBy(writer), /^[\w-]{43}$/)
     assert.equal(await seenBy(reader), '')
-    assert.equal(await seenBy(tenant.public), '')
-    const list = await app.call('GET', path, { key: tenant.public })
+    assert.equal(await seenBy(tenant.reader), '')
+    const list = await app.call('GET', path, { key: tenant.reader })
     assert.ok(list.body.every((row: { passwordResetToken: string }) => row.passwordResetToken === ''))
     const dataset = { type: 'sql', name: 'one', source: 'SELECT 1 AS one', ownerId: user.id }
     const { id } = (await app.call('POST', '/api/v1/datasets', { key: tenant.developer, body: dataset })).body
-    const joined = await app.call('GET', `/api/v1/datasets/${id}?join=owner`, { key: tenant.public })
+    const joined = await app.call('GET', `/api/v1/datasets/${id}?join=owner`, { key: tenant.reader })
     assert.deepEqual([joined.body.owner.id, joined.body.owner.passwordResetToken], [user.id, ''])
   })
 
@@ -199,10 +199,10 @@ describe('metadata.auth', () => {
       const seen = async (request: object) => (await app.call('GET', url, request)).body.metadata.auth?.defaultApiKey
       assert.equal(await seen({}), tenant.developer)
       assert.equal(await seen({ key: tenant.developer }), tenant.developer)
-      assert.equal(await seen({ key: tenant.public }), undefined)
+      assert.equal(await seen({ key: tenant.reader }), undefined)
       assert.equal(await seen({ key: null, headers }), undefined)
       assert.equal(await seen({ key: tenant.developer, headers }), undefined, 'a token with the key')
-      for (const request of [{ key: tenant.public }, { key: null, headers }]) {
+      for (const request of [{ key: tenant.reader }, { key: null, headers }]) {
         assert.equal((await app.call('GET', `${url}/metadata`, request)).body.auth, undefined)
         assert.equal(await status('GET', `${url}/metadata/auth.defaultApiKey`, request), 404)
         const list = await app.call('GET', `${url.split('/').slice(0, -1).join('/')}?join=application`, request)
@@ -212,7 +212,7 @@ describe('metadata.auth', () => {
     const guess = `filter[metadata][$contains]=${encodeURIComponent(JSON.stringify(body))}`
     const found = async (key: string) => (await app.call('GET', `/api/v1/applications?${guess}`, { key })).body.length
     assert.equal(await found(tenant.developer), 1)
-    assert.equal(await found(tenant.public), 0, 'and no filter tells it')
+    assert.equal(await found(tenant.reader), 0, 'and no filter tells it')
   })
 
   test('stays when somebody writes who cannot see it, and is refused from such', async () => {

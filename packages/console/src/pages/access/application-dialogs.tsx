@@ -55,7 +55,7 @@ function FirstKeys({ application, onClose }: { application: NewApplication; onCl
         <p>Its first keys. Later they are in its list of keys.</p>
         <h3>Developer key: everything in this application</h3>
         <CodeBlock text={keys.developer} label="the developer key" />
-        <h3>Public key: read and execute, for web pages</h3>
+        <h3>Public key: reads and queries data and shows maps, for web pages</h3>
         <CodeBlock text={keys.public} label="the public key" />
       </div>
     </Dialog>

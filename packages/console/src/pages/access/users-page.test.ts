@@ -37,7 +37,7 @@ test('a user is invited, and the link to choose a password is sent and shown', a
   await form.getByLabel('Roles').fill('editor, reviewer')
   await form
     .getByLabel('May do what this key may')
-    .selectOption({ label: 'Public key: read and execute, for web pages' })
+    .selectOption({ label: 'Public key: reads and queries data and shows maps, for web pages' })
   await form.getByText('Reads and uses everything; cannot change anything.').waitFor()
   assert.ok(!(await page.content()).includes(stage.tenant.public), 'ids of keys are not in the page')
   assert.deepEqual(await accessibilityFaults(page), [])

@@ -150,7 +150,7 @@ describe('the page Activity', () => {
   })
 
   test('a key without write on its application finds no activity in the rail, and is told why', async () => {
-    const page = await stage.open('/activity', { key: stage.tenant.public })
+    const page = await stage.open('/activity', { key: stage.tenant.reader })
     await page.getByRole('heading', { name: 'This key may not read the activity' }).waitFor()
     assert.equal(await page.getByRole('link', { name: 'Activity' }).count(), 0)
     assert.equal(await page.getByRole('link', { name: 'Usage' }).count(), 1)

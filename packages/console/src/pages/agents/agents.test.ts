@@ -258,7 +258,7 @@ test('the history shows what was said to those who may, and cancels what runs', 
   await sheet.getByText('The answer').waitFor()
   assert.deepEqual(await accessibilityFaults(page), [])
   const reader = await stage.open(new URL(page.url()).pathname.replace('/console', '') + new URL(page.url()).search, {
-    key: stage.tenant.public,
+    key: stage.tenant.reader,
   })
   await reader.getByText('shown only to keys with write').waitFor()
   assert.ok(!(await reader.content()).includes('The question'))

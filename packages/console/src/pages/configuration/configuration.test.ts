@@ -101,7 +101,7 @@ test('Ctrl+S right after typing saves what was typed, even when the page draws s
 
 test('a key that only reads sees the configuration and is told why it cannot save', async () => {
   await store({ a: 1 })
-  const page = await stage.open('/configuration', { key: stage.tenant.public })
+  const page = await stage.open('/configuration', { key: stage.tenant.reader })
   await page.getByText('it needs write on appconfig').waitFor()
   assert.equal(await page.getByRole('button', { name: 'Save …' }).getAttribute('aria-disabled'), 'true')
   const master = await stage.open('/configuration', { key: stage.app.master })

@@ -96,7 +96,7 @@ describe('the bindings of a webhook', () => {
     await untilFits(page)
     assert.deepEqual([page.faults, page.foreign], [[], []])
     await page.close()
-    const reader = await stage.open(`/contact-points/${point}`, { key: stage.tenant.public })
+    const reader = await stage.open(`/contact-points/${point}`, { key: stage.tenant.reader })
     const remove = reader.getByRole('button', { name: /^Remove the binding/ }).first()
     await remove.waitFor()
     assert.equal(await remove.getAttribute('aria-disabled'), 'true')

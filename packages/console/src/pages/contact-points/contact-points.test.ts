@@ -95,7 +95,7 @@ test('on a phone the list comes first, then the record; a key that only reads is
     settings: { addresses: ['a@b.example'] },
   }
   await stage.app.call('POST', '/api/v1/contactpoints', { key: stage.tenant.developer, body })
-  const page = await stage.open('/contact-points', { viewport: phone, key: stage.tenant.public })
+  const page = await stage.open('/contact-points', { viewport: phone, key: stage.tenant.reader })
   await page.getByRole('link', { name: /Every harbour master/ }).click()
   await page.getByRole('heading', { name: 'Every harbour master of the northern coast' }).waitFor()
   await page.getByText('a@b.example').waitFor()

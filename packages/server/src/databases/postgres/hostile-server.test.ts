@@ -43,7 +43,7 @@ async function attack(talk: Talk, rest: object = {}) {
     const id = await register(rogue.port, rest)
     const before = process.memoryUsage().rss
     const started = performance.now()
-    const reply = await app.call('POST', `/api/v1/databases/${id}/test`, { key: tenant.public })
+    const reply = await app.call('POST', `/api/v1/databases/${id}/test`, { key: tenant.reader })
     const ms = performance.now() - started
     assert.equal(reply.status, 200, reply.text)
     assert.equal((await app.call('GET', '/api/v1/healthcheck')).status, 200)
