@@ -76,6 +76,38 @@ describe('with a key of all levels but the needed one', () => {
   }
 })
 
+describe('with a key that may only append to every dataset', () => {
+  for (const operation of guarded.filter(({ success }) => success.status !== 101)) {
+    const isAllowed = rule(operation).level === 'append'
+    test(`${operation.id} is ${isAllowed ? 'allowed' : 'refused'}`, async () => {
+      const key = await keyOf({ datasets: { append: '*' } })
+      const id = await make(operation, own)
+      const before = await look(operation, id)
+      const reply = await send(operation, address(operation, id), key)
+      assert.equal(reply.status, isAllowed ? operation.success.status : 401, reply.text)
+      assert.equal(reply.headers.etag, undefined)
+      if (!isAllowed) assert.equal(await look(operation, id), before)
+    })
+  }
+})
+
+describe('with the public key that an application is made with', () => {
+  const granted = ['datasets', 'styles', 'tiles'].flatMap((one) => [`${one} read`, `${one} execute`])
+  granted.push('appconfig execute', 'auth execute')
+  // The stream that never ends has a test of its own.
+  for (const operation of guarded.filter(({ id }) => id !== 'datasets.changes')) {
+    const { class: aclClass, level } = rule(operation)
+    const isAllowed = granted.includes(`${aclClass} ${level}`)
+    test(`${operation.id} is ${isAllowed ? 'allowed' : 'refused'}`, async () => {
+      const id = await make(operation, own)
+      const before = await look(operation, id)
+      const reply = await send(operation, address(operation, id), own.public)
+      assert.equal(reply.status, isAllowed ? operation.success.status : 401, reply.text)
+      if (!isAllowed) assert.equal(await look(operation, id), before)
+    })
+  }
+})
+
 describe('on a record of another tenant', () => {
   for (const operation of guarded.filter(isAboutRecord)) {
     test(`${operation.id} answers as on one that never was`, async () => {
@@ -193,19 +225,24 @@ function rule(operation: DeclaredOperation): { class: string; level: AclLevel } 
 
 type Rule = ReturnType<typeof rule>
 
-/** One key for all operations of the same rule. */
-function keysByRule(permissions: (rule: Rule) => Permissions): (rule: Rule) => Promise<string> {
-  const keys = new Map<string, Promise<string>>()
-  return (rule) => {
-    const name = `${rule.class} ${rule.level}`
-    const key = keys.get(name) ?? app.key(own.id, permissions(rule))
-    keys.set(name, key)
-    return key
-  }
+const keysByAcl = new Map<string, Promise<string>>()
+
+/** One key for each ACL. */
+function keyOf(permissions: Permissions): Promise<string> {
+  const name = JSON.stringify(permissions)
+  const key = keysByAcl.get(name) ?? app.key(own.id, permissions)
+  keysByAcl.set(name, key)
+  return key
 }
 
-const keyOfAllBut = keysByRule((rule) => ({ '*': { '*': '*' }, [rule.class]: { '*': '*', [rule.level]: [] } }))
-const keyOfAnotherRecord = keysByRule((rule) => ({ [rule.class]: { [rule.level]: [randomUUID()] } }))
+/** Without `write` where `append` is needed, because write includes it. */
+const keyOfAllBut = ({ class: aclClass, level }: Rule) =>
+  keyOf({
+    '*': { '*': '*' },
+    [aclClass]: { '*': '*', [level]: [], ...(level === 'append' && { write: [] }) },
+  })
+const anotherId = randomUUID()
+const keyOfAnotherRecord = (rule: Rule) => keyOf({ [rule.class]: { [rule.level]: [anotherId] } })
 
 function isForMaster({ access }: DeclaredOperation): boolean {
   return typeof access === 'object' && access.master === true

@@ -24,8 +24,12 @@ const permissions: fc.Arbitrary<Permissions> = fc.dictionary(
 /** May this one record be reached? Written from the rules alone: walk the four entries, take the first that is there. */
 function mayReach(acl: Permissions, aclClass: string, level: string, id: string): boolean {
   const entries = [acl[aclClass]?.[level], acl[aclClass]?.['*'], acl['*']?.[level], acl['*']?.['*']]
-  const entry = entries.find((candidate) => candidate !== undefined) ?? []
-  return entry === '*' || entry.includes('*') || entry.includes(id)
+  const first = entries.findIndex((candidate) => candidate !== undefined)
+  const entry = entries[first] ?? []
+  const isListed = entry === '*' || entry.includes('*') || entry.includes(id)
+  if (level !== 'append') return isListed
+  // The entries of all levels, 1 and 3, grant it only as a part of write.
+  return (isListed && first % 2 === 0) || mayReach(acl, aclClass, 'write', id)
 }
 
 describe('the ACL', () => {
@@ -48,7 +52,9 @@ describe('the ACL', () => {
   test('includes another exactly when every single access is included', () => {
     // One id, one class and no more that neither ACL names stand for all such.
     const everyAccess = [...aclClasses, 'later'].flatMap((aclClass) =>
-      aclLevels.flatMap((level) => [...ids, 'unnamed'].map((id) => [aclClass, level, id] as const)),
+      aclLevels
+        .filter((level) => level !== 'append' || ['datasets', 'later'].includes(aclClass))
+        .flatMap((level) => [...ids, 'unnamed'].map((id) => [aclClass, level, id] as const)),
     )
     fc.assert(
       fc.property(permissions, permissions, (outer, inner) => {
@@ -74,6 +80,35 @@ describe('the ACL', () => {
     assert.deepEqual(resolveGrant(acl, 'datasets', 'read'), ['a'])
     assert.equal(resolveGrant(acl, 'styles', 'read'), 'any')
     assert.deepEqual(resolveGrant({ '*': { '*': '*' }, styles: { '*': [] } }, 'styles', 'write'), [])
+  })
+
+  test('write includes append, append nothing but itself', () => {
+    assert.equal(resolveGrant({ datasets: { write: '*' } }, 'datasets', 'append'), 'any')
+    assert.deepEqual(resolveGrant({ datasets: { write: ['a'], append: ['b'] } }, 'datasets', 'append'), ['a', 'b'])
+    assert.deepEqual(resolveGrant({ datasets: { write: ['a'], append: [] } }, 'datasets', 'append'), ['a'])
+    for (const level of ['read', 'write', 'execute'])
+      for (const acl of [{ datasets: { append: '*' } }, { '*': { append: '*' } }] as Permissions[])
+        assert.deepEqual(resolveGrant(acl, 'datasets', level), [])
+    assert.equal(resolveGrant({ '*': { append: '*' } }, 'datasets', 'append'), 'any')
+  })
+
+  test('a key that was made with everything but write has not become able to append', () => {
+    const older: Permissions[] = [
+      { '*': { '*': '*' }, datasets: { write: [] } },
+      { datasets: { '*': '*', write: [] } },
+      { '*': { '*': '*', write: [] } },
+    ]
+    for (const acl of older) assert.deepEqual(resolveGrant(acl, 'datasets', 'append'), [])
+    assert.deepEqual(resolveGrant({ datasets: { '*': '*', write: ['a'] } }, 'datasets', 'append'), ['a'])
+  })
+
+  test('append counts in comparisons only where it means something', () => {
+    const appends: Permissions = { '*': { append: '*' } }
+    assert.ok(grantsInclude({ ...appends, styles: { '*': [] } }, appends))
+    assert.ok(grantsInclude({ '*': { write: '*' } }, appends))
+    assert.ok(grantsInclude({ datasets: { write: ['a'] } }, { datasets: { append: ['a'] } }))
+    assert.ok(!grantsInclude({ datasets: { append: ['a'] } }, { datasets: { write: ['a'] } }))
+    assert.ok(!grantsInclude({ datasets: { read: '*', execute: '*' } }, { datasets: { append: ['a'] } }))
   })
 
   test('names of Object.prototype grant nothing', () => {

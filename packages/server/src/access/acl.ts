@@ -15,13 +15,17 @@ export const aclClasses = [
   'uploads',
   'users',
 ] as const
-export const aclLevels = ['read', 'write', 'execute'] as const
+export const aclLevels = ['read', 'append', 'write', 'execute'] as const
 /** From the least to the most powerful. */
 export const keyTypes = ['user', 'app', 'master'] as const
 
 export type AclClass = (typeof aclClasses)[number]
 export type AclLevel = (typeof aclLevels)[number]
 export type KeyType = (typeof keyTypes)[number]
+
+/** Whether a class has a level: `append` adds rows, and only datasets have rows. A class of the future has them all. */
+export const hasLevel = (aclClass: string, level: string): boolean =>
+  level !== 'append' || aclClass === 'datasets' || !(aclClasses as readonly string[]).includes(aclClass)
 
 /** The ACL as it travels: `{class: {level: ids}}`, each of the three possibly `*`. */
 export type Permissions = Readonly<Record<string, Readonly<Record<string, '*' | readonly string[]>>>>
@@ -77,16 +81,32 @@ export type Scope = {
 const proof: unique symbol = Symbol('scope')
 const proven = { [proof]: true } as const
 
-/** The first entry present wins, from the most to the least specific; entries are never added up. */
+/** The first entry present wins, from the most to the least specific; entries are never added up. `write` includes `append`. */
 export function resolveGrant(permissions: Permissions, aclClass: string, level: string): Grant {
-  const entry =
+  if (level === 'append') return resolveAppend(permissions, aclClass)
+  return grantOf(
     entryOf(permissions, aclClass, level) ??
-    entryOf(permissions, aclClass, '*') ??
-    entryOf(permissions, '*', level) ??
-    entryOf(permissions, '*', '*') ??
-    []
-  return entry === '*' || entry.includes('*') ? 'any' : entry
+      entryOf(permissions, aclClass, '*') ??
+      entryOf(permissions, '*', level) ??
+      entryOf(permissions, '*', '*'),
+  )
 }
+
+/**
+ * What `write` grants, and an entry `append` besides. The level `*` grants `append` only as a part of `write`: a key that has
+ * `*` but not `write` is older than `append`, and must not become able to add rows.
+ */
+function resolveAppend(permissions: Permissions, aclClass: string): Grant {
+  const write = resolveGrant(permissions, aclClass, 'write')
+  const isShadowed = entryOf(permissions, aclClass, '*') !== undefined
+  const append = grantOf(
+    entryOf(permissions, aclClass, 'append') ?? (isShadowed ? [] : entryOf(permissions, '*', 'append')),
+  )
+  if (write === 'any' || append === 'any') return 'any'
+  return append.length === 0 ? write : [...new Set([...write, ...append])]
+}
+
+const grantOf = (entry: '*' | readonly string[] = []): Grant => (entry === '*' || entry.includes('*') ? 'any' : entry)
 
 function entryOf(permissions: Permissions, aclClass: string, level: string): '*' | readonly string[] | undefined {
   const levels = own(permissions, aclClass)
@@ -115,7 +135,8 @@ export function authorize(
   if (access.master && caller.type !== 'master') throw denied('This operation needs a master key.')
   const scope = scopeOf(caller, access.class, access.level)
   if (!scope || (id !== undefined && scope.ids !== 'any' && !scope.ids.includes(id))) {
-    throw denied(`The key does not grant ${access.level} access to ${access.class}${id === undefined ? '' : ' here'}.`)
+    const level = access.level === 'append' ? 'append or write' : access.level
+    throw denied(`The key does not grant ${level} access to ${access.class}${id === undefined ? '' : ' here'}.`)
   }
   return scope
 }
@@ -147,6 +168,7 @@ export function denied(detail: string): ApiError {
 export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
   return [...aclClasses, 'a class of the future'].every((aclClass) =>
     aclLevels.every((level) => {
+      if (!hasLevel(aclClass, level)) return true
       const wide = resolveGrant(outer, aclClass, level)
       const narrow = resolveGrant(inner, aclClass, level)
       if (wide === 'any') return true

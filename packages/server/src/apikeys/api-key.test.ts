@@ -51,10 +51,12 @@ describe('who sees which key', () => {
   test('keys of any two ACLs show each other exactly when one includes the other', async () => {
     const ids = [randomUUID(), randomUUID()]
     const grant = fc.oneof(fc.constant('*' as const), fc.subarray(ids))
-    const acl = fc.dictionary(
-      fc.constantFrom('*', 'styles', 'apikeys'),
-      fc.dictionary(fc.constantFrom('*', 'read', 'write'), grant),
-    )
+    const acl = fc
+      .dictionary(
+        fc.constantFrom('*', 'datasets', 'apikeys'),
+        fc.dictionary(fc.constantFrom('*', 'read', 'write', 'append'), grant),
+      )
+      .map(({ apikeys: { append: _, ...apikeys } = {}, ...others }) => ({ ...others, apikeys }))
     await fc.assert(
       fc.asyncProperty(acl, acl, async (mine, theirs) => {
         const owner = await app.tenant('pair')
@@ -110,6 +112,20 @@ describe('minting', () => {
     assert.equal((await mint(key, { permissions: { styles: { '*': '*' } } })).status, 201)
   })
 
+  test('a key with write mints one with append, never the other way round', async () => {
+    const [one, other] = [randomUUID(), randomUUID()]
+    const append = (ids: readonly string[]) => ({ permissions: { datasets: { append: ids } } })
+    const writer = await app.key(tenant.id, { apikeys: { write: '*' }, datasets: { write: [one] } })
+    const appender = await app.key(tenant.id, { apikeys: { write: '*' }, datasets: { append: [one] } })
+    for (const key of [writer, appender]) {
+      assert.equal((await mint(key, append([one]))).status, 201)
+      assert.equal((await mint(key, append([one, other]))).status, 401)
+      assert.equal((await mint(key, append(['*']))).status, 401)
+    }
+    assert.equal((await mint(appender, { permissions: { datasets: { write: [one] } } })).status, 401)
+    assert.equal((await mint(tenant.developer, { permissions: { '*': { append: '*' } } })).status, 201)
+  })
+
   test('an entry that shadows a wildcard counts', async () => {
     const key = await app.key(tenant.id, { '*': { '*': '*' }, styles: { write: [] } })
     assert.equal((await mint(key, { permissions: all })).status, 401)
@@ -130,6 +146,7 @@ describe('minting', () => {
     for (const [body, place] of [
       [{ permissions: { nothing: { read: '*' } } }, 'body/permissions/nothing'],
       [{ permissions: { styles: { own: '*' } } }, 'body/permissions/styles/own'],
+      [{ permissions: { styles: { append: '*' } } }, 'body/permissions/styles/append'],
       [{ type: 'root' }, 'body/type'],
       [{ expiresAt: '2001-01-01T00:00:00Z' }, 'body/expiresAt'],
       [{ userId: 5 }, 'body/userId'],

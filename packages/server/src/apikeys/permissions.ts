@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { aclClasses, aclLevels, type Permissions } from '../access/acl.ts'
+import { aclClasses, aclLevels, hasLevel, type Permissions } from '../access/acl.ts'
 import { FaultCollector } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 
@@ -9,8 +9,14 @@ const maxIds = 10_000
 export const permissionsSchema = Type.Record(
   Type.String(),
   Type.Record(Type.String(), Type.Union([Type.Literal('*'), Type.Array(Type.String({ maxLength: 255 }))])),
-  { description: '`{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins.' },
+  {
+    description:
+      `\`{class: {level: ids}}\`; each of the three may be \`*\`. The most specific entry wins. Levels are ${aclLevels.join(', ')}; ` +
+      '`append`, for datasets only, adds rows and does nothing else; `write` includes it.',
+  },
 )
+
+const levelsOf = (aclClass: string): readonly string[] => aclLevels.filter((level) => hasLevel(aclClass, level))
 
 /** Validates an ACL, or throws a 400 that names each unknown class and level. */
 export function readPermissions(permissions: Permissions): Permissions {
@@ -24,7 +30,7 @@ export function readPermissions(permissions: Permissions): Permissions {
   for (const [aclClass, levels] of Object.entries(permissions)) {
     known('a class', aclClasses, aclClass, `body/permissions/${aclClass}`)
     for (const [level, grant] of Object.entries(levels)) {
-      known('a level', aclLevels, level, `body/permissions/${aclClass}/${level}`)
+      known(`a level of ${aclClass}`, levelsOf(aclClass), level, `body/permissions/${aclClass}/${level}`)
       ids += grant.length
     }
   }

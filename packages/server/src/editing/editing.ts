@@ -1,6 +1,6 @@
 // What the operations that write rows share: the table, the transaction, and what follows from a write.
 import type { FastifyRequest } from 'fastify'
-import { type Scope, scopeOf } from '../access/acl.ts'
+import { type AclLevel, type Caller, type Scope, scopeOf } from '../access/acl.ts'
 import { type Trail, transactWithEntry } from '../access/audit-trail.ts'
 import { createAdmission, type Release } from '../concurrency/admission.ts'
 import type { Connections } from '../databases/connection.ts'
@@ -54,16 +54,24 @@ export type EditContext = {
   readonly trail?: Trail | undefined
 }
 
-export type Edit = CachedDataset & { readonly table: EditTable }
+export type Edit = CachedDataset & {
+  readonly table: EditTable
+  /** The caller may add rows and nothing else, so that answers and errors tell nothing of other rows. */
+  readonly isAppendOnly: boolean
+}
 
 export async function beginEdit(services: EditServices, scope: Scope, id: string): Promise<Edit> {
   const known = await services.datasetCache.get(scope, id)
-  return { ...known, table: await openEditTable(services.connections, known.dataset) }
+  const table = await openEditTable(services.connections, known.dataset)
+  return { ...known, table, isAppendOnly: !reaches(scope.caller, 'write', known.dataset) }
 }
 
 /** Whether the caller may also query the dataset: only then are its rows shown. */
-export function mayQuery({ scope: { caller } }: EditContext, { id }: Dataset): boolean {
-  const ids = scopeOf(caller, 'datasets', 'execute')?.ids ?? []
+export const mayQuery = ({ scope: { caller } }: EditContext, dataset: Dataset): boolean =>
+  reaches(caller, 'execute', dataset)
+
+function reaches(caller: Caller, level: AclLevel, { id }: Dataset): boolean {
+  const ids = scopeOf(caller, 'datasets', level)?.ids ?? []
   return ids === 'any' || ids.includes(id)
 }
 
@@ -76,7 +84,7 @@ export type Written = { readonly count: number; readonly columns: readonly strin
  */
 export async function writeInTransaction<T extends Written>(
   { request, services, signal, trail }: EditContext,
-  { dataset, table }: Edit,
+  { dataset, table, isAppendOnly }: Edit,
   work: (tx: EditTransaction) => Promise<T>,
 ): Promise<T> {
   const write = async (tx: EditTransaction): Promise<T> => {
@@ -92,7 +100,7 @@ export async function writeInTransaction<T extends Written>(
     const transacted = table.isOwn
       ? transactWithEntry(table.db, trail, write)
       : transactElsewhere({ platform: services.db, onError }, table, write)
-    return await transacted.catch(explainWrite(table))
+    return await transacted.catch(explainWrite({ isOwn: table.isOwn, isAppendOnly }))
   } finally {
     release()
     // Cached versions of the data are asked for again, by this server at once.

@@ -1,14 +1,16 @@
 // Inserts rows.
 import Type from 'typebox'
+import { denied } from '../access/acl.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { timeoutOf } from '../datasets/query-parameters.ts'
 import type { Row, Transaction } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
-import { ApiError, faulty, maxFaults } from '../errors.ts'
+import { ApiError, faulty, invalid, maxFaults } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Answer } from '../http/operation.ts'
 import { rowsBudget } from '../json-budget.ts'
+import { limits } from '../limits.ts'
 import { quotaExceeded } from '../uploads/arriving-uploads.ts'
 import type { EditTable } from './edit-table.ts'
 import { beginEdit, type Edit, type EditContext, mayQuery, operation, writeInTransaction } from './editing.ts'
@@ -16,9 +18,10 @@ import type { GeometryOptions } from './geometry-column.ts'
 import { type GivenBody, maxBodyBytes, readBody } from './given-rows.ts'
 import { checkValidity, keyText, type PreparedRow, prepareNewRows, startPreparing } from './prepare-rows.ts'
 import { rowAnswer } from './row-answer.ts'
+import { aheadOfSequence } from './row-numbers.ts'
 import { keyAddress, keyWriter, rowShape } from './row-shape.ts'
 import { isDuplicateKey } from './write-errors.ts'
-import { aheadOfSequence, type ConflictRule, conflictRules, type InsertOptions, insertRows } from './write-rows.ts'
+import { type ConflictRule, conflictRules, type InsertOptions, insertRows } from './write-rows.ts'
 
 export const repairParameter = Type.Optional(
   Type.Boolean({ description: 'Makes geometries valid that are not, and adds or drops heights as the column needs' }),
@@ -46,8 +49,9 @@ export const insertOperation = operation({
   description:
     'One row as JSON, many as a list, a GeoJSON Feature or FeatureCollection, or CSV with a header (text/csv): as queries answer them. ' +
     'All rows are inserted, or none. Columns that a row lacks get their default. ' +
-    'One row is answered as it is stored; many by their count and keys.',
-  access: { class: 'datasets', level: 'write' },
+    'One row is answered as it is stored; many by their count and keys. ' +
+    'A key that grants append and not write gets the count and the key alone, and cannot use onConflict.',
+  access: { class: 'datasets', level: 'append' },
   query: Type.Object({
     onConflict: Type.Optional(
       Type.Enum([...conflictRules], {
@@ -78,6 +82,7 @@ async function insert(context: EditContext, id: string, { onConflict, repair = f
   const { request } = context
   const edit = await beginEdit(context.services, context.scope, id)
   const { table } = edit
+  if (edit.isAppendOnly) refuseBeyondAppend(request, onConflict)
   if (onConflict === 'update' && table.key.length === 0)
     throw new ApiError(
       'conflict',
@@ -88,6 +93,12 @@ async function insert(context: EditContext, id: string, { onConflict, repair = f
   return shown.answer(await insertBody(context, edit, body, { onConflict, repair, returning: shown.returning }))
 }
 
+/** Existing rows are neither changed nor compared by whoever may only add rows. */
+export function refuseBeyondAppend({ headers }: EditContext['request'], onConflict: ConflictRule | undefined): void {
+  if (onConflict !== undefined) throw denied('onConflict needs write access to the dataset; the key grants append.')
+  if (headers['if-match'] !== undefined) throw invalid('header/if-match', 'must be left out: the key may only add rows')
+}
+
 /** Inserts the rows of a body, and answers what is returned of each. */
 export async function insertBody(
   context: EditContext,
@@ -96,17 +107,19 @@ export async function insertBody(
   { crs, ...inserting }: InsertOptions & Pick<GeometryOptions, 'crs'>,
 ): Promise<Row[]> {
   const { services, signal } = context
-  const { dataset, table } = edit
+  const { dataset, table, isAppendOnly } = edit
   const { repair } = inserting
   const keyToFill = await keyWithoutDefault(services, dataset, table)
   const preparing = startPreparing()
-  const options = { repair, crs, filled: new Set(keyToFill === undefined ? [] : [keyToFill]) }
+  const filledKey = new Set(keyToFill === undefined ? [] : [keyToFill])
+  const options = { repair, crs, filled: filledKey, hidesColumns: isAppendOnly && !mayQuery(context, dataset) }
   const rows = await prepareNewRows(body, table, options, preparing)
   await checkValidity(await table.connect(), preparing, { timeoutMs: timeoutOf(undefined), signal })
   const quota = table.isOwn ? await services.uploading.storage.measure(services.db, dataset.applicationId) : undefined
   const { made } = await writeInTransaction(context, edit, async (tx) => {
-    const filled = await fillKey(tx, table, keyToFill, rows)
-    const advance = await aheadOfSequence(tx, filled, rows)
+    const sequence = await fillKey(tx, edit, keyToFill, rows)
+    const maxLead = isAppendOnly ? limits.writtenRows.value : undefined
+    const advance = await aheadOfSequence(tx, table, rows, { sequence, maxLead })
     const made = await insertRows(tx, table, rows, inserting, signal)
     await advance()
     if (quota && (await quota.left(tx)) < 0) throw quotaExceeded(quota.bytes)
@@ -121,10 +134,10 @@ const columnsOf = (rows: readonly PreparedRow[]): string[] => [
 
 type Shown = { readonly returning: Sql; answer(made: readonly Row[]): Answer }
 
-/** One row is answered whole, to whoever may query it. */
+/** One row is answered whole, to whoever may query and change it. */
 function shownOf(context: EditContext, edit: Edit, { isOne, isFeature }: GivenBody): Shown {
-  const { dataset, table } = edit
-  if (!isOne || !mayQuery(context, dataset)) return keysOnly(edit)
+  const { dataset, table, isAppendOnly } = edit
+  if (!isOne || isAppendOnly || !mayQuery(context, dataset)) return keysOnly(edit)
   const shape = rowShape(context.services, dataset, isFeature)
   return {
     returning: shape.columns,
@@ -172,27 +185,29 @@ async function keyWithoutDefault(
   return row?.name === place.name ? column.name : undefined
 }
 
-/** Gives such a key a sequence, when a row is first inserted without one. */
+/** Gives such a key a sequence, when a row is first inserted without one, or by a caller whose numbers are limited. */
 async function fillKey(
   tx: Transaction,
-  table: EditTable,
+  { table, isAppendOnly }: Edit,
   name: string | undefined,
   rows: readonly PreparedRow[],
-): Promise<EditTable> {
-  const { from, place, key } = table
-  if (name === undefined || rows.every((row) => keyText(row, table) !== undefined)) return table
+): Promise<string | undefined> {
+  const { from, place } = table
+  if (name === undefined || (!isAppendOnly && rows.every((row) => keyText(row, table) !== undefined))) return undefined
   const column = ident(name)
   await tx.query(sql`ALTER TABLE ${from} ALTER COLUMN ${column} ADD GENERATED BY DEFAULT AS IDENTITY`)
   const [row] = await tx.query<{ sequence: string }>(sql`
     SELECT pg_get_serial_sequence(${`${quoted(place.schema)}.${quoted(place.name)}`}, ${name}) AS sequence,
       setval(pg_get_serial_sequence(${`${quoted(place.schema)}.${quoted(place.name)}`}, ${name}), greatest(1, max(${column})), count(*) > 0)
     FROM ${from}`)
-  return { ...table, key: key.map((one) => ({ ...one, sequence: row?.sequence ?? null })) }
+  return row?.sequence
 }
 
 /** Tells which of the given keys exist already. */
-async function nameDuplicates({ table }: Edit, rows: readonly PreparedRow[], error: unknown): Promise<never> {
-  const given = isDuplicateKey(error) ? rows.filter((row) => keyText(row, table) !== undefined) : []
+async function nameDuplicates(edit: Edit, rows: readonly PreparedRow[], error: unknown): Promise<never> {
+  const { table } = edit
+  const isTold = isDuplicateKey(error) && !edit.isAppendOnly
+  const given = isTold ? rows.filter((row) => keyText(row, table) !== undefined) : []
   if (given.length === 0) throw error
   const names = table.key.map((_, index) => raw(`k${index}`))
   const arrays = table.key.map((column) => sql`${given.map(({ cells }) => cells.get(column) ?? null)}::text[]`)

@@ -13,6 +13,8 @@ export type PreparedRow = { readonly path: string; readonly cells: ReadonlyMap<E
 export type PrepareOptions = GeometryOptions & {
   /** Columns that get a value though the row has none. */
   readonly filled?: ReadonlySet<string>
+  /** The writer may not know the columns: a name that is none gets no hint. */
+  readonly hidesColumns?: boolean
 }
 
 /** Collects what is wrong with rows. */
@@ -61,13 +63,13 @@ export function prepareNewRow(
 export function prepareCells(
   { path, cells, isText }: GivenRow,
   { columns }: Pick<EditTable, 'columns'>,
-  { repair, crs }: PrepareOptions,
+  { repair, crs, hidesColumns = false }: PrepareOptions,
   { faults, geometries }: Preparing,
 ): PreparedRow {
   const prepared = new Map<EditColumn, string | null>()
   for (const cell of cells) {
     const column = columns.get(cell.name)
-    const refusal = refusalOf(cell, column, columns)
+    const refusal = refusalOf(cell, column, hidesColumns ? undefined : columns)
     if (!column || refusal) {
       faults.add({ path: cell.path, code: column ? 'invalid' : 'unknown_column', message: refusal ?? '' })
       continue
@@ -83,9 +85,9 @@ export function prepareCells(
 function refusalOf(
   { name }: GivenCell,
   column: EditColumn | undefined,
-  columns: EditTable['columns'],
+  known: EditTable['columns'] | undefined,
 ): string | undefined {
-  if (!column) return unknownName('a column', name, columns.keys())
+  if (!column) return known ? unknownName('a column', name, known.keys()) : 'is not a column'
   if (column.isGenerated) return 'is computed by the database: leave it out'
   if (column.identity === 'always') return 'is always given by the database (GENERATED ALWAYS): leave it out'
   return undefined

@@ -10,9 +10,10 @@ import type { GeometryOptions } from './geometry-column.ts'
 import type { GivenRow } from './given-rows.ts'
 import { mergeJson } from './merge-json.ts'
 import { checkValidity, finish, type PreparedRow, prepareCells, prepareNewRow, startPreparing } from './prepare-rows.ts'
+import { aheadOfSequence } from './row-numbers.ts'
 import { absentRow, rowCondition, rowShape, type ShownRow } from './row-shape.ts'
 import { isDuplicateKey } from './write-errors.ts'
-import { aheadOfSequence, deleteSql, insertRows, updateSql } from './write-rows.ts'
+import { deleteSql, insertRows, updateSql } from './write-rows.ts'
 
 const conditionOf = ({ request }: EditContext, { dataset }: Edit) => rowCondition(dataset, request.raw.url ?? '')
 

@@ -35,16 +35,34 @@ const known: Readonly<Record<string, Words>> = {
   ...Object.fromEntries(['42703', '42883', '42804'].map((code) => [code, changedColumns])),
 }
 
+const nothingAdded = 'Nothing was added.'
+
+/**
+ * To whoever may only add rows: no name of a constraint or of another table, and no value. That a unique value is taken cannot be
+ * hidden, because the row is refused.
+ */
+const knownToAppenders: typeof known = {
+  '23505': ['conflict', () => `A row with the same key or unique value exists. ${nothingAdded}`],
+  '23503': ['conflict', () => `A value refers to a row that does not exist. ${nothingAdded}`],
+  '23P01': ['conflict', () => `The row excludes another one. ${nothingAdded}`],
+  '23514': ['invalid_request', () => `A check of the table is not fulfilled. ${nothingAdded}`],
+}
+
+function wordsOf(code: string, isAppendOnly: boolean): Words | undefined {
+  const words = new Map(Object.entries(isAppendOnly ? { ...known, ...knownToAppenders } : known))
+  return words.get(code)
+}
+
 const cancelled = '57014'
 
 /** A handler for `catch`. Errors that need no words of ours are explained as those of queries are. */
 export const explainWrite =
-  ({ isOwn }: { readonly isOwn: boolean }) =>
+  ({ isOwn, isAppendOnly = false }: { readonly isOwn: boolean; readonly isAppendOnly?: boolean }) =>
   (error: unknown): never => {
     if (!(error instanceof Error) || error instanceof ApiError) throw error
     const code = codeOf(error)
     if (code === cancelled) throw queryTimeout(error, writeTimeoutMs)
-    const [answer, words] = (Object.hasOwn(known, code) && known[code]) || []
+    const [answer, words] = wordsOf(code, isAppendOnly) ?? []
     if (answer && words) throw new ApiError(answer, words(error), { cause: error })
     if (isOwn) return explain(error)
     try {

@@ -112,38 +112,3 @@ export function updateSql({ from }: EditTable, { cells }: PreparedRow, condition
 
 export const deleteSql = ({ from }: EditTable, condition: Sql, returning: Sql): Sql =>
   sql`DELETE FROM ${from} AS q WHERE ${condition} RETURNING ${returning}`
-
-/**
- * Keeps the sequence of the key ahead of keys that are given. The lock keeps out all who insert until both are committed, since
- * a sequence knows no transactions.
- */
-export async function aheadOfSequence(
-  tx: Transaction,
-  { from, key }: EditTable,
-  rows: readonly PreparedRow[],
-): Promise<() => Promise<void>> {
-  const [column, ...others] = key
-  const given = column && others.length === 0 && column.sequence !== null ? largest(rows, column) : undefined
-  if (!column?.sequence || given === undefined) return async () => {}
-  const sequence = sql`${column.sequence}::regclass`
-  const [row] = await tx.query<{ isBehind: boolean }>(
-    sql`SELECT coalesce(pg_sequence_last_value(${sequence}), 0) < ${given}::int8 AS "isBehind"`,
-  )
-  if (!row?.isBehind) return async () => {}
-  await tx.query(sql`LOCK TABLE ${from} IN SHARE ROW EXCLUSIVE MODE`)
-  return async () => {
-    await tx.query(sql`
-      SELECT setval(${sequence}, ${given}::int8) WHERE coalesce(pg_sequence_last_value(${sequence}), 0) < ${given}::int8`)
-  }
-}
-
-function largest(rows: readonly PreparedRow[], column: EditColumn): string | undefined {
-  let most: bigint | undefined
-  for (const { cells } of rows) {
-    const text = cells.get(column)
-    if (typeof text !== 'string' || column.type !== 'integer') continue
-    const value = BigInt(text)
-    if (most === undefined || value > most) most = value
-  }
-  return most === undefined ? undefined : String(most)
-}

@@ -2,13 +2,14 @@
 import { authorize, scopeOf } from '../access/acl.ts'
 import { beginEdit, type Edit } from '../editing/editing.ts'
 import { ApiError } from '../errors.ts'
-import { keyOf, reachDataset } from './collections.ts'
+import { datasetId, keyOf, noCollection, reachDataset } from './collections.ts'
 import type { CollectionContext } from './ogc-services.ts'
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'] as const
 
-/** The methods of the two kinds of resources that write them. */
+/** The methods of the two kinds of resources that write them, and the level of the ACL that these need. */
 export const writeMethods = { items: ['POST'], item: ['PUT', 'PATCH', 'DELETE'] } as const
+export const writeLevels = { items: 'append', item: 'write' } as const
 
 export type EditedResource = keyof typeof writeMethods
 
@@ -23,12 +24,9 @@ export async function editCollection(
   resource: EditedResource,
 ): Promise<Edit> {
   const { scope, services } = context
-  // Found as for GET, so that a slug beyond the right to write is no other answer than an id.
-  const queried = authorize(scope.caller, { class: 'datasets', level: 'execute' }, undefined)
-  const { id } = await reachDataset({ services, scope: queried }, idOrSlug)
-  authorize(scope.caller, { class: 'datasets', level: 'write' }, id)
+  const id = resource === 'items' ? await findToAppend(context, idOrSlug) : await findToWrite(context, idOrSlug)
   try {
-    const edit = await beginEdit(services, scope, id)
+    const edit = await beginEdit(services, scope, id).catch(noCollection)
     if (!keyOf(edit.dataset)) throw new ApiError('conflict', withoutIds)
     return edit
   } catch (error) {
@@ -38,16 +36,42 @@ export async function editCollection(
   }
 }
 
+/** Found as for GET, so that a slug beyond the right to write is no other answer than an id. */
+async function findToWrite({ scope: { caller }, services }: CollectionContext, idOrSlug: string): Promise<string> {
+  const queried = authorize(caller, { class: 'datasets', level: 'execute' }, undefined)
+  const { id } = await reachDataset({ services, scope: queried }, idOrSlug)
+  authorize(caller, { class: 'datasets', level: 'write' }, id)
+  return id
+}
+
+/** Whoever may add rows to a dataset finds it without a right to read. */
+async function findToAppend(context: CollectionContext, idOrSlug: string): Promise<string> {
+  const { scope, services } = context
+  try {
+    return await datasetId({ services, scope }, idOrSlug)
+  } catch (error) {
+    const queried = scopeOf(scope.caller, 'datasets', 'execute')
+    if (!queried || !scopeOf(scope.caller, 'datasets', 'read')) throw error
+    const { id } = await reachDataset({ services, scope: queried }, idOrSlug)
+    authorize(scope.caller, { class: 'datasets', level: 'append' }, id)
+    return id
+  }
+}
+
 const withoutIds =
   'The features of this collection have no ids, because the primary key of its table is not one column. Use the rows of its dataset.'
 
 /** A table that cannot be written is a conflict, whatever the reason. */
 const isRefusal = (error: unknown): error is ApiError => error instanceof ApiError && error.code === 'conflict'
 
-/** Whether the caller can write the collection now; 404 if it is not within reach. */
-export async function isEditable(context: CollectionContext, idOrSlug: string): Promise<boolean> {
+/** Whether the caller can write the collection, or one of its features, now; 404 if it is not within reach. */
+export async function isEditable(
+  context: CollectionContext,
+  idOrSlug: string,
+  resource: EditedResource,
+): Promise<boolean> {
   const { id } = await reachDataset(context, idOrSlug)
-  const scope = scopeOf(context.scope.caller, 'datasets', 'write')
+  const scope = scopeOf(context.scope.caller, 'datasets', writeLevels[resource])
   if (scope?.ids !== 'any' && !scope?.ids.includes(id)) return false
   try {
     return keyOf((await beginEdit(context.services, scope, id)).dataset) !== undefined

@@ -77,7 +77,8 @@ export async function openCollection(context: Reach, idOrSlug: string): Promise<
   return context.services.datasetCache.get(reach, id).catch(noCollection)
 }
 
-async function datasetId(reach: Reach, idOrSlug: string): Promise<string> {
+/** The id of the dataset that an id or slug stands for; of a slug only within the scope. */
+export async function datasetId(reach: Reach, idOrSlug: string): Promise<string> {
   if (isUuid(idOrSlug)) return idOrSlug.toLowerCase()
   const ids = slugForm.test(idOrSlug) ? await idsWithSlug(reach, idOrSlug) : []
   if (ids.length > 1) throw new ApiError('not_found', 'Several datasets have this slug. Use the id of one of them.')
@@ -147,6 +148,6 @@ export function keyOf({ attributes }: Pick<CollectionDataset, 'attributes'>): At
 const absent = (): ApiError => new ApiError('not_found', 'There is no collection with this id.')
 
 /** The same answer as for a dataset that never was. */
-function noCollection(error: unknown): never {
+export function noCollection(error: unknown): never {
   throw error instanceof ApiError && error.code === 'not_found' ? absent() : error
 }

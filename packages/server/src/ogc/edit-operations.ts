@@ -2,14 +2,14 @@
 import Type from 'typebox'
 import type { Edit } from '../editing/editing.ts'
 import { bodyOf, maxBodyBytes } from '../editing/given-rows.ts'
-import { insertBody, repairParameter } from '../editing/insert-operation.ts'
+import { insertBody, refuseBeyondAppend, repairParameter } from '../editing/insert-operation.ts'
 import { tagHeader } from '../editing/row-answer.ts'
 import { rowShape } from '../editing/row-shape.ts'
 import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
 import type { Operation } from '../http/operation.ts'
 import { rowBudget } from '../json-budget.ts'
 import { collectionPath } from './collection-document.ts'
-import { allowOf, editCollection, isEditable } from './collection-edit.ts'
+import { allowOf, editCollection, isEditable, writeLevels } from './collection-edit.ts'
 import { collectionAccess } from './collections.ts'
 import { contentCrs, demandType, featurePatch, type Given, newFeature, replacingFeature } from './given-feature.ts'
 import { noFeature } from './item-answer.ts'
@@ -38,7 +38,7 @@ const patchSchema = Type.Object(
 const createFailures = [405, 409, 413, 415, 429, 502, 504]
 
 const writing = {
-  access: { ...collectionAccess, level: 'write' },
+  access: { ...collectionAccess, level: writeLevels.item },
   failures: [...createFailures, 412],
 } as const
 
@@ -58,13 +58,16 @@ const create = operation({
   path: itemsPath,
   summary: 'Create a feature',
   description:
-    'Location is the address of the new feature. Its id is the one in the body, if there is one and the table takes it.',
+    'Location is the address of the new feature. Its id is the one in the body, if there is one and the table takes it. ' +
+    'A key that grants append and not write gets no ETag.',
+  access: { ...collectionAccess, level: writeLevels.items },
   body: featureSchema,
   readsText: [mediaTypes.geojson],
   failures: createFailures,
   success: { status: 201, description: 'Created; no body', headers: ['Location', 'ETag'] },
   async handle(context, { params: { id }, query: { repair = false } }) {
     const edit = await editCollection(context, id, 'items')
+    if (edit.isAppendOnly) refuseBeyondAppend(context.request, undefined)
     const given = await givenOf(context, edit, mediaTypes.geojson)
     const shape = rowShape(context.services, edit.dataset, true)
     const options = { repair, crs: given.crs, onConflict: undefined, returning: shape.columns }
@@ -72,7 +75,8 @@ const create = operation({
     const { key, etag } = shape.read(row ?? {})
     // Without the key of the request: clients take what follows /items/ for the id.
     const location = `${rootFor(context).url}${collectionPath(id)}/items/${key}`
-    return { status: 201, headers: { location, ...tagHeader(context, edit.dataset, etag) } }
+    const tag = edit.isAppendOnly ? {} : tagHeader(context, edit.dataset, etag)
+    return { status: 201, headers: { location, ...tag } }
   },
 })
 
@@ -141,7 +145,7 @@ const itemsOptions = operation({
   path: itemsPath,
   summary: 'The methods that the key may use on the features of a collection',
   async handle(context, { params: { id } }) {
-    const canWrite = await isEditable(context, id)
+    const canWrite = await isEditable(context, id, 'items')
     return { headers: { allow: allowOf('items', canWrite), ...(canWrite && { 'accept-post': mediaTypes.geojson }) } }
   },
 })
@@ -152,7 +156,7 @@ const itemOptions = operation({
   path: itemPath,
   summary: 'The methods that the key may use on a feature, whether it exists or not',
   async handle(context, { params: { id } }) {
-    const canWrite = await isEditable(context, id)
+    const canWrite = await isEditable(context, id, 'item')
     return { headers: { allow: allowOf('item', canWrite), ...(canWrite && { 'accept-patch': mediaTypes.mergePatch }) } }
   },
 })

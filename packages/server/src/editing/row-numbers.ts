@@ -1,0 +1,52 @@
+// The sequence of a key, where rows come with numbers of their own.
+import type { Transaction } from '../db/db.ts'
+import { sql } from '../db/sql.ts'
+import { invalid } from '../errors.ts'
+import type { EditColumn, EditTable } from './edit-table.ts'
+import type { PreparedRow } from './prepare-rows.ts'
+
+export type SequenceOptions = {
+  /** One that the key got in this transaction. */
+  readonly sequence?: string | undefined
+  /** How far ahead of the sequence a number may be: the largest of all, sent through a public form, would make its row the last. */
+  readonly maxLead?: number | undefined
+}
+
+/**
+ * Keeps the sequence of the key ahead of numbers that are given. The lock keeps out all who insert until both are committed, since
+ * a sequence knows no transactions.
+ */
+export async function aheadOfSequence(
+  tx: Transaction,
+  { from, key }: EditTable,
+  rows: readonly PreparedRow[],
+  { sequence: newSequence, maxLead }: SequenceOptions = {},
+): Promise<() => Promise<void>> {
+  const [column, ...others] = key
+  const name = newSequence ?? column?.sequence
+  const given = column && others.length === 0 ? largest(rows, column) : undefined
+  if (!name || !given) return async () => {}
+  const sequence = sql`${name}::regclass`
+  const number = sql`${String(given.number)}::int8`
+  const last = sql`coalesce(pg_sequence_last_value(${sequence}), 0)`
+  const [row] = await tx.query<{ lead: string }>(sql`SELECT (${number}::numeric - ${last})::text AS lead`)
+  const lead = BigInt(row?.lead ?? 0)
+  if (lead <= 0n) return async () => {}
+  if (maxLead !== undefined && lead > maxLead)
+    throw invalid(given.path, 'is too far ahead of the numbers of the rows: leave it out')
+  await tx.query(sql`LOCK TABLE ${from} IN SHARE ROW EXCLUSIVE MODE`)
+  return async () => {
+    await tx.query(sql`SELECT setval(${sequence}, ${number}) WHERE ${last} < ${number}`)
+  }
+}
+
+function largest(rows: readonly PreparedRow[], column: EditColumn): { number: bigint; path: string } | undefined {
+  let most: { number: bigint; path: string } | undefined
+  for (const { cells, path } of rows) {
+    const text = cells.get(column)
+    if (typeof text !== 'string' || column.type !== 'integer') continue
+    const number = BigInt(text)
+    if (most === undefined || number > most.number) most = { number, path: `${path}/${column.name}` }
+  }
+  return most
+}
