@@ -10,6 +10,9 @@ export type Token = {
   readonly start: number
 }
 
+/** More would keep the event loop busy for longer than 20 ms. */
+const maxTokens = 20_000
+
 const blank = /(?:[ \t\n\r\f\v]|--[^\n\r]*)+/y
 const word = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y
 const number = /\d+(?:\.\d*)?(?:[eE][+-]?\d+)?/y
@@ -25,11 +28,13 @@ const continuation = /(?:[ \t\f\v]|--[^\n\r]*)*[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*
  */
 export function* lexSql(text: string): Generator<Token> {
   let at = 0
+  let tokens = 0
   while (at < text.length) {
     const space = match(blank, text, at)
     if (space) at += space.length
     else if (text.startsWith('/*', at)) at = endOfComment(text, at)
     else {
+      if (++tokens > maxTokens) throw invalid('body/source', `must not have more than ${maxTokens} words and signs`)
       const token = readToken(text, at)
       yield token
       at += token.text.length
@@ -42,7 +47,12 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
   return pattern.exec(text)?.[0]
 }
 
+/** None of them begins a longer token. */
+const single = new Set('(),[];')
+
 function readToken(text: string, start: number): Token {
+  const first = text[start] ?? ''
+  if (single.has(first)) return { kind: 'other', text: first, start }
   const opening = match(quotePrefix, text, start)
   if (opening) return { kind: 'quoted', text: text.slice(start, endOfQuoted(text, start, opening)), start }
   const tag = match(dollarQuote, text, start)

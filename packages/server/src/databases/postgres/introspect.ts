@@ -8,7 +8,7 @@ import type { SelectOptions } from '../../query/select-options.ts'
 import { overviewPrefix } from '../tenant-schema.ts'
 import { typeOfColumn } from './column-type.ts'
 import { isClosedSchema } from './sql-names.ts'
-import type { NamedRelation } from './tenant-sql.ts'
+import type { NamedRelation } from './sql-relations.ts'
 
 type Cells = Record<string, string | null>
 

@@ -5,7 +5,8 @@ import { breakOuts } from '../../../testing/break-outs.ts'
 import { ApiError } from '../../errors.ts'
 import { lexSql } from '../../query/sql-lexer.ts'
 import { checkDepth } from './sql-depth.ts'
-import { checkTenantSql, relationsOf, type SqlPlace } from './tenant-sql.ts'
+import type { SqlPlace } from './sql-relations.ts'
+import { checkTenantSql, relationsOf } from './tenant-sql.ts'
 
 await loadModule()
 
