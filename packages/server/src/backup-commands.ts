@@ -68,7 +68,7 @@ export async function runRestore(config: Config, options: BackupOptions, signal:
   const progress = { tables: 0, files: 0, bytes: 0 }
   const title = options.isCheck ? 'Checking' : 'Restoring'
   const endProgress = startProgress(title, { detail: () => describe(progress) })
-  const { DATA_DIR: directory, DATABASE_URL: url, SECRET_KEY: secretKey } = config
+  const { DATA_DIR: directory, database, SECRET_KEY: secretKey } = config
   try {
     if (options.isCheck) return summaryText('Whole', await checkBackup({ path, passphrase, progress, signal }))
     const files = await openFiles(config)
@@ -79,7 +79,7 @@ export async function runRestore(config: Config, options: BackupOptions, signal:
       directory,
       files,
       secretKey,
-      isEmbedded: url === undefined,
+      isEmbedded: database === undefined,
       openDatabase,
       progress,
       signal,
@@ -154,9 +154,9 @@ type Source = { readonly db: Db; close(): Promise<void> }
 
 /** Without migrating it: a backup is what one makes before an upgrade. */
 async function openSource(config: Config): Promise<Source> {
-  const { DATABASE_URL: url, DATA_DIR: directory } = config
-  const source = url
-    ? closing(openPostgres({ url, poolSize: 2, onError: console.error }))
+  const { database, DATA_DIR: directory } = config
+  const source = database
+    ? closing(openPostgres({ platform: database, poolSize: 2, onError: console.error }))
     : await openEmbeddedSource(directory)
   try {
     const [there] = await source.db.query(raw(`SELECT to_regclass('svc.migrations') IS NOT NULL AS "isThere"`))
@@ -214,7 +214,7 @@ async function readSecret({ DATA_DIR, SECRET_KEY }: Config, db: Db): Promise<str
   throw new StartError(`${SECRET_KEY ? 'SECRET_KEY' : file} is not the secret that this database was set up with.`)
 }
 
-const openTarget = async ({ DATABASE_URL: url, DATA_DIR: directory }: Config): Promise<Db> =>
-  url
-    ? openPostgres({ url, poolSize: 2, onError: console.error })
+const openTarget = async ({ database, DATA_DIR: directory }: Config): Promise<Db> =>
+  database
+    ? openPostgres({ platform: database, poolSize: 2, onError: console.error })
     : openEmbedded({ directory: join(directory, 'database'), onError: console.error })

@@ -3,6 +3,8 @@ import { Compile } from 'typebox/compile'
 import { agentSettings } from './agent-settings.ts'
 import { dataSettings } from './data-settings.ts'
 import { StartError } from './errors.ts'
+import type { Environment } from './libpq/files.ts'
+import { type PlatformServer, readPlatformServer } from './libpq/platform-server.ts'
 import { seconds } from './setting-types.ts'
 import { storageSettings } from './storage-settings.ts'
 
@@ -37,8 +39,8 @@ const settings = Type.Object({
   }),
   DATABASE_URL: Type.Optional(
     Type.String({
-      pattern: '^postgres(ql)?://',
-      description: 'PostgreSQL 15 or later with PostGIS; unset: a database embedded in the process',
+      description:
+        'PostgreSQL 15 or later with PostGIS, in any form that libpq reads; unset: a database embedded in the process',
     }),
   ),
   DATABASE_POOL_SIZE: Type.Integer({
@@ -196,10 +198,13 @@ const settings = Type.Object({
   }),
 })
 
-export type Config = Static<typeof settings>
+export type Config = Static<typeof settings> & {
+  /** What DATABASE_URL says, with what libpq takes from the environment. */
+  readonly database?: PlatformServer
+}
 
 /** The settings, or an error that names each wrong variable and says what it must be. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function loadConfig(env: Environment): Config {
   const values: Record<string, unknown> = {}
   for (const [name, schema] of Object.entries(settings.properties)) {
     const text = env[name]
@@ -207,9 +212,20 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     else if ('default' in schema) values[name] = schema.default
   }
   const compiled = Compile(settings)
-  if (compiled.Check(values)) return values
+  const { database, fault } = readDatabase(env)
+  if (compiled.Check(values) && fault === undefined) return { ...values, ...(database && { database }) }
   const wrong = [...compiled.Errors(values)].map(({ instancePath, message }) => `${instancePath.slice(1)} ${message}`)
+  if (fault !== undefined) wrong.push(fault)
   throw new StartError(`The settings are not valid:\n${wrong.map((line) => `  ${line}`).join('\n')}\nSee --help.`)
+}
+
+function readDatabase(env: Environment): { readonly database?: PlatformServer; readonly fault?: string } {
+  try {
+    return env.DATABASE_URL ? { database: readPlatformServer(env.DATABASE_URL, env) } : {}
+  } catch (error) {
+    if (error instanceof StartError) return { fault: error.message }
+    throw error
+  }
 }
 
 export function describeConfig(): string {

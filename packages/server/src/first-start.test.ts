@@ -10,6 +10,7 @@ import { migrate } from './db/migrate.ts'
 import { openPostgres } from './db/postgres.ts'
 import { sql } from './db/sql.ts'
 import { listKeys, loadSecrets, setUp } from './first-start.ts'
+import { readPlatformServer } from './libpq/platform-server.ts'
 
 let database: TestDatabase
 let directory: string
@@ -24,7 +25,9 @@ after(async () => {
 
 test('three replicas that start together make one default application and one master key', async () => {
   const { db, url } = database
-  const replicas: Db[] = url ? [1, 2, 3].map(() => openPostgres({ url, poolSize: 2, onError: () => {} })) : [db, db, db]
+  const replicas: Db[] = url
+    ? [1, 2, 3].map(() => openPostgres({ platform: readPlatformServer(url), poolSize: 2, onError: () => {} }))
+    : [db, db, db]
   const made = await Promise.all(
     replicas.map(async (replica) => {
       await migrate(replica)

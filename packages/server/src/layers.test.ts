@@ -17,7 +17,9 @@ const areaMayImport = ['resource', 'http', 'access', 'formats', 'query', 'geomet
 /** The layers: which folders a folder may import, besides itself. One that is not named here is an area. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   [shared]: [],
-  db: [],
+  // How DATABASE_URL is read, which the settings need.
+  libpq: [],
+  db: ['libpq'],
   geometry: [],
   bus: [],
   cluster: ['bus'],
@@ -31,11 +33,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['access', 'query', 'db'],
   resource: ['http', 'access', 'query', 'db'],
   // It looks at all that the server depends on.
-  doctor: ['bus', 'cluster', 'egress', 'databases', 'access', 'db', 'storage'],
+  doctor: ['bus', 'cluster', 'egress', 'databases', 'access', 'db', 'libpq', 'storage'],
   // It wraps what it records.
   telemetry: ['http', 'query', 'db', 'egress', 'databases'],
   // The data plane, each layer on those below it.
-  databases: areaMayImport,
+  databases: [...areaMayImport, 'libpq'],
   datasets: [...areaMayImport, 'databases'],
   tiles: [...areaMayImport, 'jobs', 'databases', 'datasets'],
   uploads: [...areaMayImport, 'jobs', 'databases', 'datasets', 'tiles', 'changes'],
@@ -71,6 +73,7 @@ function refusal(file: string, imported: string): string | undefined {
   const layer = layerOf(file)
   const target = folderOf(imported)
   if (base.includes(imported)) return undefined
+  if (file === 'config.ts' && target === 'libpq') return undefined
   if (base.includes(file)) return `${file} lies below all folders and imports only ${base.join(', ')}`
   if (layer === undefined || layer === target || target === shared) return undefined
   if (target === undefined) return `folders import only these root files: ${base.join(', ')}`

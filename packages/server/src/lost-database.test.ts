@@ -12,6 +12,7 @@ import { type App, createApp } from './app.ts'
 import { loadConfig } from './config.ts'
 import { openPostgres } from './db/postgres.ts'
 import { setUp } from './first-start.ts'
+import { readPlatformServer } from './libpq/platform-server.ts'
 
 const master = '0b6f0f44-6c3c-4c8e-9d43-1f2f6a5f7a10'
 
@@ -53,7 +54,7 @@ before(async () => {
   const url = new URL(database.url)
   door = createDoor(new URL(database.url))
   url.port = String(await door.open())
-  const db = openPostgres({ url: url.href, poolSize: 5, onError: () => {} })
+  const db = openPostgres({ platform: readPlatformServer(url.href), poolSize: 5, onError: () => {} })
   closeDb = () => db.close()
   const secrets = createSecrets('a secret for tests, long enough to be one')
   await setUp(db, secrets, master)

@@ -25,7 +25,7 @@ import { openChanges } from './open-changes.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
 
 type DataSettings = Parameters<typeof lambdaSettings>[0] &
-  Pick<Config, 'DATABASE_URL' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'TENANT_CONNECTIONS'> &
+  Pick<Config, 'database' | 'DATA_DIR' | 'STREAMS_PER_APPLICATION' | 'TENANT_CONNECTIONS'> &
   Pick<Config, 'EXPORT_MAX_BYTES' | 'EXPORT_CACHE_BYTES' | 'LISTENERS_PER_APPLICATION'>
 
 type DataOptions = {
@@ -42,13 +42,13 @@ type DataOptions = {
 
 export function createData(options: DataOptions) {
   const { db, secrets, config, share, egress, memoryThreads, logger, onQuery, telemetry } = options
-  const platformUrl = db.kind === 'postgres' ? config.DATABASE_URL : undefined
+  const platform = db.kind === 'postgres' ? config.database : undefined
   const poolSize = config.STREAMS_PER_APPLICATION + 2
   const maxConnections = config.TENANT_CONNECTIONS
   const opened = createConnections({
     db,
     secrets,
-    platformUrl,
+    platform,
     poolSize,
     maxConnections,
     share,

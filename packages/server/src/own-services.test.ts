@@ -4,6 +4,7 @@ import { describe, test } from 'node:test'
 import { testApp } from '../testing/harness.ts'
 import { httpSink } from '../testing/http-sink.ts'
 import { loadConfig } from './config.ts'
+import { readPlatformServer } from './libpq/platform-server.ts'
 import { databaseHosts, isLaptop, ownServicesOf } from './own-services.ts'
 
 test('the database’s hosts are those that the driver connects to', () => {
@@ -18,12 +19,12 @@ test('the database’s hosts are those that the driver connects to', () => {
     'postgres://u@a:5432,b:5433,[::1]/x': [
       ['a', 5432],
       ['b', 5433],
-      ['[::1]', 5432],
+      ['::1', 5432],
     ],
   }
   for (const [url, expected] of Object.entries(cases)) {
     assert.deepEqual(
-      databaseHosts(url),
+      databaseHosts(readPlatformServer(url)),
       expected.map(([host, port]) => ({ host, port })),
       url,
     )

@@ -1,15 +1,15 @@
 import { lookup } from 'node:dns/promises'
 import type { AddressInfo } from 'node:net'
-import pg from 'pg'
 import type { Config } from './config.ts'
 import { parseAddress } from './egress/ip-address.ts'
 import type { OwnServices, ServiceAddress } from './egress/own-addresses.ts'
+import type { PlatformServer } from './libpq/platform-server.ts'
 
 // The platform's own services, which the SSRF guard keeps tenants from, and whether the server runs on a laptop.
 
 type Settings = Pick<
   Config,
-  | 'DATABASE_URL'
+  | 'database'
   | 'NATS_URL'
   | 'SMTP_URL'
   | 'LAMBDA_ENDPOINT'
@@ -34,14 +34,14 @@ const defaultPorts: Record<string, number> = {
 
 /** `listening` is the server's own address, once it listens. */
 export function ownServicesOf(config: Settings, listening: () => AddressInfo | string | null | undefined): OwnServices {
-  const { DATABASE_URL, NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, METRICS_PORT, HOST } = config
+  const { database, NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, METRICS_PORT, HOST } = config
   const named = [NATS_URL, SMTP_URL, LAMBDA_ENDPOINT, config.OTEL_EXPORTER_OTLP_ENDPOINT]
     .filter((url) => url !== undefined)
     .map(serviceAt)
   named.push(...storageHosts(config))
   if (METRICS_PORT !== undefined) named.push({ host: HOST, port: METRICS_PORT })
   return {
-    database: DATABASE_URL === undefined ? [] : databaseHosts(DATABASE_URL),
+    database: database === undefined ? [] : databaseHosts(database),
     services() {
       const own = listening()
       return own && typeof own === 'object' ? [...named, { host: own.address, port: own.port }] : named
@@ -62,19 +62,12 @@ function serviceAt(text: string): ServiceAddress {
   return { host: hostname, port: Number(port) || (defaultPorts[protocol] ?? 0) }
 }
 
-/** The hosts that the driver may connect to, also of a URL with several. */
-export function databaseHosts(url: string): ServiceAddress[] {
-  const authority = /^\w+:\/\/(?:[^@/?#]*@)?([^/?#]*)/.exec(url)?.[1] ?? ''
-  if (authority.includes(','))
-    return authority
-      .split(',')
-      .map((place) => serviceAt(`postgres://${place}`))
-      .map(withPort)
-  const { host, port } = new pg.Client({ connectionString: url })
-  return host.split(',').map((one) => ({ host: one, port }))
-}
-
-const withPort = ({ host, port }: ServiceAddress): ServiceAddress => ({ host, port: port || 5432 })
+/** The hosts that the driver may connect to, by name and by address. */
+export const databaseHosts = ({ addresses }: PlatformServer): ServiceAddress[] =>
+  addresses.flatMap(({ host, port, address }) => [
+    { host, port },
+    ...(address === undefined || address === host ? [] : [{ host: address, port }]),
+  ])
 
 /** Embedded database and reachable from this machine only, not even through a proxy: every caller is its user. */
 export async function isLaptop(

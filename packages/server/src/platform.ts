@@ -29,19 +29,19 @@ export async function openDatabase(
   config: Config,
   onError: (error: unknown) => void = console.error,
 ): Promise<Pick<Platform, 'db' | 'applied'>> {
-  const { DATABASE_URL: url, DATA_DIR: directory } = config
+  const { database, DATA_DIR: directory } = config
   await demandNoUnfinishedRestore(directory)
-  const db = url
-    ? await openPostgres({ url, poolSize: config.DATABASE_POOL_SIZE, onError })
+  const db = database
+    ? await openPostgres({ platform: database, poolSize: config.DATABASE_POOL_SIZE, onError })
     : await openEmbedded({ directory: join(directory, 'database'), onError })
   try {
     // After opening, because a new embedded database is a copy of a template with its own file modes.
     await closeToOthers(directory, onError)
-    if (url) await refuseTransactionPooling(url)
+    if (database) await refuseTransactionPooling(database)
     return { db, applied: await migrate(db) }
   } catch (error) {
     await db.close()
-    throw url ? explained(error) : error
+    throw database ? explained(error) : error
   }
 }
 
@@ -57,7 +57,7 @@ export async function openPlatform(
     return { db, secrets, applied, newMasterKey: await setUp(db, secrets, config.MASTER_API_KEY, beginning) }
   } catch (error) {
     await db.close()
-    throw config.DATABASE_URL ? explained(error) : error
+    throw config.database ? explained(error) : error
   }
 }
 

@@ -10,6 +10,7 @@ import { defaultLimits, type EmbeddedLimits } from '../src/db/embedded-limits.ts
 import { prepareTemplate, templateDirectory } from '../src/db/embedded-template.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openPostgres } from '../src/db/postgres.ts'
+import { readPlatformServer } from '../src/libpq/platform-server.ts'
 import { makeDatabaseDirectory } from './database-directory.ts'
 
 /** A database of its own for one test file. */
@@ -124,7 +125,7 @@ async function postgresDatabase(cluster: string, template: Template = onlyPostgi
     await copyDatabaseRights(client, template.name, name)
   })
   const url = addressOf(cluster, name)
-  const db = openPostgres({ url, poolSize: 10, onError: ignore })
+  const db = openPostgres({ platform: readPlatformServer(url), poolSize: 10, onError: ignore })
   return {
     db,
     url,
@@ -152,7 +153,7 @@ async function prepareTemplateDatabase(cluster: string, client: pg.Client, { nam
 }
 
 async function applyMigrations(url: string): Promise<void> {
-  const db = openPostgres({ url, poolSize: 1, onError: ignore })
+  const db = openPostgres({ platform: readPlatformServer(url), poolSize: 1, onError: ignore })
   await migrate(db)
   await db.close()
 }

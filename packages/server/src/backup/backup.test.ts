@@ -15,6 +15,7 @@ import type { Db } from '../db/db.ts'
 import { openEmbedded } from '../db/embedded.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { raw, sql } from '../db/sql.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import { createLogger } from '../log.ts'
 import { createArchive } from './archive.ts'
 import { openDataFiles } from './data-files.ts'
@@ -170,7 +171,8 @@ async function embeddedPlace(): Promise<Place> {
 async function postgresPlace(): Promise<Place> {
   const database = await foreignDatabase()
   closers.push(() => database?.close() ?? Promise.resolve())
-  const openDatabase = async () => openPostgres({ url: database?.url ?? '', poolSize: 5, onError: () => {} })
+  const openDatabase = async () =>
+    openPostgres({ platform: readPlatformServer(database?.url ?? ''), poolSize: 5, onError: () => {} })
   return { directory: join(parent, randomUUID()), openDatabase, isEmbedded: false }
 }
 

@@ -8,6 +8,7 @@ import type { Db, Queryable } from '../db/db.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
 import { setUp } from '../first-start.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import { claimNext, type Outgoing, record } from '../sending/outgoing-rows.ts'
 import { createDeliveries } from './deliveries.ts'
 
@@ -68,7 +69,7 @@ test('a contact point is deleted while the outcome of a delivery is written, and
   assert.ok(claimed)
   let deletion: Promise<unknown> = Promise.resolve()
   // On a connection of its own: the transaction is not its.
-  const deleter = openPostgres({ url: database.url ?? '', poolSize: 2, onError: () => {} })
+  const deleter = openPostgres({ platform: readPlatformServer(database.url ?? ''), poolSize: 2, onError: () => {} })
   other = deleter
   const slow = interrupted(db, async () => {
     deletion = deleter.query(sql`DELETE FROM svc.contactpoints WHERE id = ${id}::uuid`)

@@ -2,6 +2,7 @@
 import type { Secrets } from '../access/secrets.ts'
 import type { MachineShare } from '../concurrency/machine-share.ts'
 import type { Db } from '../db/db.ts'
+import type { PlatformServer } from '../libpq/platform-server.ts'
 import type { ColumnTraits, ColumnType } from '../query/attribute.ts'
 import type { Connection } from '../query/connection.ts'
 import type { Entity } from '../resource/resource.ts'
@@ -25,8 +26,8 @@ export type DatabaseRecord = {
 export type DriverServices = {
   readonly db: Db
   readonly secrets: Secrets
-  /** The platform's own address; none when it is embedded. */
-  readonly platformUrl: string | undefined
+  /** The platform's own server; none when it is embedded. */
+  readonly platform: PlatformServer | undefined
   /** Connections of each application: as many as it may read answers at once, and some to look around. */
   readonly poolSize: number
   /** Of all applications together, to the platform's own server. */

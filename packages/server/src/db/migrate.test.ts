@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, before, beforeEach, test } from 'node:test'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import type { Db } from './db.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
@@ -58,7 +59,7 @@ test('migrations are applied once, in the order of their numbers', async () => {
 
 test('three programs that start together apply each migration once', async () => {
   const others = testDb.url
-    ? [1, 2].map(() => openPostgres({ url: testDb.url ?? '', poolSize: 2, onError: () => {} }))
+    ? [1, 2].map(() => openPostgres({ platform: readPlatformServer(testDb.url ?? ''), poolSize: 2, onError: () => {} }))
     : []
   const runners = others.length > 0 ? [db, ...others] : [db, db, db]
   const done = await Promise.all(runners.map((runner) => migrate(runner, directory)))

@@ -2,13 +2,15 @@ import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
+import type { PlatformServer } from '../libpq/platform-server.ts'
+import { connectMs, connectPlatform, streamOf } from './connect-platform.ts'
 import type { Place } from './connection-pool.ts'
 import { isConnectionFailure, isForeignServerFault } from './database-error.ts'
 import { relayedSocket } from './wire/relay.ts'
 
-/** A server by its address, or by its parts when they come from somebody else: a connection string can name files. */
+/** The platform's own server, or one that somebody else named. */
 export type Server =
-  | { readonly url: string }
+  | { readonly platform: PlatformServer }
   | {
       readonly host: string
       readonly port: number
@@ -40,15 +42,13 @@ export async function prepareSession(client: pg.ClientBase, settings = ''): Prom
   })
 }
 
-/** Time-out for connect, login and session settings together. */
-const connectMs = 5_000
 /** A healthy server closes after Terminate. */
 const lingerMs = 1_000
 
 /** Where its connections are kept. */
 export function placeOf(server: Server): Place {
   const key = JSON.stringify(server)
-  return { key, owner: 'url' in server ? key : server.owner }
+  return { key, owner: 'platform' in server ? key : server.owner }
 }
 
 const asReceived = (text: string): string => text
@@ -64,19 +64,20 @@ export async function connectClient(
   prepare: (client: pg.Client) => Promise<unknown>,
   openSocket: (tls: ConnectionOptions | false) => Duplex = relayedSocket,
 ): Promise<pg.Client> {
-  const isForeign = !('url' in server)
-  const client = new pg.Client({
-    ...(isForeign ? foreignConfig(server, openSocket) : { connectionString: server.url }),
+  const config: pg.ClientConfig = {
     application_name: name,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     types: { getTypeParser: () => asReceived },
-  })
+  }
+  if ('platform' in server) return connectPlatform(server.platform, config, prepare)
+  const client = new pg.Client({ ...config, ...foreignConfig(server, openSocket) })
+  forgetOptions(client)
   client.on('error', () => {})
   const timer = setTimeout(() => streamOf(client).destroy(new Error('timeout expired')), connectMs)
   try {
     await client.connect().catch((error) => {
-      throw isForeign ? foreignLoginError(error) : error
+      throw foreignLoginError(error)
     })
     await prepare(client)
     return client
@@ -88,8 +89,14 @@ export async function connectClient(
   }
 }
 
+/** The driver takes PGOPTIONS, which are for the platform's server, where none are given. */
+function forgetOptions(client: pg.Client): void {
+  const { connectionParameters } = client as unknown as { connectionParameters: { options: string | undefined } }
+  connectionParameters.options = undefined
+}
+
 function foreignConfig(
-  { host, port, user, database, password, ssl = false }: Exclude<Server, { url: string }>,
+  { host, port, user, database, password, ssl = false }: Exclude<Server, { platform: PlatformServer }>,
   openSocket: (tls: ConnectionOptions | false) => Duplex,
 ): pg.ClientConfig {
   return { host, port, user, database, password: () => password, ssl: false, stream: () => openSocket(ssl) }
@@ -104,9 +111,6 @@ function foreignLoginError(error: unknown): unknown {
   if ('code' in error && !isForeignServerFault(error)) return error
   return new Error('Connection terminated before the login was complete', { cause: error })
 }
-
-export const streamOf = (client: pg.Client): Duplex =>
-  (client as unknown as { connection: { stream: Duplex } }).connection.stream
 
 /** Sends Terminate, and does not wait long for the end. */
 export function hangUp(client: pg.Client, isBroken: boolean): void {

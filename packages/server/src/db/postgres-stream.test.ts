@@ -5,6 +5,7 @@ import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { forwardDatabase } from '../../testing/forwarded-database.ts'
 import { until } from '../../testing/until.ts'
 import { ApiError } from '../errors.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import type { Db } from './db.ts'
 import { openPostgres } from './postgres.ts'
 import { connectClient } from './postgres-client.ts'
@@ -22,7 +23,7 @@ describe('rows that flow as fast as they are read', { skip }, () => {
   before(async () => {
     database = await testDatabase()
     // One connection: what is left behind on it would be met by whoever comes next.
-    db = openPostgres({ url: database.url ?? '', poolSize: 1, onError: () => {} })
+    db = openPostgres({ platform: readPlatformServer(database.url ?? ''), poolSize: 1, onError: () => {} })
   })
   after(async () => {
     await db?.close()
@@ -97,7 +98,7 @@ describe('rows that flow as fast as they are read', { skip }, () => {
 
   test('a statement and its transaction take one round trip', async () => {
     const { url, turns, close } = await countTurns(database.url ?? '')
-    const far = openPostgres({ url, poolSize: 1, onError: () => {} })
+    const far = openPostgres({ platform: readPlatformServer(url), poolSize: 1, onError: () => {} })
     const ask = async (atMost?: number) => {
       const { batches } = await far.guarded(sql`SELECT ${'x'}::text`, { ...options, ...(atMost && { atMost }) })
       return (await Array.fromAsync(batches)).flat()
@@ -117,7 +118,7 @@ describe('rows that flow as fast as they are read', { skip }, () => {
 
   test('a statement is not run when a command that goes before it fails', async () => {
     await database.db.script('CREATE SEQUENCE tries')
-    const client = await connectClient({ url: database.url ?? '' }, 'test', async () => {})
+    const client = await connectClient({ platform: readPlatformServer(database.url ?? '') }, 'test', async () => {})
     const statement = { text: `SELECT nextval('tries')`, values: [], after: ['ROLLBACK'] }
     try {
       const failing = streamRows(client, { ...statement, before: ['BEGIN', 'SET LOCAL lock_timeout = -5'] }, 10)

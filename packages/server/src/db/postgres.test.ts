@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { ApiError } from '../errors.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import type { Db } from './db.ts'
 import { openPostgres } from './postgres.ts'
 import { sql } from './sql.ts'
@@ -26,7 +27,11 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
   before(async () => {
     testDb = await testDatabase()
     observer = testDb.db
-    db = openPostgres({ url: testDb.url ?? '', poolSize: 5, onError: (error) => errors.push(error) })
+    db = openPostgres({
+      platform: readPlatformServer(testDb.url ?? ''),
+      poolSize: 5,
+      onError: (error) => errors.push(error),
+    })
   })
 
   after(async () => {
@@ -147,7 +152,7 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
 
   test('a server that cannot be reached is unavailable, and used at once when it is back', async () => {
     const gate = await openGate(new URL(testDb.url ?? ''))
-    const gated = openPostgres({ url: gate.url, poolSize: 3, onError: () => {} })
+    const gated = openPostgres({ platform: readPlatformServer(gate.url), poolSize: 3, onError: () => {} })
     await Promise.all([1, 2, 3].map(() => gated.query(sql`SELECT pg_sleep(0.02)`)))
     await gate.shut()
     for (let round = 0; round < 10; round++) await assert.rejects(gated.query(sql`SELECT 1`), isUnavailable)
@@ -165,7 +170,7 @@ describe('PostgreSQL', { skip: !process.env.TEST_DATABASE_URL }, () => {
   })
 
   test('when all connections stay in use the wait ends as unavailable', async () => {
-    const small = openPostgres({ url: testDb.url ?? '', poolSize: 1, onError: () => {} })
+    const small = openPostgres({ platform: readPlatformServer(testDb.url ?? ''), poolSize: 1, onError: () => {} })
     const holding = small.transaction(() => sleep(3300))
     await sleep(50)
     await assert.rejects(small.query(sql`SELECT 1`), isUnavailable)

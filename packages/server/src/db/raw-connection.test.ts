@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { type TestDatabase, testDatabase } from '../../testing/database.ts'
 import { ApiError } from '../errors.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import { connectRaw, type RawConnection } from './raw-connection.ts'
 import { sql } from './sql.ts'
 import { createMessageMemory } from './wire/message-framer.ts'
@@ -21,7 +22,11 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
   })
 
   async function connect(settings = ''): Promise<RawConnection> {
-    const connection = await connectRaw({ url: database.url ?? '' }, settings, createMessageMemory())
+    const connection = await connectRaw(
+      { platform: readPlatformServer(database.url ?? '') },
+      settings,
+      createMessageMemory(),
+    )
     open.push(connection)
     return connection
   }
@@ -174,10 +179,16 @@ describe('a connection whose rows are handed over as they come', { skip }, () =>
   })
 
   test('is not made where nobody listens, or with a wrong name', async () => {
-    const nobody = connectRaw({ url: 'postgres://postgres@127.0.0.1:9/postgres' }, '', createMessageMemory())
+    const nobody = connectRaw(
+      { platform: readPlatformServer('postgres://postgres@127.0.0.1:9/postgres') },
+      '',
+      createMessageMemory(),
+    )
     await assert.rejects(nobody, (error) => error instanceof ApiError && error.code === 'unavailable')
     const url = new URL(database.url ?? '')
     url.pathname = '/there_is_none'
-    await assert.rejects(connectRaw({ url: url.href }, '', createMessageMemory()), { code: '3D000' })
+    await assert.rejects(connectRaw({ platform: readPlatformServer(url.href) }, '', createMessageMemory()), {
+      code: '3D000',
+    })
   })
 })

@@ -6,19 +6,20 @@
  */
 import type pg from 'pg'
 import { StartError } from '../errors.ts'
+import type { PlatformServer } from '../libpq/platform-server.ts'
 import { connectClient, hangUp } from './postgres-client.ts'
 
 /** A pooler may let the second session wait for a connection; then it cannot be told. */
 const probeMs = 3_000
 
-export async function refuseTransactionPooling(url: string): Promise<void> {
+export async function refuseTransactionPooling(platform: PlatformServer): Promise<void> {
   const clients: pg.Client[] = []
   const hangUpAll = (isBroken: boolean): void => {
     for (const client of clients) hangUp(client, isBroken)
   }
   const timer = setTimeout(() => hangUpAll(true), probeMs)
   try {
-    if (await changesConnections(url, clients)) {
+    if (await changesConnections(platform, clients)) {
       throw new StartError(
         'DATABASE_URL leads through a pooler that gives each transaction another connection. ' +
           'Set its pool_mode to session: sessions have settings and prepared statements.',
@@ -33,9 +34,9 @@ export async function refuseTransactionPooling(url: string): Promise<void> {
   }
 }
 
-async function changesConnections(url: string, clients: pg.Client[]): Promise<boolean> {
+async function changesConnections(platform: PlatformServer, clients: pg.Client[]): Promise<boolean> {
   const connect = async (): Promise<pg.Client> => {
-    const client = await connectClient({ url }, 'graticule', async () => {})
+    const client = await connectClient({ platform }, 'graticule', async () => {})
     clients.push(client)
     return client
   }

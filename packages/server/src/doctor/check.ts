@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import type { PlatformServer } from '../libpq/platform-server.ts'
 
 /** What a check found. A fault keeps the server from working, a warning from working well or safely. */
 export type Finding = {
@@ -30,8 +31,14 @@ export const ok = (text: string): Finding => ({ level: 'ok', text })
 export const warning = (text: string, mend: string): Finding => ({ level: 'warning', text, mend })
 export const fault = (text: string, mend: string): Finding => ({ level: 'fault', text, mend })
 
-export const isPostgres = ({ DATABASE_URL }: Config): boolean => DATABASE_URL !== undefined
-export const isEmbedded = ({ DATABASE_URL }: Config): boolean => DATABASE_URL === undefined
+export const isPostgres = ({ database }: Config): boolean => database !== undefined
+export const isEmbedded = ({ database }: Config): boolean => database === undefined
+
+/** The line of pg_hba.conf that lets a role log in with its password; `all` for the roles of applications. */
+export const hbaLine = ({ addresses: [first], database }: PlatformServer, role: string): string =>
+  first?.host.startsWith('/')
+    ? `local ${database} ${role} scram-sha-256`
+    : `host ${database} ${role} ADDRESS/32 scram-sha-256`
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message || error.name : String(error)

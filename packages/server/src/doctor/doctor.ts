@@ -1,7 +1,9 @@
 /** `doctor`: looks at everything that the server depends on, and says how to mend what is wrong. It changes nothing. */
-import pg from 'pg'
+import type pg from 'pg'
 import { countWorkers } from '../cluster/count-workers.ts'
 import { type Config, loadConfig } from '../config.ts'
+import { connectPlatform } from '../db/connect-platform.ts'
+import type { PlatformServer } from '../libpq/platform-server.ts'
 import type { Check, CheckContext, Database } from './check.ts'
 import { databaseChecks } from './checks/database.ts'
 import { embeddedChecks } from './checks/embedded.ts'
@@ -41,7 +43,7 @@ export async function diagnose(
       { name: 'settings', level: 'fault', text, mend: 'Correct these variables; --help lists all of them.' },
     ])
   }
-  const { database, close } = connectOnce(config.DATABASE_URL)
+  const { database, close } = connectOnce(config.database)
   const context: CheckContext = { config, workers: countWorkers(env), database }
   const lines = await runChecks(checks.filter(isWanted), context)
   close()
@@ -54,13 +56,12 @@ const judged = (lines: readonly Line[]): Diagnosis => ({
 })
 
 /** One connection for all checks, whose statements run one after the other. */
-function connectOnce(connectionString: string | undefined) {
+function connectOnce(server: PlatformServer | undefined) {
   let connecting: Promise<Database> | undefined
   let client: pg.Client | undefined
-  const connect = async (): Promise<Database> => {
-    const opened = new pg.Client({ connectionString, connectionTimeoutMillis: 5_000, query_timeout: 5_000 })
-    client = opened.on('error', () => {})
-    await opened.connect()
+  const connect = async (to: PlatformServer): Promise<Database> => {
+    const opened = await connectPlatform(to, { application_name: 'graticule doctor', query_timeout: 5_000 })
+    client = opened
     let last: Promise<unknown> = Promise.resolve()
     return {
       query(text, values = []) {
@@ -72,8 +73,8 @@ function connectOnce(connectionString: string | undefined) {
   }
   return {
     database: async () => {
-      if (connectionString === undefined) return undefined
-      connecting ??= connect()
+      if (server === undefined) return undefined
+      connecting ??= connect(server)
       return connecting.catch(() => undefined)
     },
     // Not awaited: a server that does not answer would hold up the end.

@@ -35,7 +35,8 @@ async function until(condition: () => boolean | Promise<boolean>, ms = 15_000): 
 const victim = (url: string): string => `
   import { openPostgres } from '${new URL('../db/postgres.ts', import.meta.url)}'
   import { createJobs } from '${new URL('./jobs.ts', import.meta.url)}'
-  const db = openPostgres({ url: '${url}', poolSize: 4, onError: console.error })
+  import { readPlatformServer } from '${new URL('../libpq/platform-server.ts', import.meta.url)}'
+  const db = openPostgres({ platform: readPlatformServer('${url}'), poolSize: 4, onError: console.error })
   const jobs = createJobs({ db, onError: console.error })
   jobs.work('killed', {}, () => {
     console.log('begun')

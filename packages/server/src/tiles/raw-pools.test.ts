@@ -3,6 +3,7 @@ import { describe, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { RawConnection } from '../db/raw-connection.ts'
 import { ApiError } from '../errors.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import { createRawPools } from './raw-pools.ts'
 
 type Run = { text: string; server: string; end(error?: Error): void; connection: number }
@@ -40,7 +41,11 @@ function database() {
   const never = new AbortController().signal
   const ask = (url: string, text = 'a', signal = never) =>
     pools.run(
-      { server: { url }, settings: '', statement: { text, values: [], binary: [], isForeign: false } },
+      {
+        server: { platform: readPlatformServer(`postgres://${url}`) },
+        settings: '',
+        statement: { text, values: [], binary: [], isForeign: false },
+      },
       signal,
       () => {},
     )

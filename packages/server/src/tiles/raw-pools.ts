@@ -65,7 +65,7 @@ export function createRawPools(maxTotal: number, connect: typeof connectRaw = co
 
   function placeIn({ server, settings }: Query): [ConnectionPool<RawConnection>, Place] {
     const { key, owner } = placeOf(server)
-    return ['url' in server ? own : foreign, { key: `${key} ${settings}`, owner }]
+    return ['platform' in server ? own : foreign, { key: `${key} ${settings}`, owner }]
   }
 
   return {

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type TileApp, tileApp } from '../../testing/tiles.ts'
 import type { RowSink } from '../db/raw-connection.ts'
 import { sql } from '../db/sql.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import type { RawPools } from './raw-pools.ts'
 import { createSmallTiles } from './small-tiles.ts'
 import type { MadeTile, TileJob } from './tile-job.ts'
@@ -58,7 +59,7 @@ function jobOf(x: number, y: number, more: Partial<TileJob> = {}): TileJob {
   ] as const
   const statement = { text: '', values: [], binary: [true, false], isForeign: false }
   return {
-    rows: { server: { url: 'postgres://own' }, settings: '', statement },
+    rows: { server: { platform: readPlatformServer('postgres://own') }, settings: '', statement },
     encoder: { tile: { z: 12, x, y }, columns, projection: 'lonlat' },
     compression: 'identity',
     asGeoJson: false,

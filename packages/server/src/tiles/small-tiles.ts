@@ -95,7 +95,7 @@ function refuseLarge(rowBytes: number, pairs: number): void {
 }
 
 /** Queries of the platform's own server. A foreign one may be hostile, and only threads listen to it. */
-const isOwn = (rows: TileRows): boolean => 'statement' in rows && 'url' in rows.server
+const isOwn = (rows: TileRows): boolean => 'statement' in rows && 'platform' in rows.server
 
 /**
  * Planning takes as long as finding a hundred rows, and for few rows the plan is always the same: by the spatial index. A query

@@ -8,6 +8,7 @@ import { uploadRecord } from '../../testing/upload-record.ts'
 import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
 import { openPostgres } from '../db/postgres.ts'
 import { sql } from '../db/sql.ts'
+import { readPlatformServer } from '../libpq/platform-server.ts'
 import { tidy } from './janitor.ts'
 import type { LoadingParts } from './loading-parts.ts'
 import { runArchive } from './run-archive.ts'
@@ -202,7 +203,7 @@ test('a dataset whose table is being read for long stays as it is, and says why'
   skip: !process.env.TEST_DATABASE_URL,
 }, async () => {
   const { id, table } = await made()
-  const reader = openPostgres({ url: uploads.app.url ?? '', poolSize: 1, onError: () => {} })
+  const reader = openPostgres({ platform: readPlatformServer(uploads.app.url ?? ''), poolSize: 1, onError: () => {} })
   const status = await reader.transaction(async (tx) => {
     await tx.script(`LOCK TABLE ${uploads.schema}.${table} IN ACCESS SHARE MODE`)
     return remove(`/api/v1/datasets/${id}`)

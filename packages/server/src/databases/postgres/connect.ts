@@ -7,6 +7,7 @@ import type { SharedConnections } from '../../db/postgres-pool.ts'
 import { ident, quoted, type Sql, sql } from '../../db/sql.ts'
 import type { Cell } from '../../db/values.ts'
 import { ApiError } from '../../errors.ts'
+import { asRole } from '../../libpq/platform-server.ts'
 import type { Connection, PostgresConnection } from '../../query/connection.ts'
 import { explainSelect } from '../../query/explain.ts'
 import type { ColumnFact, InspectOptions } from '../../query/introspection.ts'
@@ -29,7 +30,7 @@ import { serverVersions } from './versions.ts'
 
 /** On PostgreSQL the application logs in as itself; embedded there is one session, so it takes the role on. */
 export async function connectInternal(
-  { db, secrets, platformUrl, poolSize }: DriverServices,
+  { db, secrets, platform, poolSize }: DriverServices,
   shared: SharedConnections,
   { applicationId }: DatabaseRecord,
 ): Promise<Opened> {
@@ -41,13 +42,10 @@ export async function connectInternal(
   const catalog = selectOn(db, role).select
   // The application itself only reads: what is put into its schema is put there by the platform.
   const writable = { db, schema: role }
-  if (platformUrl === undefined) {
+  if (platform === undefined) {
     return { connection: connectionOf({ ...selectOn(db, role, role), catalog }), writable, close: async () => {} }
   }
-  const url = new URL(platformUrl)
-  url.username = role
-  url.password = password
-  const server = { url: url.href }
+  const server = { platform: asRole(platform, role, password) }
   const own = openPostgres({ ...server, poolSize, shared, settings: guardedSession, whenFull, onError: () => {} })
   const connection = connectionOf({ ...selectOn(own, role), catalog, server, settings: settingsOf(role) })
   return { connection, writable, close: () => own.close() }

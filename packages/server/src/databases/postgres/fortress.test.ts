@@ -8,6 +8,7 @@ import type { Queryable, Row } from '../../db/db.ts'
 import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { ident, raw, sql } from '../../db/sql.ts'
+import { readPlatformServer } from '../../libpq/platform-server.ts'
 import { checkTenantSql } from './tenant-sql.ts'
 
 const canary = `canary${randomBytes(8).toString('hex')}`
@@ -240,7 +241,7 @@ test('a role that was a superuser only for the migrations serves on', async (t) 
       ALTER DATABASE ${address.pathname.slice(1)} OWNER TO ${role}`)
     address.username = role
     address.password = password
-    const db = openPostgres({ url: address.href, poolSize: 2, onError: () => {} })
+    const db = openPostgres({ platform: readPlatformServer(address.href), poolSize: 2, onError: () => {} })
     try {
       await migrate(db)
       await fresh.db.script(`ALTER ROLE ${role} NOSUPERUSER`)

@@ -1,13 +1,16 @@
 import { statfs } from 'node:fs/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { connectPlatform } from '../../db/connect-platform.ts'
 import { codeOf } from '../../db/database-error.ts'
 import { missingMigrations, unknownMigrations } from '../../db/migrate.ts'
 import { compileSql, type Sql } from '../../db/sql.ts'
+import { describeAddress, describeServer, type PlatformServer } from '../../libpq/platform-server.ts'
 import {
   type Check,
   type Database,
   type Finding,
   fault,
+  hbaLine,
   isPostgres,
   megabytes,
   messageOf,
@@ -23,23 +26,23 @@ export const databaseChecks: readonly Check[] = [
   {
     name: 'database',
     applies: isPostgres,
-    async run({ config: { DATABASE_URL: url = '' } }) {
-      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
-      client.on('error', () => {})
-      const place = `${client.host}:${client.port}`
+    async run({ config: { database: server } }) {
+      if (!server) return []
+      let client: pg.Client | undefined
       try {
-        await client.connect()
+        client = await connectPlatform(server, { application_name: 'graticule doctor', query_timeout: 5_000 })
         const { rows } = await client.query(
           'SELECT current_setting($1)::int AS number, current_setting($2) AS version',
           ['server_version_num', 'server_version'],
         )
         const { number, version } = rows[0]
-        const text = `PostgreSQL ${version} at ${place}, database ${client.database}, as ${client.user}`
+        const { host, port } = client
+        const text = `PostgreSQL ${version} at ${describeAddress({ host, port })}, database ${server.database}, as ${server.user}`
         return number < oldestServer ? fault(`${text}: too old.`, 'Upgrade PostgreSQL to 15 or later.') : ok(text)
       } catch (error) {
-        return unreachable(error, client, place)
+        return unreachable(error, server)
       } finally {
-        void client.end().catch(() => {})
+        void client?.end().catch(() => {})
       }
     },
   },
@@ -157,16 +160,18 @@ function judgePostgis(found: Postgis | undefined): Finding {
   )
 }
 
-function unreachable(error: unknown, { user, database }: pg.Client, place: string): Finding {
-  const role = user ?? ''
+function unreachable(error: unknown, server: PlatformServer): Finding {
+  const { user: role, database } = server
   const mends: Record<string, string> = {
     ECONNREFUSED: 'Start PostgreSQL, let it listen there (listen_addresses), or correct DATABASE_URL.',
     ENOTFOUND: 'Correct the host in DATABASE_URL.',
     '28P01': `Correct the password in DATABASE_URL, or: ALTER ROLE "${role}" PASSWORD '…';`,
-    '28000': `Let the role in: a line in pg_hba.conf such as "host ${database} ${role} ADDRESS/32 scram-sha-256", and SELECT pg_reload_conf();`,
+    '28000': `Let the role in: a line in pg_hba.conf such as "${hbaLine(server, role)}", and SELECT pg_reload_conf();`,
+    ENOENT: 'Start PostgreSQL, or correct the directory of its socket (unix_socket_directories) in DATABASE_URL.',
+    EACCES: 'Let the user of the server into the directory of the socket (unix_socket_permissions).',
     '3D000': `CREATE DATABASE "${database}" OWNER "${role}";`,
     '53300': 'ALTER SYSTEM SET max_connections to more, and restart PostgreSQL.',
   }
   const mend = mends[codeOf(error)] ?? 'Correct DATABASE_URL, or the network in between.'
-  return fault(`PostgreSQL at ${place} cannot be used: ${messageOf(error)}`, mend)
+  return fault(`PostgreSQL at ${describeServer(server)} cannot be used: ${messageOf(error)}`, mend)
 }

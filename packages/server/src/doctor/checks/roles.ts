@@ -1,11 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { createSecrets } from '../../access/secrets.ts'
 import type { Config } from '../../config.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
+import { connectPlatform } from '../../db/connect-platform.ts'
 import { codeOf } from '../../db/database-error.ts'
-import { type Check, fault, isPostgres, messageOf, ok, warning } from '../check.ts'
+import { asRole } from '../../libpq/platform-server.ts'
+import { type Check, fault, hbaLine, isPostgres, messageOf, ok, warning } from '../check.ts'
 
 const closedCatalogs = 'packages/server/src/db/migrations/0010-closed-catalogs.sql'
 
@@ -81,23 +83,22 @@ async function tryLogin(config: Config, applicationId: string) {
   const secret =
     config.SECRET_KEY ?? (await readFile(join(config.DATA_DIR, 'secret.key'), 'utf8').catch(() => undefined))
   if (secret === undefined) return []
-  const url = new URL(config.DATABASE_URL ?? '')
+  const server = config.database
+  if (!server) return []
   const role = tenantSchema(applicationId)
-  url.username = role
-  url.password = createSecrets(secret.trim()).derive(`tenant ${applicationId}`)
-  const client = new pg.Client({ connectionString: url.href, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => {})
+  let client: pg.Client | undefined
   try {
-    await client.connect()
+    const password = createSecrets(secret.trim()).derive(`tenant ${applicationId}`)
+    client = await connectPlatform(asRole(server, role, password), { application_name: 'graticule doctor' })
     return ok('Roles of applications can log in.')
   } catch (error) {
     // The first query of the application sets the password.
     if (codeOf(error) === '28P01') return []
     return fault(
       `The role of an application cannot log in: ${messageOf(error)}`,
-      `In pg_hba.conf: "host ${url.pathname.slice(1)} all ADDRESS/32 scram-sha-256" for this machine, and SELECT pg_reload_conf();`,
+      `In pg_hba.conf, before lines that fit too: "${hbaLine(server, 'all')}" for this machine, and SELECT pg_reload_conf();`,
     )
   } finally {
-    void client.end().catch(() => {})
+    void client?.end().catch(() => {})
   }
 }
