@@ -22,8 +22,8 @@ export type Options = { readonly isQuick: boolean; readonly hasPeers: boolean; n
 export async function openBench({ isQuick, hasPeers, note }: Options) {
   const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-'))
   const postgres = await startPostgres()
-  psql(postgres.url, 'ALTER SYSTEM SET jit = off')
-  psql(postgres.url, 'SELECT pg_reload_conf()')
+  psql(postgres.adminUrl, 'ALTER SYSTEM SET jit = off')
+  psql(postgres.adminUrl, 'SELECT pg_reload_conf()')
   const key = randomUUID()
   const servers: Server[] = []
   const started = async (starting: Promise<Server>): Promise<Server> => {

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 
+// The role of servers is what docs/deploy.md asks for: it owns its database and creates roles, and is no superuser.
+//
 // Lives as long as its standard input, and gives each line of it to pg_ctl. That pipe closes however this process ends, so the
 // cluster never outlives it.
 const supervisor = `
@@ -22,6 +24,10 @@ const supervisor = `
 END
   control() { "$1/pg_ctl" -D "$dir/data" -l "$dir/log" --wait $2 >>"$dir/log" 2>&1; }
   control "$1" start
+  administer() { "$1/psql" -X -q -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$2" -U postgres -d "$3" -c "$4" >>"$dir/log" 2>&1; }
+  administer "$1" "$2" postgres 'CREATE ROLE graticule LOGIN CREATEROLE'
+  administer "$1" "$2" postgres 'CREATE DATABASE graticule OWNER graticule'
+  administer "$1" "$2" graticule 'CREATE EXTENSION postgis'
   echo ready
   while read -r action; do
     if control "$1" "$action"; then echo done; else echo failed; fi
@@ -43,8 +49,10 @@ export interface PostgresOptions {
 }
 
 export interface PostgresCluster {
-  // Its superuser's.
+  // Of a database with PostGIS, for the role that owns it.
   url: string
+  // Of the same database, for a superuser.
+  adminUrl: string
   // An action of pg_ctl, such as `restart --mode=immediate`.
   control(action: string): Promise<void>
   stop(): Promise<void>
@@ -65,7 +73,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)])
   if (!isReady) throw new Error(`PostgreSQL did not start:\n${await errors}`)
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url: `postgres://graticule@127.0.0.1:${port}/graticule`,
+    adminUrl: `postgres://postgres@127.0.0.1:${port}/graticule`,
     async control(action) {
       child.stdin.write(`${action}\n`)
       const [answer] = await once(child.stdout, 'data')

@@ -104,10 +104,10 @@ async function runTests() {
   const isForPostgres = chosen.postgres || runsAll
   const isForBoth = runsAll || (chosen.postgres && chosen.embedded)
   const cluster = isForPostgres && files.some(usesDatabase) ? await startPostgres() : undefined
-  foreignUrl = cluster?.url
+  foreignUrl = cluster?.adminUrl
   const onEmbedded = isForBoth ? files.filter((file) => usesDatabase(file) && dependsOnDatabase(file)) : files
   const jobs = [
-    ...(isForPostgres ? jobsOf(files, { isEmbedded: false, databaseUrl: cluster?.url }) : []),
+    ...(isForPostgres ? jobsOf(files, { isEmbedded: false, databaseUrl: cluster?.adminUrl }) : []),
     ...(chosen.embedded || runsAll ? jobsOf(onEmbedded, { isEmbedded: true, databaseUrl: undefined }) : []),
   ]
   await phase('Tests', (report) => runJobs(jobs, report))

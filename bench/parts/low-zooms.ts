@@ -3,7 +3,7 @@ import { type Bench, type Layer, post, publishTable } from '../bench.ts'
 import type { Case, Part } from '../part.ts'
 import type { Server } from '../processes.ts'
 import { isOurs } from '../request-case.ts'
-import { makePoints, psql, tilesAround } from '../tables.ts'
+import { makePoints, tilesAround } from '../tables.ts'
 import { walk } from '../walk.ts'
 import { tilePath } from './tiles-made.ts'
 
@@ -48,7 +48,6 @@ async function* foreignTable(bench: Bench, ours: Server): AsyncGenerator<Case> {
 }
 
 async function foreignPoints({ key, scale }: Bench, ours: Server, url: string): Promise<Layer> {
-  psql(url, 'CREATE EXTENSION postgis')
   makePoints(url, 'public.points', 1_000_000 * scale)
   const { id } = await post(ours, key, 'databases', { name: 'elsewhere', type: 'postgres', connectionString: url })
   return publishTable(ours, key, 'points', id)

@@ -56,7 +56,7 @@ async function breakDatabase(cluster: PostgresCluster, server: FaultServer, opti
   for (let n = 0; n < rounds; n++) {
     await sleep(500 + random() * 500)
     psql(
-      cluster.url,
+      cluster.adminUrl,
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = $$client backend$$',
     )
     times.push(await recovery(server, path))

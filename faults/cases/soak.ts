@@ -72,12 +72,12 @@ async function uploadAndDelete({ url }: FaultServer, { key }: FaultTenant): Prom
   return { ...sent, status: 599 }
 }
 
-async function sample(server: FaultServer, databaseUrl: string, begun: number): Promise<Sample> {
+async function sample(server: FaultServer, adminUrl: string, begun: number): Promise<Sample> {
   const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
   const figures = await call(server.url, 'GET', '/metrics', { key: masterKey })
   const connections = Number(
     psql(
-      databaseUrl,
+      adminUrl,
       `SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'`,
     ),
   )
@@ -92,7 +92,7 @@ async function sample(server: FaultServer, databaseUrl: string, begun: number): 
 
 async function run(context: FaultContext, random: Random): Promise<Figures> {
   const minutes = context.minutes ?? context.size(1, 4)
-  const { url: DATABASE_URL } = await context.postgres()
+  const { url: DATABASE_URL, adminUrl } = await context.postgres()
   const directory = await context.directory()
   const server = await context.server({ DATABASE_URL, DATA_DIR: directory, TILE_CACHE_MB: '16' })
   const ask = await requestsOf(server, random)
@@ -102,7 +102,7 @@ async function run(context: FaultContext, random: Random): Promise<Figures> {
   const samples: Sample[] = []
   while (performance.now() - begun < minutes * 60_000) {
     await sleep(sampleMs)
-    samples.push(await sample(server, DATABASE_URL, begun))
+    samples.push(await sample(server, adminUrl, begun))
   }
   await load.stop()
   expect(load.broken.size === 0, () => `${described(load.broken)}\n${server.log()}`)

@@ -27,7 +27,7 @@ async function vanish({ url }: FaultServer, dataset: string, key: string, afterM
 }
 
 async function run(context: FaultContext, random: Random): Promise<Figures> {
-  const { url: DATABASE_URL } = await context.postgres()
+  const { url: DATABASE_URL, adminUrl } = await context.postgres()
   const server = await context.server({ DATABASE_URL })
   const tenants: (FaultTenant & { endless: string; short: string })[] = []
   for (let n = 0; n < 10; n++) {
@@ -37,7 +37,7 @@ async function run(context: FaultContext, random: Random): Promise<Figures> {
     tenants.push({ ...tenant, endless: await dataset(endless), short: await dataset('SELECT 1 AS n') })
   }
   const active = () =>
-    Number(psql(DATABASE_URL, `SELECT count(*) FROM pg_stat_activity WHERE usename LIKE 'app\\_%' AND state <> 'idle'`))
+    Number(psql(adminUrl, `SELECT count(*) FROM pg_stat_activity WHERE usename LIKE 'app\\_%' AND state <> 'idle'`))
   const times: number[] = []
   let most = 0
   for (let round = 0; round < context.size(1, 3); round++) {

@@ -21,7 +21,7 @@ const skip = !process.env.TEST_DATABASE_URL && 'PgBouncer needs a server of Post
 let directory: string
 let database: TestDatabase
 let config: string
-const role = `pooled_${randomUUID().slice(0, 8)}`
+const role = `of_another_test_pooled_${randomUUID().slice(0, 8)}`
 const master = randomUUID()
 
 before(async () => {
@@ -29,14 +29,16 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'graticule-pooled-'))
   config = await example('pgbouncer.ini')
   database = await testDatabase()
-  await database.db.script(`CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD 'a password'`)
-  await database.db.script((await example('pgbouncer.sql')).replaceAll('TO pgbouncer;', `TO ${role};`))
+  await database.admin.script(`CREATE ROLE ${role} LOGIN CREATEROLE PASSWORD 'a password'`)
+  const name = new URL(database.url ?? '').pathname.slice(1)
+  await database.admin.script(`ALTER DATABASE ${name} OWNER TO ${role}`)
+  await database.admin.script((await example('pgbouncer.sql')).replaceAll('TO pgbouncer;', `TO ${role};`))
 })
 after(async () => {
   if (skip) return
   const statement = `DO $$ BEGIN EXECUTE 'REASSIGN OWNED BY ${role} TO ' || quote_ident(current_user); EXECUTE 'DROP OWNED BY ${role}'; END $$`
-  await database.db.script(statement)
-  await database.db.script(`DROP ROLE ${role}`)
+  await database.admin.script(statement)
+  await database.admin.script(`DROP ROLE ${role}`)
   await database.close()
   await rm(directory, { recursive: true, force: true })
 })
@@ -111,7 +113,7 @@ test('behind PgBouncer an upload is loaded, queried and drawn as its application
 const slow = 'SELECT count(*) AS n FROM generate_series(1, 400000) a, generate_series(1, 100000) b'
 
 async function running(): Promise<number> {
-  const [row] = await database.db.query<{ n: number }>(
+  const [row] = await database.admin.query<{ n: number }>(
     raw(`SELECT count(*)::int AS n FROM pg_stat_activity
       WHERE datname = current_database() AND state = 'active' AND query LIKE '%generate_series(1, 400000)%' AND pid <> pg_backend_pid()`),
   )

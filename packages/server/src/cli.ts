@@ -3,6 +3,7 @@ import { type Command, isCommand, runCommand } from './commands.ts'
 import { type Config, describeConfig, loadConfig } from './config.ts'
 import { serverAddress } from './console-link.ts'
 import { askControlSocket } from './control-socket.ts'
+import { hardeningText } from './db/hardening.ts'
 import { StartError } from './errors.ts'
 import { masked } from './log.ts'
 import { openDatabase, openPlatform } from './platform.ts'
@@ -17,6 +18,7 @@ Commands
                        beside the server, and ends with 1 if it found a fault
                          --json  for programs
   migrate              Bring the database up to date and stop; keys are made by the first start
+  hardening            Print the SQL by which a superuser closes the catalogs of PostgreSQL to tenants; it runs nothing
   keys [APPLICATION]   Show the keys of an application, by name or id; of all applications when none is named
   create-key           Make a key and show it:
                          --application NAME|ID  whose (default: the default application)
@@ -57,6 +59,7 @@ export async function run(
   const { values, positionals } = read(args)
   const [command = 'serve', ...rest] = positionals
   if (values.help) return console.log(usage)
+  if (command === 'hardening') return console.log(hardeningText)
   if (command === 'doctor') return showDiagnosis(env, values.json ?? false)
   const config = loadConfig(env)
   if (command === 'serve') return serve(config, stop, { isEmpty: values.empty ?? false, ...options })

@@ -57,7 +57,7 @@ const leaveEarly = (line: (client: number) => string, headers?: (client: number)
 
 /** Statements that the roles of tenants run now. */
 async function running(): Promise<number> {
-  const [row] = await app.db.query<{ n: number }>(sql`
+  const [row] = await app.admin.query<{ n: number }>(sql`
     SELECT count(*)::int AS n FROM pg_stat_activity
     WHERE datname = current_database() AND usename LIKE 'app!_%' ESCAPE '!' AND state <> 'idle'`)
   return Number(row?.n)

@@ -98,7 +98,7 @@ async function expectCut(headers: Headers, revoke: () => Promise<unknown>, from:
   assert.equal(await reader.isWhole(), false, 'half an answer looked whole')
 }
 
-const running = (): Promise<number> => runningQueries(app.db)
+const running = (): Promise<number> => runningQueries(app.admin)
 
 const newKey = (rest: object = {}) => app.key(tenant.id, everything, rest)
 const deleteKey = (key: string) => app.call('DELETE', `/api/v1/apikeys/${key}`)

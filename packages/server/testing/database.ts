@@ -16,8 +16,12 @@ import { makeDatabaseDirectory } from './database-directory.ts'
 /** A database of its own for one test file. */
 export type TestDatabase = {
   readonly db: Db
-  /** Only on PostgreSQL: the address, for a second connection. */
+  /** Only on PostgreSQL: the address for the role of servers, which owns the database and is no superuser. */
   readonly url?: string
+  /** The database for what needs an administrator: a superuser's connections on PostgreSQL, on the embedded one the same. */
+  readonly admin: Db
+  /** Only on PostgreSQL: the address of an administrator. */
+  readonly adminUrl?: string
   /** Only on the embedded database: where its files are. */
   readonly directory?: string
   close(): Promise<void>
@@ -25,7 +29,7 @@ export type TestDatabase = {
 
 /**
  * A database with PostGIS and nothing else in it: on the PostgreSQL of TEST_DATABASE_URL (a superuser of a cluster that
- * may be spoiled), otherwise embedded.
+ * may be spoiled, which lets everybody in), otherwise embedded.
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const cluster = process.env.TEST_DATABASE_URL
@@ -64,6 +68,7 @@ async function embeddedDatabase(template: string, limits = defaultLimits): Promi
   const db = await openEmbedded({ directory, onError: ignore, limits })
   return {
     db,
+    admin: db,
     directory,
     async close() {
       await db.close()
@@ -107,13 +112,14 @@ function checksumOfMigrations(): string {
   return hash.digest('hex').slice(0, 16)
 }
 
+/** `fill` gets the address for the role of servers. */
 type Template = { name: string; fill(url: string): Promise<void> }
 
-const onlyPostgis: Template = {
-  name: 'graticule_template',
-  fill: (url) => onCluster(url, async (client) => void (await client.query('CREATE EXTENSION postgis'))),
-}
+const onlyPostgis: Template = { name: 'graticule_template', fill: async () => {} }
 const templateLock = 4_728_106
+
+/** The role of servers, as docs/deploy.md asks for it. */
+const serverRole = 'graticule'
 
 async function postgresDatabase(cluster: string, template: Template = onlyPostgis): Promise<TestDatabase> {
   const name = `graticule_test_${randomUUID().replaceAll('-', '')}`
@@ -121,16 +127,20 @@ async function postgresDatabase(cluster: string, template: Template = onlyPostgi
     // Whatever is copied here: some tests copy the one with PostGIS alone, by its name.
     await prepareTemplateDatabase(cluster, client, onlyPostgis)
     await prepareTemplateDatabase(cluster, client, template)
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} STRATEGY FILE_COPY`)
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} OWNER ${serverRole} STRATEGY FILE_COPY`)
     await copyDatabaseRights(client, template.name, name)
   })
-  const url = addressOf(cluster, name)
+  const url = addressOf(cluster, name, serverRole)
+  const adminUrl = addressOf(cluster, name)
   const db = openPostgres({ platform: readPlatformServer(url), poolSize: 10, onError: ignore })
+  const admin = openPostgres({ platform: readPlatformServer(adminUrl), poolSize: 2, onError: ignore })
   return {
     db,
     url,
+    admin,
+    adminUrl,
     async close() {
-      await db.close()
+      await Promise.all([db.close(), admin.close()])
       await onCluster(cluster, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
     },
   }
@@ -144,13 +154,19 @@ async function prepareTemplateDatabase(cluster: string, client: pg.Client, { nam
     if (rowCount === 1) return
     const unfinished = `${name}_unfinished`
     await client.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
-    await client.query(`CREATE DATABASE ${unfinished}`)
-    await fill(addressOf(cluster, unfinished))
+    await client.query(createServerRole)
+    await client.query(`CREATE DATABASE ${unfinished} OWNER ${serverRole}`)
+    await onCluster(addressOf(cluster, unfinished), (one) => one.query('CREATE EXTENSION postgis'))
+    await fill(addressOf(cluster, unfinished, serverRole))
     await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`)
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [templateLock])
   }
 }
+
+const createServerRole = `DO $$ BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${serverRole}') THEN CREATE ROLE ${serverRole} LOGIN CREATEROLE; END IF;
+END $$`
 
 async function applyMigrations(url: string): Promise<void> {
   const db = openPostgres({ platform: readPlatformServer(url), poolSize: 1, onError: ignore })
@@ -176,9 +192,10 @@ async function onCluster<T>(url: string, work: (client: pg.Client) => Promise<T>
   }
 }
 
-function addressOf(cluster: string, database: string): string {
+function addressOf(cluster: string, database: string, role?: string): string {
   const url = new URL(cluster)
   url.pathname = `/${database}`
+  if (role !== undefined) Object.assign(url, { username: role, password: '' })
   return url.href
 }
 

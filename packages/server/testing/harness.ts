@@ -42,7 +42,7 @@ export async function testApp(
   log?: (line: string) => void,
   limits?: EmbeddedLimits,
 ) {
-  const { db, url, close: closeDatabase } = await migratedDatabase(limits)
+  const { db, url, admin, adminUrl, close: closeDatabase } = await migratedDatabase(limits)
   const master = randomUUID()
   const secrets = createSecrets('a secret for tests, long enough to be one')
   await setUp(db, secrets, master)
@@ -128,6 +128,9 @@ export async function testApp(
     db,
     /** Only on PostgreSQL: the address of the database. */
     url,
+    /** The same database for what needs an administrator. */
+    admin,
+    adminUrl,
     dataDirectory,
     secrets,
     http: app.http,

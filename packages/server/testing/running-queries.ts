@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync, statSync } from 'node:fs'
 import type { Db } from '../src/db/db.ts'
 import { sql } from '../src/db/sql.ts'
 
-/** How many queries of tenants the server is working on or holding open. */
+/** How many queries of tenants the server is working on or holding open; only an administrator of PostgreSQL sees them. */
 export async function runningQueries(db: Db): Promise<number> {
   if (db.kind === 'embedded') return spools()
   const [row] = await db.query<{ n: number }>(

@@ -116,7 +116,7 @@ describe('the tool token of an invocation', () => {
     const { token, invocationId } = await issue()
     const asked = call(token, { name: 'query_dataset', arguments: { datasetId: dataset.body.id } })
     // The embedded database shows nothing of a query that has no row yet.
-    if (app.db.kind === 'postgres') await until(async () => (await runningQueries(app.db)) > 0)
+    if (app.db.kind === 'postgres') await until(async () => (await runningQueries(app.admin)) > 0)
     await finish(invocationId)
     const reply = await asked
     assert.equal(reply.status, 401, reply.text)

@@ -1,5 +1,5 @@
 // Fills an empty database from the entries of an archive, in one transaction of the caller.
-import type { Transaction } from '../db/db.ts'
+import type { Db, Transaction } from '../db/db.ts'
 import { migrateTo } from '../db/migrate.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { StartError } from '../errors.ts'
@@ -19,9 +19,13 @@ export type DatabaseRestore = {
  * Makes the platform's tables as they were at the time of the backup. Rows go in without their triggers and foreign keys: what
  * triggers do is in the backup already, and tables come in any order. Both are put back by `finish`, which checks the keys.
  */
-export async function startRestore(tx: Transaction, { migrations }: BackupRecord): Promise<DatabaseRestore> {
+export async function startRestore(
+  tx: Transaction,
+  { migrations }: BackupRecord,
+  kind: Db['kind'],
+): Promise<DatabaseRestore> {
   await tx.script(`SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL maintenance_work_mem = '256MB'`)
-  await migrateTo(tx, migrations)
+  await migrateTo(tx, migrations, kind)
   const tables = new Map((await tx.query<PlatformTable>(platformTables)).map((table) => [table.table, table]))
   const foreignKeys = await tx.query<{ table: string; name: string; definition: string }>(
     raw(`

@@ -132,7 +132,7 @@ async function fill(parts: RestoreParts, db: Db, { backup, leftOut }: Summary): 
   await demandEmptyDatabase(db)
   await markUnfinished(directory, backup.id)
   await db.transaction(async (tx) => {
-    const restore = await startRestore(tx, backup)
+    const restore = await startRestore(tx, backup, db.kind)
     await addEntries(parts, restore.add)
     await restore.finish()
     if (secretKey === undefined) await writeOnce(join(directory, 'secret.key'), backup.secret)

@@ -394,7 +394,7 @@ describe('a PostgreSQL server', { skip: noPostgres }, () => {
   let forwarded: Awaited<ReturnType<typeof forwardDatabase>>
 
   before(async () => {
-    const url = new URL(app.url ?? '')
+    const url = new URL(app.adminUrl ?? '')
     forwarded = await forwardDatabase(url.href)
     administrator = new pg.Client({ connectionString: url.href })
     await administrator.connect()

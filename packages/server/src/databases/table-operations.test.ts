@@ -162,11 +162,11 @@ describe('the tables of a server', { skip: noPostgres }, () => {
   before(async () => {
     tenant = await newTenant()
     forwarded = await forwardDatabase(app.url ?? '')
-    administrator = new pg.Client({ connectionString: app.url })
+    administrator = new pg.Client({ connectionString: app.adminUrl })
     await administrator.connect()
     await administrator.query(`CREATE DATABASE ${name} TEMPLATE graticule_template`)
     await administrator.query(`CREATE ROLE ${name} LOGIN PASSWORD 's3cret/pass'`)
-    const inside = new URL(app.url ?? '')
+    const inside = new URL(app.adminUrl ?? '')
     inside.pathname = `/${name}`
     const client = new pg.Client({ connectionString: inside.href })
     await client.connect()

@@ -526,7 +526,7 @@ const withoutId = (feature: Feature | undefined) => ({ geometry: feature?.geomet
 
 async function fromOgr(name: string): Promise<Feature[]> {
   const [found] = await app.db.query<{ name: string }>(sql`SELECT current_database()::text AS name`)
-  const { hostname, port, username, password } = new URL(cluster ?? '')
+  const { hostname, port, username, password } = new URL(app.url ?? '')
   const place = `host=${hostname} port=${port || 5432} user=${username} dbname=${found?.name}`
   const { stdout } = await promisify(execFile)(
     'ogr2ogr',

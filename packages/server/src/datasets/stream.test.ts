@@ -79,7 +79,7 @@ async function readAll(answer: IncomingMessage): Promise<{ text: string; isWhole
   }
 }
 
-const running = (): Promise<number> => runningQueries(app.db)
+const running = (): Promise<number> => runningQueries(app.admin)
 
 /** Until it is so, for two seconds. */
 // The embedded database does one thing at a time, and carries each to its end.

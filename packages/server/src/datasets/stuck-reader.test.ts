@@ -60,7 +60,7 @@ async function statusOf(path: string): Promise<number | undefined> {
   return answer.statusCode
 }
 
-const running = (): Promise<number> => runningQueries(app.db)
+const running = (): Promise<number> => runningQueries(app.admin)
 
 async function until(isSo: () => Promise<boolean>, withinMs: number, what: string): Promise<void> {
   const start = performance.now()

@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { StartError } from '../errors.ts'
 import { formerChecksums } from './amended-migrations.ts'
 import type { Db, Queryable } from './db.ts'
+import { handOver } from './hand-over.ts'
+import { hardeningText } from './hardening.ts'
+import { demandOwnership, roleToTakeOn, takeOn } from './server-role.ts'
 import { raw, sql } from './sql.ts'
 
 type Migration = { number: number; name: string; text: string; checksum: string }
@@ -26,15 +29,27 @@ export async function migrate(
   patience: Patience = usualPatience,
 ): Promise<number[]> {
   const migrations = await readMigrations(directory)
-  const present = await locked(db, async (tx) => {
+  const role = await roleToTakeOn(db)
+  if (role !== undefined) {
+    await handOver(db, role, (name, work) => unlessLocked(name, patience, () => locked(db, patience, work)))
+  }
+  const present = await locked(db, patience, async (tx) => {
+    await tx.script(extension)
+    await takeOn(tx, role)
+    if (db.kind === 'postgres') await demandOwnership(tx)
     await tx.script(foundation)
     return await check(tx, migrations)
   })
   const done: number[] = []
-  for (const migration of migrations.filter(({ number }) => !present.has(number))) {
-    const applied = await unlessLocked(migration, patience, () =>
-      locked(db, (tx) => apply(tx, migration, migrations, patience)),
-    )
+  const missing = migrations.filter(({ number }) => !present.has(number))
+  // The embedded database has no other administrator than its server. Before all else, so that a crash leaves nothing open.
+  if (db.kind === 'embedded' && missing.length > 0) await db.script(hardeningText)
+  for (const migration of missing) {
+    const work = async (tx: Queryable): Promise<boolean> => {
+      await takeOn(tx, role)
+      return apply(tx, migration, migrations)
+    }
+    const applied = await unlessLocked(`migration ${migration.name}`, patience, () => locked(db, patience, work))
     if (applied) done.push(migration.number)
   }
   return done
@@ -49,7 +64,7 @@ type Patience = { readonly lockMs: number; readonly tries: number; readonly paus
  */
 const usualPatience: Patience = { lockMs: 2_000, tries: 50, pauseMs: 4_000 }
 
-async function unlessLocked<T>({ name }: Migration, patience: Patience, work: () => Promise<T>): Promise<T> {
+async function unlessLocked<T>(name: string, patience: Patience, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
@@ -63,7 +78,7 @@ async function unlessLocked<T>({ name }: Migration, patience: Patience, work: ()
 
 const lockedFor = (name: string, cause: unknown): StartError =>
   new StartError(
-    `The migration ${name} cannot get the lock of a table that somebody uses all the time: a long query, a backup, or a ` +
+    `The ${name} cannot get the lock of a table that somebody uses all the time: a long query, a backup, or a ` +
       'transaction that was left open (see pg_stat_activity). Nothing was changed. End it, and start again.',
     { cause },
   )
@@ -72,10 +87,12 @@ const lockedFor = (name: string, cause: unknown): StartError =>
  * Brings an empty database to the state that another one was in, which had these migrations. An error if this program does not
  * have one of them, or has another text of it.
  */
-export async function migrateTo(tx: Queryable, wanted: readonly Applied[]): Promise<void> {
+export async function migrateTo(tx: Queryable, wanted: readonly Applied[], kind: Db['kind']): Promise<void> {
   const known = await readMigrations(migrationsDirectory)
   checkKnown(wanted, known)
+  await tx.script(extension)
   await tx.script(foundation)
+  if (kind === 'embedded') await tx.script(hardeningText)
   const numbers = new Set(wanted.map(({ number }) => number))
   for (const migration of known.filter(({ number }) => numbers.has(number))) await apply(tx, migration, known)
 }
@@ -85,9 +102,10 @@ export async function checkMigrations(applied: readonly Applied[]): Promise<void
   checkKnown(applied, await readMigrations(migrationsDirectory))
 }
 
+const extension = 'CREATE EXTENSION IF NOT EXISTS postgis'
+
 const foundation = `
   CREATE SCHEMA IF NOT EXISTS svc;
-  CREATE EXTENSION IF NOT EXISTS postgis;
   CREATE TABLE IF NOT EXISTS svc.migrations (
     number integer PRIMARY KEY,
     name text NOT NULL,
@@ -95,9 +113,10 @@ const foundation = `
     applied_at timestamptz NOT NULL DEFAULT now()
   )`
 
-async function locked<T>(db: Db, work: (tx: Queryable) => Promise<T>): Promise<T> {
+async function locked<T>(db: Db, { lockMs }: Patience, work: (tx: Queryable) => Promise<T>): Promise<T> {
   return await db.transaction(async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(${lockNumber})`)
+    await tx.script(`SET LOCAL lock_timeout = ${lockMs}`)
     return await work(tx)
   })
 }
@@ -126,15 +145,9 @@ async function appliedMigrations(db: Pick<Queryable, 'query'>): Promise<Pick<App
 }
 
 /** Whether it had to be applied. */
-async function apply(
-  tx: Queryable,
-  migration: Migration,
-  known: readonly Migration[],
-  { lockMs } = usualPatience,
-): Promise<boolean> {
+async function apply(tx: Queryable, migration: Migration, known: readonly Migration[]): Promise<boolean> {
   const applied = await check(tx, known)
   if (applied.has(migration.number)) return false
-  await tx.script(`SET LOCAL lock_timeout = ${lockMs}`)
   await tx.script(migration.text)
   const { number, name, checksum } = migration
   await tx.query(sql`INSERT INTO svc.migrations (number, name, checksum) VALUES (${number}, ${name}, ${checksum})`)

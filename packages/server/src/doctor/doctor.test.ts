@@ -15,6 +15,7 @@ import { s3Storage } from '../../testing/s3-storage.ts'
 import { smtpSink } from '../../testing/smtp-sink.ts'
 import { until } from '../../testing/until.ts'
 import { createSecrets } from '../access/secrets.ts'
+import { hardeningText } from '../db/hardening.ts'
 import { sql } from '../db/sql.ts'
 import { loadSecrets } from '../first-start.ts'
 import type { Check } from './check.ts'
@@ -69,12 +70,12 @@ describe('doctor on PostgreSQL', () => {
     database = await migratedDatabase()
     url = database.url ?? ''
     await loadSecrets(database.db, directory, secretKey)
-    await database.db.script(`CREATE ROLE ${role} LOGIN PASSWORD 'right'`)
-    await database.db.script(`CREATE DATABASE ${bare} TEMPLATE template0`)
+    await database.admin.script(`CREATE ROLE ${role} LOGIN PASSWORD 'right'`)
+    await database.admin.script(`CREATE DATABASE ${bare} TEMPLATE template0`)
   })
   after(async () => {
-    await database.db.script(`DROP DATABASE ${bare} WITH (FORCE)`)
-    await database.db.script(`DROP ROLE ${role}`)
+    await database.admin.script(`DROP DATABASE ${bare} WITH (FORCE)`)
+    await database.admin.script(`DROP ROLE ${role}`)
     await database.close()
   })
 
@@ -82,7 +83,7 @@ describe('doctor on PostgreSQL', () => {
     const { lines, isSound } = await findings('', { DATABASE_URL: url, SECRET_KEY: secretKey })
     assert.ok(isSound, JSON.stringify(lines.filter(({ level }) => level === 'fault')))
     const level = (name: string) => lines.find((line) => line.name === name)?.level
-    for (const name of ['database', 'postgis', 'migrations', 'role', 'catalogs', 'fingerprint', 'database clock'])
+    for (const name of ['database', 'postgis', 'migrations', 'role', 'fingerprint', 'database clock'])
       assert.equal(level(name), 'ok', name)
     assert.ok(
       lines.every(({ level: one, mend }) => one === 'ok' || mend),
@@ -125,9 +126,6 @@ describe('doctor on PostgreSQL', () => {
     assert.deepEqual(levels, ['fault'])
     assert.match(said, new RegExp(`ALTER ROLE "${role}" CREATEROLE`))
     assert.match((await findings('postgis', settings)).text, /CREATE EXTENSION postgis/)
-    const { levels: open, text: told } = await findings('catalogs', settings)
-    assert.deepEqual(open, ['warning'])
-    assert.match(told, /npm start -- migrate/)
   })
 
   test('says that the database is newer than the server', async () => {
@@ -136,6 +134,25 @@ describe('doctor on PostgreSQL', () => {
     await database.db.script('DELETE FROM svc.migrations WHERE number = 9999')
     assert.deepEqual(levels, ['fault'])
     assert.match(said, /newer than this server.*9999-later\.sql.*newer version/s)
+  })
+
+  test('says whether the catalogs are closed to tenants, wholly, in part or not at all, and how to close them', async () => {
+    const hardening = () => findings('hardening', { DATABASE_URL: url })
+    const open = await hardening()
+    assert.deepEqual(open.levels, ['warning'])
+    assert.match(open.text, /are open to tenants.*npm start --silent -- hardening \| psql/)
+    await database.admin.script(hardeningText)
+    assert.deepEqual((await hardening()).levels, ['ok'])
+    await database.admin.script('GRANT EXECUTE ON FUNCTION find_srid(varchar, varchar, varchar) TO PUBLIC')
+    const partly = await hardening()
+    assert.deepEqual(partly.levels, ['warning'])
+    assert.match(partly.text, /^1 objects .*find_srid\(.*npm start --silent -- hardening/)
+    await database.admin.script(`${hardeningText} ${hardeningText}`)
+    assert.deepEqual((await hardening()).levels, ['ok'])
+    assert.ok((await findings('', { DATABASE_URL: url, SECRET_KEY: secretKey })).isSound)
+    const other = await findings('hardening', { DATABASE_URL: asRole('right', new URL(url).pathname.slice(1)) })
+    assert.deepEqual(other.levels, ['fault'])
+    assert.match(other.text, /hardened for another/)
   })
 
   test('says that SECRET_KEY is another, or missing', async () => {
@@ -153,7 +170,7 @@ describe('doctor on PostgreSQL', () => {
 
   test('says that pg_hba.conf keeps the roles of applications out', async (t) => {
     const id = await tenantRole()
-    t.after(() => database.db.script(`DROP OWNED BY "app_${id}"; DROP ROLE "app_${id}"`))
+    t.after(() => database.admin.script(`DROP OWNED BY "app_${id}"; DROP ROLE "app_${id}"`))
     const login = () => findings('tenant login', { DATABASE_URL: url, SECRET_KEY: secretKey })
     assert.deepEqual((await login()).levels, ['ok'])
     if (!(await withHba(t, `host all app_${id} all reject`))) return t.skip('pg_hba.conf is not on this machine')
@@ -163,14 +180,14 @@ describe('doctor on PostgreSQL', () => {
 
   /** With this line first in pg_hba.conf, until the test ends; false where the file cannot be written. */
   async function withHba(t: TestContext, line: string): Promise<boolean> {
-    const [{ file } = { file: '' }] = await database.db.query<{ file: string }>(
+    const [{ file } = { file: '' }] = await database.admin.query<{ file: string }>(
       sql`SELECT current_setting('hba_file') AS file`,
     )
     const former = await readFile(file, 'utf8').catch(() => undefined)
     if (former === undefined) return false
     const write = async (content: string): Promise<void> => {
       await writeFile(file, content)
-      await database.db.query(sql`SELECT pg_reload_conf()`)
+      await database.admin.query(sql`SELECT pg_reload_conf()`)
     }
     await write(`${line}\n${former}`)
     t.after(() => write(former))

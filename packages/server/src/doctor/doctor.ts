@@ -7,6 +7,7 @@ import type { PlatformServer } from '../libpq/platform-server.ts'
 import type { Check, CheckContext, Database } from './check.ts'
 import { databaseChecks } from './checks/database.ts'
 import { embeddedChecks } from './checks/embedded.ts'
+import { hardeningCheck } from './checks/hardening.ts'
 import { machineChecks } from './checks/machine.ts'
 import { roleChecks } from './checks/roles.ts'
 import { secretChecks } from './checks/secret.ts'
@@ -20,6 +21,7 @@ const checks: readonly Check[] = [
   ...settingChecks,
   ...databaseChecks,
   ...roleChecks,
+  hardeningCheck,
   ...embeddedChecks,
   ...secretChecks,
   ...storageChecks,

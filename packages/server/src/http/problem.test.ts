@@ -53,7 +53,7 @@ test('HEAD of a query, and a reader who leaves, are no errors', async () => {
     await answer.body?.getReader().read()
     leaving.abort()
   }
-  await until(async () => (await runningQueries(app.db)) === 0)
+  await until(async () => (await runningQueries(app.admin)) === 0)
   assert.deepEqual(
     lines.filter(({ level, err }) => level >= warning || err?.stack),
     lines.filter(({ code }) => code === 'agent_unavailable'),

@@ -170,7 +170,7 @@ describe('small tiles of a table', { skip }, () => {
   after(() => maps?.close())
 
   async function tileConnections(state: string): Promise<number> {
-    const [row] = await maps.app.db.query<{ n: number }>(sql`
+    const [row] = await maps.app.admin.query<{ n: number }>(sql`
       SELECT count(*)::int AS n FROM pg_stat_activity
       WHERE datname = current_database() AND application_name = 'graticule tiles' AND state = ${state}`)
     return row?.n ?? 0

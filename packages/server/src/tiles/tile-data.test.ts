@@ -317,7 +317,7 @@ describe('a database that was away', { skip }, () => {
     const id = await dataset('lost', 'CREATE TABLE lost AS SELECT * FROM places')
     const filters = Array.from({ length: 8 }, (_, index) => `?filter[id][$gt]=-${index}`)
     await Promise.all(filters.map((filter) => tile(id, '0/0/0', filter)))
-    const client = new pg.Client({ connectionString: maps.app.url })
+    const client = new pg.Client({ connectionString: maps.app.adminUrl })
     await client.connect()
     const ended = await client.query(`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity

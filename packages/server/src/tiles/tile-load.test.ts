@@ -34,7 +34,7 @@ after(() => maps?.close())
 
 /** Tile queries that the database is busy with. */
 async function running(): Promise<number> {
-  const [row] = await maps.app.db.query<{ n: number }>(sql`
+  const [row] = await maps.app.admin.query<{ n: number }>(sql`
     SELECT count(*)::int AS n FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'graticule tiles' AND state = 'active'`)
   return row?.n ?? 0

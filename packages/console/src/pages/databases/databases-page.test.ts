@@ -255,11 +255,11 @@ describe('a PostgreSQL server of the application’s own', { skip: noPostgres },
   let forwarded: Awaited<ReturnType<typeof forwardDatabase>>
   before(async () => {
     forwarded = await forwardDatabase(stage.app.url ?? '')
-    administrator = new pg.Client({ connectionString: stage.app.url })
+    administrator = new pg.Client({ connectionString: stage.app.adminUrl })
     await administrator.connect()
     await administrator.query(`CREATE DATABASE ${name} TEMPLATE graticule_template`)
     await administrator.query(`CREATE ROLE ${name} LOGIN PASSWORD 's3cret/pass'`)
-    const inside = new URL(stage.app.url ?? '')
+    const inside = new URL(stage.app.adminUrl ?? '')
     inside.pathname = `/${name}`
     const client = new pg.Client({ connectionString: inside.href })
     await client.connect()

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { breakOuts, endless } from '../../../testing/break-outs.ts'
 import { migratedDatabase, type TestDatabase, testDatabase } from '../../../testing/database.ts'
 import type { Queryable, Row } from '../../db/db.ts'
+import { hardeningText } from '../../db/hardening.ts'
 import { migrate } from '../../db/migrate.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { ident, raw, sql } from '../../db/sql.ts'
@@ -121,20 +122,56 @@ async function state(): Promise<string> {
 // The embedded database cannot be interrupted from inside; there the session is ended from outside.
 const isRunnable = (text: string): boolean => client !== undefined || !endless.includes(text)
 
+/** The answer of the database to a text, which must hold nothing of others. */
+async function assertNothingRead(text: string): Promise<Outcome> {
+  const outcome = await attack(text)
+  const answer = JSON.stringify(outcome, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  assert.ok(!answer.includes(canary), `${text} reads ${answer}`)
+  assert.doesNotMatch(answer, /137\.731|61\.2193|root:x:|SCRAM-SHA/, `${text} reads ${answer}`)
+  return outcome
+}
+
+const isRefused = (text: string): Promise<boolean> =>
+  checkTenantSql(text.replaceAll('{other}', other), { schema: own, isShared: true }).then(
+    () => false,
+    () => true,
+  )
+
+const harden = (): Promise<void> => database.admin.script(hardeningText)
+
+async function assertDenied(texts: readonly string[]): Promise<void> {
+  for (const text of texts) {
+    const outcome = await attack(text)
+    assert.equal('code' in outcome && outcome.code, '42501', `${text}: ${JSON.stringify(outcome)}`)
+  }
+}
+
+test('without hardening, no break-out that the check of SQL lets pass reads a canary or changes anything', async (t) => {
+  if (!client) return t.skip('the embedded database is always hardened')
+  const before = await state()
+  for (const text of breakOuts.filter(isRunnable)) if (!(await isRefused(text))) await assertNothingRead(text)
+  assert.equal(await state(), before)
+})
+
+test('the role can neither become another one nor read what is secret, without hardening', async () => {
+  await assertDenied([
+    'SELECT * FROM pg_authid',
+    'SELECT * FROM pg_shadow',
+    'SELECT * FROM svc.settings',
+    `SELECT * FROM ${other}.secret`,
+    'SELECT * FROM public.canary',
+    "SELECT pg_read_file('PG_VERSION')",
+  ])
+})
+
 test('no break-out reads a canary or changes anything, also when only the role is in its way', async () => {
+  await harden()
   const before = await state()
   const tally = { both: 0, sqlOnly: [] as string[], roleOnly: [] as string[], neither: [] as string[] }
   for (const text of breakOuts.filter(isRunnable)) {
-    const refused = await checkTenantSql(text.replaceAll('{other}', other), { schema: own, isShared: true }).then(
-      () => false,
-      () => true,
-    )
+    const refused = await isRefused(text)
     // No driver can send NUL; the first wall answers for that.
-    const outcome = await attack(text)
-    const answer = JSON.stringify(outcome, (_, value) => (typeof value === 'bigint' ? String(value) : value))
-    assert.ok(!answer.includes(canary), `${text} reads ${answer}`)
-    assert.doesNotMatch(answer, /137\.731|61\.2193|root:x:|SCRAM-SHA/, `${text} reads ${answer}`)
-    const stopped = 'code' in outcome
+    const stopped = 'code' in (await assertNothingRead(text))
     if (refused && stopped) tally.both++
     else (refused ? tally.sqlOnly : stopped ? tally.roleOnly : tally.neither).push(text)
   }
@@ -143,7 +180,8 @@ test('no break-out reads a canary or changes anything, also when only the role i
 })
 
 test('the role can neither become another one nor read what is secret', async () => {
-  const denied = [
+  await harden()
+  await assertDenied([
     "SELECT set_config('role', 'none', true)",
     "SELECT set_config('statement_timeout', '0', true)",
     "SELECT query_to_xml('select 1', true, false, '')",
@@ -180,14 +218,11 @@ test('the role can neither become another one nor read what is secret', async ()
     `SELECT Find_SRID('${other}', 'places', 'geom')`,
     'SELECT postgis_full_version()',
     "SELECT ST_Transform(ST_MakePoint(1, 2), '+proj=longlat +nadgrids=/etc/passwd', '+proj=longlat')",
-  ]
-  for (const text of denied) {
-    const outcome = await attack(text)
-    assert.equal('code' in outcome && outcome.code, '42501', `${text}: ${JSON.stringify(outcome)}`)
-  }
+  ])
 })
 
-test('what tenants need still works: their tables, PostGIS, transformations, tiles', async () => {
+test('what tenants need still works after hardening: their tables, PostGIS, transformations, tiles', async () => {
+  await harden()
   const needed = [
     'SELECT * FROM own',
     'SELECT ST_AsText(ST_Transform(ST_SetSRID(ST_MakePoint(1, 2), 4326), 3857))',
@@ -237,14 +272,14 @@ test('a role that was a superuser only for the migrations serves on', async (t) 
   const id = randomUUID()
   const address = new URL(fresh.url ?? '')
   try {
-    await fresh.db.script(`CREATE ROLE ${role} LOGIN SUPERUSER CREATEROLE PASSWORD '${password}';
+    await fresh.admin.script(`CREATE ROLE ${role} LOGIN SUPERUSER CREATEROLE PASSWORD '${password}';
       ALTER DATABASE ${address.pathname.slice(1)} OWNER TO ${role}`)
     address.username = role
     address.password = password
     const db = openPostgres({ platform: readPlatformServer(address.href), poolSize: 2, onError: () => {} })
     try {
       await migrate(db)
-      await fresh.db.script(`ALTER ROLE ${role} NOSUPERUSER`)
+      await fresh.admin.script(`ALTER ROLE ${role} NOSUPERUSER`)
       await db.query(sql`INSERT INTO svc.applications (id, name, description, contact) VALUES (${id}, 'x', '', '')`)
       await db.query(sql`SELECT svc.open_tenant(${id}, 'x'), pg_advisory_xact_lock(1), set_config('a.b', 'c', true)`)
       const [row] = await db.query(sql`
@@ -257,6 +292,6 @@ test('a role that was a superuser only for the migrations serves on', async (t) 
     }
   } finally {
     await fresh.close()
-    await database.db.script(`DROP ROLE IF EXISTS ${role}`)
+    await database.admin.script(`DROP ROLE IF EXISTS ${role}`)
   }
 })

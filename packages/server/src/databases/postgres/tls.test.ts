@@ -113,7 +113,7 @@ describe('a PostgreSQL server with a certificate of its own making', { skip: noP
 
   before(async () => {
     cluster = await startPostgres()
-    const { hostname: host, port, username: user } = new URL(cluster.url)
+    const { hostname: host, port, username: user } = new URL(cluster.adminUrl)
     place = { host, port: Number(port), user: 'reader', password: 'secret', db: 'postgres' }
     administrator = new pg.Client({ host, port: Number(port), user, database: 'postgres' })
     await administrator.connect()

@@ -32,9 +32,9 @@ describe('a server whose words are mutated', { skip }, () => {
   before(async () => {
     app = await testApp()
     const url = new URL(app.url ?? '')
-    administrator = new pg.Client({ connectionString: url.href })
+    administrator = new pg.Client({ connectionString: app.adminUrl })
     await administrator.connect()
-    await administrator.query(`CREATE DATABASE ${name} TEMPLATE graticule_template`)
+    await administrator.query(`CREATE DATABASE ${name} TEMPLATE graticule_template OWNER ${url.username}`)
     url.pathname = `/${name}`
     const inside = new pg.Client({ connectionString: url.href })
     await inside.connect()
@@ -59,7 +59,8 @@ describe('a server whose words are mutated', { skip }, () => {
 
   async function member(title: string, port: number): Promise<Member> {
     const tenant = await app.tenant(title)
-    const place = { type: 'postgres', name: title, host: '127.0.0.1', port, user: 'postgres', password: 'x', db: name }
+    const user = new URL(app.url ?? '').username
+    const place = { type: 'postgres', name: title, host: '127.0.0.1', port, user, password: 'x', db: name }
     const made = await app.call('POST', '/api/v1/databases', { key: tenant.developer, body: place })
     assert.equal(made.status, 201, made.text)
     const one: Member = { ...tenant, databaseId: made.body.id, datasets: [] }
@@ -104,7 +105,8 @@ describe('a server whose words are mutated', { skip }, () => {
   ]
 
   async function copy(port: number): Promise<void> {
-    const server = { host: '127.0.0.1', port, user: 'postgres', password: 'x', database: name, ssl: false } as const
+    const user = new URL(app.url ?? '').username
+    const server = { host: '127.0.0.1', port, user, password: 'x', database: name, ssl: false } as const
     const db = openPostgres({ ...server, owner: 'copy', definition: 'copy', poolSize: 2, onError: () => {} })
     const lines = async function* () {
       for (let line = 0; line < 3; line++) yield `${line}\n`

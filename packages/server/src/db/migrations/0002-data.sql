@@ -135,37 +135,12 @@ BEGIN
   RETURN name;
 END $$;
 
--- Tenants write SELECTs. What could reach beyond their role from inside one is taken from everybody, where we may:
--- only a superuser owns the functions of the system. On a server where we are none, a role's own session is the wall.
-DO $$
-DECLARE
-  signature regprocedure;
-BEGIN
-  REVOKE ALL ON SCHEMA svc FROM PUBLIC;
-  REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+-- Nobody but this role reaches the platform's tables, and tenants make none outside of their schemas. What could reach beyond their
+-- roles from inside a SELECT is closed by an administrator (npm start -- hardening): only a superuser owns the catalogs.
+REVOKE ALL ON SCHEMA svc FROM PUBLIC;
+REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+DO $$ BEGIN
   EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
-  IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN RETURN; END IF;
-  FOR signature IN
-    SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-    WHERE p.prokind = 'f' AND n.nspname = 'pg_catalog' AND (
-      p.proname IN ('set_config', 'pg_notify', 'pg_logical_emit_message', 'loread', 'lowrite',
-        'pg_sleep', 'pg_sleep_for', 'pg_sleep_until', 'pg_cancel_backend', 'pg_terminate_backend', 'pg_reload_conf',
-        'pg_stat_get_activity', 'pg_stat_get_wal_senders', 'pg_lock_status', 'pg_blocking_pids',
-        'pg_safe_snapshot_blocking_pids', 'pg_prepared_statement', 'pg_prepared_xact', 'pg_cursor',
-        'pg_export_snapshot', 'txid_current', 'pg_current_xact_id', 'currval', 'nextval', 'setval', 'lastval',
-        'pg_listening_channels', 'pg_notification_queue_usage', 'currtid2',
-        -- These run SQL that they are given as text.
-        'ts_stat', 'ts_rewrite')
-      OR p.proname LIKE 'lo\_%' OR p.proname LIKE '%\_to\_xml%'
-      OR p.proname LIKE 'pg\_advisory\_%' OR p.proname LIKE 'pg\_try\_advisory\_%'
-      OR p.proname LIKE 'pg\_ls\_%' OR p.proname LIKE 'pg\_read\_%' OR p.proname LIKE 'pg\_stat\_file%'
-      OR p.proname LIKE 'pg\_control\_%')
-    -- PostGIS tells everybody where the geometries of any table are, because these ask nobody or run as their owner.
-    OR p.proname IN ('st_estimatedextent', '_postgis_stats', '_postgis_selectivity', '_postgis_join_selectivity',
-      '_postgis_index_extent')
-  LOOP
-    EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', signature);
-  END LOOP;
 END $$;
 
 -- Applications that were there before.

@@ -7,9 +7,7 @@ import { tenantSchema } from '../../databases/tenant-schema.ts'
 import { connectPlatform } from '../../db/connect-platform.ts'
 import { codeOf } from '../../db/database-error.ts'
 import { asRole } from '../../libpq/platform-server.ts'
-import { type Check, fault, hbaLine, isPostgres, messageOf, ok, warning } from '../check.ts'
-
-const closedCatalogs = 'packages/server/src/db/migrations/0010-closed-catalogs.sql'
+import { type Check, fault, hbaLine, isPostgres, messageOf, ok } from '../check.ts'
 
 /** What the roles of PostgreSQL may do: that of the server enough, those of tenants little. */
 export const roleChecks: readonly Check[] = [
@@ -40,25 +38,6 @@ export const roleChecks: readonly Check[] = [
     },
   },
   {
-    name: 'catalogs',
-    applies: isPostgres,
-    async run({ database }) {
-      const client = await database()
-      if (!client) return []
-      const { rows } = await client.query(`
-        SELECT current_database() AS place, to_regnamespace('svc') IS NULL AS "isNew",
-          has_table_privilege('public', 'pg_catalog.pg_class', 'SELECT') AS "isOpen"`)
-      const { place, isNew, isOpen } = rows[0]
-      if (!isOpen) return ok('Tenants cannot read the catalogs.')
-      if (isNew)
-        return warning('The catalogs are open to tenants until a superuser has run the migrations.', migrateFirst)
-      return warning(
-        'The catalogs are open to tenants, because no superuser ran the migrations: only the check of their SQL hides them.',
-        `As a superuser: psql -d ${place} -f ${closedCatalogs}`,
-      )
-    },
-  },
-  {
     name: 'tenant login',
     applies: isPostgres,
     async run({ database, config }) {
@@ -75,8 +54,6 @@ export const roleChecks: readonly Check[] = [
     },
   },
 ]
-
-const migrateFirst = 'Once, with the address of a superuser in DATABASE_URL: npm start -- migrate'
 
 /** As the server itself does it for the queries of an application. */
 async function tryLogin(config: Config, applicationId: string) {
