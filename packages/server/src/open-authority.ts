@@ -16,6 +16,7 @@ import { sweepSessions } from './auth/sessions.ts'
 import { dropStandIns, tellAbandoned } from './changes/external-log.ts'
 import { sweepChanges } from './changes/retention.ts'
 import type { MachineShare } from './concurrency/machine-share.ts'
+import type { WorkWatch } from './concurrency/work-watch.ts'
 import type { Config } from './config.ts'
 import { tenantSchema } from './databases/tenant-schema.ts'
 import type { Db } from './db/db.ts'
@@ -24,6 +25,7 @@ import { type AuditLog, createAuditLog } from './http/audit-log.ts'
 
 type AuthorityOptions = {
   readonly db: Db
+  readonly works: WorkWatch
   readonly secrets: Secrets
   readonly logger: FastifyBaseLogger
   readonly config: Pick<
@@ -43,10 +45,11 @@ type AuthorityOptions = {
 }
 
 /** Access: keys, tokens of users, and revocation. */
-export function openAuthority({ db, secrets, config, logger }: AuthorityOptions, share: MachineShare) {
+export function openAuthority({ db, works, secrets, config, logger }: AuthorityOptions, share: MachineShare) {
   const revocation = createRevocation({
     db,
     onError: (error) => logger.warn({ err: error }, 'revoked keys and sessions could not be checked'),
+    watch: works.part('revocation'),
   })
   const lifetimes = lifetimesOf(config)
   const tokenKeys = createSigningKeys(db, secrets, lifetimes.accessToken)
@@ -59,7 +62,8 @@ export function openAuthority({ db, secrets, config, logger }: AuthorityOptions,
     ...{ total: config.MAX_CONNECTIONS, perApplication: config.CONNECTIONS_PER_APPLICATION, share },
   })
   const authority = { keys, bearers, revocation, noteRequest, limitRate, holdConnection }
-  const audit = createAuditLog(db, (error) => logger.warn({ err: error }, 'audit entries were not written'))
+  const onUnwritten = (error: unknown) => logger.warn({ err: error }, 'audit entries were not written')
+  const audit = createAuditLog(db, onUnwritten, works.part('audit'))
   const authLimits = { sessionsPerUser: config.SESSIONS_PER_USER, signupsPerHour: config.SIGNUPS_PER_HOUR }
   return { authority, passwords: createPasswords(share), tokenKeys, tokens, lifetimes, authLimits, audit }
 }
@@ -72,10 +76,13 @@ const lifetimesOf = (config: AuthorityOptions['config']) => ({
 const upkeepMs = 60_000
 
 /** Writes behind what may be, such as the last use of keys, and sweeps what has ended. */
-export function startUpkeep({ db, config, logger }: AuthorityOptions, { keys }: Authority, audit: AuditLog) {
+export function startUpkeep({ db, works, config, logger }: AuthorityOptions, { keys }: Authority, audit: AuditLog) {
   const warning = (text: string) => (error: unknown) => logger.warn({ err: error }, text)
-  const flush = () => Promise.all([keys.flush(), audit.flush()]).catch(warning('key usage and audit were not written'))
-  const sweep = () => sweepEnded(db, config).catch(warning('ended sessions and old audit entries were not swept'))
+  const [watchFlush, watchSweep] = [works.part('keys'), works.part('sweeps')]
+  const write = () => Promise.all([keys.flush(), audit.flush()])
+  const flush = () => watchFlush(write).catch(warning('key usage and audit were not written'))
+  const sweep = () =>
+    watchSweep(() => sweepEnded(db, config)).catch(warning('ended sessions and old audit entries were not swept'))
   const timer = setInterval(() => void Promise.all([flush(), sweep()]), upkeepMs).unref()
   return { flush, pause: () => clearInterval(timer) }
 }

@@ -2,6 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type ChangeFeed, createChangeFeed } from './changes/change-feed.ts'
 import { createAdmission } from './concurrency/admission.ts'
+import type { WorkWatch } from './concurrency/work-watch.ts'
 import type { Config } from './config.ts'
 import type { Db } from './db/db.ts'
 import { overLimit } from './limits.ts'
@@ -9,13 +10,15 @@ import type { Gauges } from './metrics/metrics.ts'
 
 type ChangeOptions = {
   readonly db: Db
+  readonly works: WorkWatch
   readonly logger: FastifyBaseLogger
   readonly config: Pick<Config, 'LISTENERS_PER_APPLICATION'>
 }
 
-export function openChanges({ db, logger, config: { LISTENERS_PER_APPLICATION: most } }: ChangeOptions) {
+export function openChanges({ db, works, logger, config: { LISTENERS_PER_APPLICATION: most } }: ChangeOptions) {
+  const onError = (error: unknown) => logger.warn({ err: error }, 'changes of datasets could not be read')
   return {
-    changeFeed: createChangeFeed(db, (error) => logger.warn({ err: error }, 'changes of datasets could not be read')),
+    changeFeed: createChangeFeed(db, onError, () => works.part('changes')),
     listenerSlots: createAdmission({
       perOwner: most,
       maxWaiting: 0,

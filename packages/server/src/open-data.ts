@@ -5,6 +5,7 @@ import type { Secrets } from './access/secrets.ts'
 import { createApplicationLimits } from './applications/application-limits.ts'
 import { type MachineShare, partOf } from './concurrency/machine-share.ts'
 import { whenReady } from './concurrency/when-ready.ts'
+import type { WorkWatch } from './concurrency/work-watch.ts'
 import type { Config } from './config.ts'
 import { type Connections, createConnections } from './databases/connection.ts'
 import { createDataVersions } from './datasets/data-versions.ts'
@@ -30,6 +31,7 @@ type DataSettings = Parameters<typeof lambdaSettings>[0] &
 
 type DataOptions = {
   readonly db: Db
+  readonly works: WorkWatch
   readonly secrets: Secrets
   readonly logger: FastifyBaseLogger
   readonly config: DataSettings

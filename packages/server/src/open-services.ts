@@ -18,6 +18,7 @@ import { openBus } from './bus/open-bus.ts'
 import type { ChangeFeed } from './changes/change-feed.ts'
 import type { Member } from './cluster/member.ts'
 import { type MachineShare, wholeMachine } from './concurrency/machine-share.ts'
+import type { WorkWatch } from './concurrency/work-watch.ts'
 import type { Config } from './config.ts'
 import { createConsoleFiles } from './console/console-files.ts'
 import { createDeliveries } from './contactpoints/deliveries.ts'
@@ -34,6 +35,7 @@ import { addFirstKeys } from './first-start.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import { createOpenApiText, internalCalls } from './internal-calls.ts'
 import { createJobs } from './jobs/jobs.ts'
+import { createStarter, type Starter } from './jobs/starter.ts'
 import { createMailer } from './mail/mailer.ts'
 import { createBaseStyleReader } from './maps/base-style-file.ts'
 import { createFonts } from './maps/fonts.ts'
@@ -45,17 +47,15 @@ import { createUnplacedCheck } from './ogc/unplaced-rows.ts'
 import { openAuthority, startUpkeep } from './open-authority.ts'
 import { changeGauges } from './open-changes.ts'
 import { createData } from './open-data.ts'
+import { openHealth } from './open-health.ts'
 import { type OpenUsage, openUsage } from './open-usage.ts'
 import { resources } from './operations.ts'
 import { isLaptop, ownServicesOf } from './own-services.ts'
 import type { BaseServices } from './resource/resource.ts'
 import { createGenerations, createStores } from './resource/services.ts'
 import { createSending } from './sending/sending.ts'
-import { createHealth } from './server-info/health.ts'
 import { publicLimits } from './server-info/limits.ts'
-import { createReadiness } from './server-info/readiness.ts'
 import type { ServerConfig } from './server-info/server-info.ts'
-import { type Storage, watchStorage } from './server-info/storage.ts'
 import type { Services } from './services.ts'
 import { createDirectoryStore } from './storage/directory-store.ts'
 import { openFileStore } from './storage/open-file-store.ts'
@@ -85,7 +85,9 @@ export type ServiceOptions = {
   telemetry?: Telemetry | undefined
 }
 
-type OpenOptions = ServiceOptions & {
+export type OpenOptions = ServiceOptions & {
+  /** Remembers which work in the background fails. */
+  works: WorkWatch
   isStopping: () => boolean
   /** The server that uses them, once there is one. */
   listener: () => FastifyInstance | undefined
@@ -107,7 +109,7 @@ export type OpenServices = {
 const assetsDirectory = fileURLToPath(new URL('../../assets', import.meta.url))
 
 export async function openServices(options: OpenOptions): Promise<OpenServices> {
-  const { db, secrets, logger, config, about, member, isStopping, listener } = options
+  const { db, secrets, logger, config, about, member, works, isStopping, listener } = options
   const share = member ?? wholeMachine
   const bus = await openBusOf(options)
   const egress = await openEgress(options, () => listener()?.server.address())
@@ -119,13 +121,14 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const memoryThreads = createMemoryThreads(share)
   const data = createData({ ...options, ...counting, share, egress, memoryThreads })
   const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
-  const jobs = createJobs({ db, onError })
+  const jobs = createJobs({ db, onError, watch: () => works.part('jobs') })
   const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
   const onStatus = (id: string) => member?.tellUpload(id)
-  const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, onStatus, onError })
+  const watching = { onError, onStatus, watch: () => works.part('uploads') }
+  const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, ...watching })
   const { bindings, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
   const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
-  const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * 1024 * 1024)
+  const health = openHealth(options, bus)
   const upkeep = startUpkeep(options, authority, credentials.audit)
   const baseUrl = baseUrlFor(config)
   const base: BaseServices = {
@@ -135,7 +138,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const services: Services = {
     ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
     ...rememberedRecords(base, data.connections),
-    ...{ about, isStopping, baseUrl, ...watchHealth(options, storage, bus), storage, metrics },
+    ...{ about, isStopping, baseUrl, ...health, metrics },
     ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
     ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },
@@ -148,23 +151,22 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
     openApiText: createOpenApiText(about.version.tag),
     ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.means.data.version) },
   }
+  const starter = starterOf(options, { jobs, uploads: uploading, webhooks: bindings })
   member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
   return {
     services,
     authority,
-    work: () => jobs.start().then(uploading.start).then(bindings.start),
+    work: starter.start,
     pause() {
+      starter.close()
       upkeep.pause()
       void data.changeFeed.close()
       metrics.close()
-      storage.close()
+      health.storage.close()
     },
     async close() {
       authority.revocation.close()
-      await bus.close()
-      await closeSending()
-      await uploading.close()
-      await jobs.close()
+      for (const close of [bus.close, closeSending, uploading.close, jobs.close]) await close()
       messages.mailer.close()
       data.exports.files.close()
       await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])
@@ -176,18 +178,16 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
 
 const storeOf = createStores(resources)
 
+type Startable = Readonly<Record<string, { start(): Promise<void> }>>
+
+const starterOf = ({ works, logger }: OpenOptions, parts: Startable): Starter =>
+  createStarter(parts, works, (error, name) => logger.error({ err: error }, `${name} were not started`))
+
 const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bus> =>
   openBus({
     ...{ url: config.NATS_URL, port: member?.bus, namespace: secrets.fingerprint },
     onError: (error) => logger.warn({ err: error }, 'message bus failed'),
   })
-
-/** Health for monitors, readiness for load balancers. A bus inside one machine cannot be cut. */
-function watchHealth({ db, config, isStopping }: OpenOptions, storage: Storage, bus: Bus) {
-  const health = createHealth(db)
-  const broker = config.NATS_URL === undefined ? undefined : bus
-  return { health, readiness: createReadiness({ db, health, storage, isStopping, bus: broker }) }
-}
 
 /** So long the worker that received a file has the first turn: its process for reading is already started. */
 const headStartMs = 100
@@ -273,18 +273,21 @@ async function createMaps({ config, ...parts }: MapParts) {
   }
 }
 
-type MessageParts = Omit<ServiceOptions, 'about'> & { egress: Egress } & Pick<OpenUsage, 'onDelivered'> &
+type MessageParts = Omit<ServiceOptions, 'about'> & { works: WorkWatch; egress: Egress } & Pick<
+    OpenUsage,
+    'onDelivered'
+  > &
   Pick<Services, 'sources' | 'slots'>
 
 /** Mail and messages to contact points, also of changes: outbox rows that are sent in the background. */
-function createMessages({ db, secrets, logger, config, egress, onDelivered, sources, slots }: MessageParts) {
+function createMessages({ db, works, secrets, logger, config, egress, onDelivered, sources, slots }: MessageParts) {
   const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
-  const sending = createSending({ db, onError, onDelivered })
+  const sending = createSending({ db, onError, onDelivered, watch: () => works.part('messages') })
   const register = sending.add
   const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
   const perMinute = config.MESSAGES_PER_MINUTE
   const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register, perMinute })
   sending.start()
-  const bindings = createBindings({ db, deliveries, sources, slots, onError })
+  const bindings = createBindings({ db, deliveries, sources, slots, onError, watch: () => works.part('webhooks') })
   return { mailer, deliveries, bindings, close: () => bindings.close().then(sending.close) }
 }

@@ -1,5 +1,6 @@
 /** Creates the counters of what applications use, and what each area is given to count with. */
 import type { FastifyBaseLogger } from 'fastify'
+import type { WorkWatch } from './concurrency/work-watch.ts'
 import type { Config } from './config.ts'
 import type { OnQuery } from './datasets/stream-slots.ts'
 import type { Db } from './db/db.ts'
@@ -8,6 +9,7 @@ import { createTallies, type Tallies } from './usage/tallies.ts'
 
 type UsageOptions = {
   readonly db: Db
+  readonly works: WorkWatch
   readonly logger: FastifyBaseLogger
   readonly config: Pick<Config, 'USAGE_DAYS' | 'METRICS_APPLICATIONS'>
 }
@@ -20,12 +22,13 @@ export type OpenUsage = {
   onDelivered(applicationId: string, table: 'outbox' | 'deliveries'): void
 }
 
-export function openUsage({ db, logger, config }: UsageOptions): OpenUsage {
+export function openUsage({ db, works, logger, config }: UsageOptions): OpenUsage {
   const usage = createTallies({
     db,
     days: config.USAGE_DAYS,
     keepsTotals: config.METRICS_APPLICATIONS > 0,
     onError: (error) => logger.warn({ err: error }, 'usage was not written'),
+    watch: works.part('usage'),
   })
   return {
     usage,

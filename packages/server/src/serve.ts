@@ -89,6 +89,7 @@ async function serveOn(
   let control: Server | undefined
   let figures: Server | undefined
   try {
+    await app.services.readiness.settle()
     await listen(app, config, logger).catch(explainListen('PORT'))
     const address = serverAddress(config, (app.http.server.address() as AddressInfo).port)
     if (db.kind === 'embedded') {
@@ -100,7 +101,7 @@ async function serveOn(
         explainListen('METRICS_PORT'),
       )
     }
-    const working = app.work().catch((error) => logger.error({ err: error }, 'jobs were not started'))
+    const working = app.work()
     if (!member || member.isFirst) {
       const link = await consoleLink(platform, config, address)
       endProgress()

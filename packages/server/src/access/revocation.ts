@@ -1,3 +1,4 @@
+import { unwatched, type Watch } from '../concurrency/work-watch.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
@@ -28,11 +29,18 @@ type Watched = { readonly caller: Caller; readonly end: (reason: ApiError) => vo
 type RevocationOptions = {
   db: Db
   onError(error: unknown): void
+  /** Watches the polling. */
+  watch?: Watch
   /** While the database does not answer, open requests go on for so long; then they are ended. */
   unconfirmedMs?: number
 }
 
-export function createRevocation({ db, onError, unconfirmedMs = 60_000 }: RevocationOptions): Revocation {
+export function createRevocation({
+  db,
+  onError,
+  watch = unwatched,
+  unconfirmedMs = 60_000,
+}: RevocationOptions): Revocation {
   const open = new Set<Watched>()
   let looking: Promise<void> | undefined
   let isAskedAgain = false
@@ -57,7 +65,7 @@ export function createRevocation({ db, onError, unconfirmedMs = 60_000 }: Revoca
   }
 
   function start(olderThanMs: number): void {
-    looking = look(olderThanMs)
+    looking = watch(() => look(olderThanMs))
       .catch(onError)
       .finally(() => {
         looking = undefined

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { unwatched, type Watch } from '../concurrency/work-watch.ts'
 import type { Db } from '../db/db.ts'
 import { report } from '../events.ts'
 import type { Agent } from './agent.ts'
@@ -50,6 +51,8 @@ export type AgentsOptions = {
   bridges: Bridges
   limits: Limits
   tracing: Tracing
+  /** Watches the heartbeat. */
+  watch?: Watch | undefined
   /** Told of each invocation that ends. */
   onInvocation?: ((applicationId: string) => void) | undefined
   log: { info(fields: object, text: string): void; warn(fields: object, text: string): void }
@@ -57,7 +60,16 @@ export type AgentsOptions = {
 
 const connectPath = /^\/api\/v1\/agents\/[^/]+\/connect\/?$/
 
-export function createAgents({ db, bus, bridges, limits, tracing, onInvocation, log }: AgentsOptions): Agents {
+export function createAgents({
+  db,
+  bus,
+  bridges,
+  limits,
+  tracing,
+  onInvocation,
+  watch = unwatched,
+  log,
+}: AgentsOptions): Agents {
   const onError = (error: unknown) => log.warn({ err: error }, 'agents: background work failed')
   const active = createDetachingMap<Invocation>()
   const history = createHistory(db, bus.id, onError)
@@ -68,7 +80,7 @@ export function createAgents({ db, bus, bridges, limits, tracing, onInvocation, 
     onReady: ({ agentId, hello }) => remoteWorkers.announceReady(agentId, hello.workerId),
   })
   const remoteWorkers: RemoteWorkers = createRemoteWorkers(bus, workers, stopHere)
-  const replicaHeartbeat = startReplicaHeartbeat({ db, id: bus.id, historyDays: limits.historyDays, onError })
+  const replicaHeartbeat = startReplicaHeartbeat({ db, id: bus.id, historyDays: limits.historyDays, onError, watch })
   const deletedAgents = watchDeletedAgents({ db, workers, bridges, onError })
 
   function stopHere(invocationId: string): void {

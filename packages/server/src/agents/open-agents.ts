@@ -1,6 +1,7 @@
 /** Opens the agents service from the configuration. */
 import type { Secrets } from '../access/secrets.ts'
 import type { MachineShare } from '../concurrency/machine-share.ts'
+import type { WorkWatch } from '../concurrency/work-watch.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/db.ts'
 import { type Agents, type AgentsOptions, createAgents } from './agents.ts'
@@ -15,14 +16,16 @@ export type OpenAgentsOptions = Pick<BridgesOptions, 'stream' | 'fetchTools'> & 
   readonly bus: AgentsOptions['bus']
   readonly share: MachineShare
   readonly onInvocation?: AgentsOptions['onInvocation']
+  readonly works: WorkWatch
   readonly logger: AgentsOptions['log'] & BridgesOptions['log']
   readonly config: Parameters<typeof limitsOf>[0] & Pick<Config, 'AGENT_BRIDGES'>
 }
 
 export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
-  const { db, bus, config, onInvocation, logger: log } = options
+  const { db, bus, config, onInvocation, works, logger: log } = options
   const bridges = await openBridges(options)
-  return createAgents({ db, bus, bridges, limits: limitsOf(config), tracing: await openTracing(), onInvocation, log })
+  const parts = { limits: limitsOf(config), tracing: await openTracing(), watch: works.part('agents') }
+  return createAgents({ db, bus, bridges, ...parts, onInvocation, log })
 }
 
 /** Bridges answer for agents without a worker. Their code is loaded only if the configuration turns them on. */

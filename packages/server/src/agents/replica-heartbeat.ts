@@ -1,3 +1,4 @@
+import { unwatched, type Watch } from '../concurrency/work-watch.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { liveReplicas } from './history.ts'
@@ -8,9 +9,15 @@ export type ReplicaHeartbeat = { close(): Promise<void> }
 const heartbeatMs = 5_000
 const cleanUpMs = 3_600_000
 
-type ReplicaHeartbeatOptions = { db: Db; id: string; historyDays: number; onError(error: unknown): void }
+type ReplicaHeartbeatOptions = { db: Db; id: string; historyDays: number; onError(error: unknown): void; watch?: Watch }
 
-export function startReplicaHeartbeat({ db, id, historyDays, onError }: ReplicaHeartbeatOptions): ReplicaHeartbeat {
+export function startReplicaHeartbeat({
+  db,
+  id,
+  historyDays,
+  onError,
+  watch = unwatched,
+}: ReplicaHeartbeatOptions): ReplicaHeartbeat {
   let tidiedAt = Number.NEGATIVE_INFINITY
   async function beat(): Promise<void> {
     await db.query(sql`
@@ -31,9 +38,9 @@ export function startReplicaHeartbeat({ db, id, historyDays, onError }: ReplicaH
         SELECT agent_id, caller, key FROM svc.agent_answers
         WHERE created_at < clock_timestamp() - interval '1 day' FOR UPDATE SKIP LOCKED)`)
   }
-  let beating = beat().catch(onError)
+  let beating = watch(beat).catch(onError)
   const timer = setInterval(() => {
-    beating = beating.then(beat).catch(onError)
+    beating = beating.then(() => watch(beat)).catch(onError)
   }, heartbeatMs).unref()
   return {
     async close() {

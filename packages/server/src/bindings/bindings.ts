@@ -4,6 +4,7 @@
  * has one pending delivery at most; what is written meanwhile comes with the next one. So deliveries keep their order, and a receiver
  * that is slow or dead neither holds up others nor makes a queue grow.
  */
+import type { Watch } from '../concurrency/work-watch.ts'
 import { createBackground } from '../jobs/background.ts'
 import { createLeaseQueue } from '../jobs/lease-queue.ts'
 import type { LeaseSource } from '../jobs/lease-workers.ts'
@@ -15,15 +16,15 @@ export type Bindings = {
   close(): Promise<void>
 }
 
-type BindingsOptions = TellMeans & { onError(error: unknown): void }
+type BindingsOptions = TellMeans & { onError(error: unknown): void; watch?: () => Watch }
 
 const leaseSeconds = 12
 /** Writers announce nothing, so this is how long a change may wait. */
 const lookMs = 1_000
 
-export function createBindings({ onError, ...means }: BindingsOptions): Bindings {
+export function createBindings({ onError, watch, ...means }: BindingsOptions): Bindings {
   const { db } = means
-  const background = createBackground(onError)
+  const background = createBackground(onError, watch)
   const source: LeaseSource<ClaimedBinding> = {
     concurrency: 4,
     perApplication: 1,

@@ -4,6 +4,7 @@
  * process would need a connection of its own, and poolers of transactions do not pass notifications on.
  */
 import { createSingleFlight } from '../concurrency/single-flight.ts'
+import type { Watch } from '../concurrency/work-watch.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import type { Db } from '../db/db.ts'
 import { ApiError } from '../errors.ts'
@@ -33,8 +34,8 @@ const pollMs = 250
 /** How often datasets and triggers are checked, and the pause after a failure. */
 const checkMs = 1_000
 
-export function createChangeFeed(db: Db, onError: (error: unknown) => void): ChangeFeed {
-  const background = createBackground(onError)
+export function createChangeFeed(db: Db, onError: (error: unknown) => void, watch?: () => Watch): ChangeFeed {
+  const background = createBackground(onError, watch)
   const topics = new Map<string, Topic>()
   const opening = createSingleFlight<Topic>()
   const tail = createTail(db)

@@ -21,13 +21,14 @@ export function createTurns({ background, everyMs, afterFailureMs, take, isWante
   let isTaking = false
   let waiting: PromiseWithResolvers<void>[] = []
   let timer: NodeJS.Timeout | undefined
+  const watched = background.watch()
 
   /** Whether the turn went well. */
   async function takeOne(): Promise<boolean> {
     const served = waiting
     waiting = []
     try {
-      await take()
+      await watched(take)
       for (const { resolve } of served) resolve()
       return true
     } catch (error) {

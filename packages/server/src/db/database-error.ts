@@ -109,5 +109,11 @@ export function unavailable(cause: unknown): ApiError {
   })
 }
 
+/** Whether the next try would fail alike: a right, a table or a setting is missing, or the program is at fault. */
+export function isLasting(error: unknown): boolean {
+  if (error instanceof ApiError || isConnectionFailure(error) || isPassing(error)) return false
+  return !/^(40|53|55|57|58|ENOSPC|EDQUOT|ENOMEM|EMFILE|ENFILE|ABORT)/.test(codeOf(error))
+}
+
 /** Translates errors for callers: lost connections become `unavailable`, others stay. */
 export const publicError = (error: unknown): unknown => (isConnectionFailure(error) ? unavailable(error) : error)

@@ -16,6 +16,7 @@ import {
   writeEntry,
 } from '../access/audit-trail.ts'
 import { isUuid } from '../access/credentials.ts'
+import { unwatched, type Watch } from '../concurrency/work-watch.ts'
 import type { Db } from '../db/db.ts'
 import { json, raw, sql } from '../db/sql.ts'
 import type { DeclaredOperation } from './operation.ts'
@@ -41,7 +42,7 @@ const maxUserAgent = 255
 export const isAudited = ({ method, audit }: Pick<DeclaredOperation, 'method' | 'audit'>): boolean =>
   audit === undefined ? method !== 'GET' : typeof audit !== 'object'
 
-export function createAuditLog(db: Db, onError: (error: unknown) => void): AuditLog {
+export function createAuditLog(db: Db, onError: (error: unknown) => void, watch: Watch = unwatched): AuditLog {
   const bounds = createBounds(maxPerMinute)
   let waiting: Noted[] = []
   let dropped = 0
@@ -59,7 +60,7 @@ export function createAuditLog(db: Db, onError: (error: unknown) => void): Audit
   }
 
   function flush(): Promise<void> {
-    writing = writing.then(writeWaiting).catch(onError)
+    writing = writing.then(() => watch(writeWaiting)).catch(onError)
     return writing
   }
 

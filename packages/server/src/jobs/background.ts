@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { unwatched, type Watch } from '../concurrency/work-watch.ts'
 
 export type Timer = NodeJS.Timeout | undefined
 
@@ -7,15 +8,17 @@ export type Background = {
   /** Starts now. Errors go to `onError`. */
   run(work: () => Promise<void>): void
   later(ms: number, work: () => void): Timer
-  /** Begins after so many milliseconds, again and again. */
+  /** Begins after so many milliseconds, again and again; watched. */
   every(ms: number, work: () => Promise<void>): void
+  /** For work that is done again and again in another way. */
+  watch(): Watch
   cancel(timer: Timer): void
   isClosed(): boolean
   /** Starts nothing more, and waits for running work. */
   close(): Promise<void>
 }
 
-export function createBackground(onError: (error: unknown) => void): Background {
+export function createBackground(onError: (error: unknown) => void, watch: () => Watch = () => unwatched): Background {
   const timers = new Set<NodeJS.Timeout>()
   const running = new Set<Promise<void>>()
   // The async context of the caller may hold a transaction, which the work must not inherit.
@@ -38,13 +41,16 @@ export function createBackground(onError: (error: unknown) => void): Background 
     return timer
   }
   function every(ms: number, work: () => Promise<void>): void {
+    repeat(ms, work, watch())
+  }
+  function repeat(ms: number, work: () => Promise<void>, watched: Watch): void {
     later(ms, () => {
-      run(work)
-      every(ms, work)
+      run(() => watched(work))
+      repeat(ms, work, watched)
     })
   }
   return {
-    ...{ run, later, every },
+    ...{ run, later, every, watch },
     cancel(timer) {
       clearTimeout(timer)
       if (timer) timers.delete(timer)

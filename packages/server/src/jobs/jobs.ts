@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Watch } from '../concurrency/work-watch.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { createBackground } from './background.ts'
 import {
@@ -67,7 +68,12 @@ export type Jobs = {
   close(): Promise<void>
 }
 
-export type JobsOptions = { db: Db; onError(error: unknown): void }
+export type JobsOptions = {
+  db: Db
+  onError(error: unknown): void
+  /** Watches a part of the polling. */
+  watch?: () => Watch
+}
 
 /** Length of a lease: a worker that does not renew it for so long is dead. */
 const leaseSeconds = 12
@@ -76,8 +82,8 @@ const lookMs = { postgres: 2_000, embedded: 60_000 } as const
 const cleanMs = 60_000
 const usualExpireSeconds = 3600
 
-export function createJobs({ db, onError }: JobsOptions): Jobs {
-  const background = createBackground(onError)
+export function createJobs({ db, onError, watch }: JobsOptions): Jobs {
+  const background = createBackground(onError, watch)
   const queues = new Map<string, LeaseQueue>()
   let released: Promise<void> | undefined
 

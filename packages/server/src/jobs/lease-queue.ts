@@ -27,15 +27,17 @@ type QueueOptions = LeaseOptions & {
 
 export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, options: QueueOptions): LeaseQueue {
   const { background, lookMs } = options
+  const watched = background.watch()
   let next: Timer
   const look = () => background.run(run)
   const workers = createLeaseWorkers(source, { ...options, onFree: look })
-  const run = coalesced(async () => {
+  async function poll(): Promise<void> {
     await workers.fill()
     const ms = 1000 * Math.max(0, await workers.secondsToNext())
     background.cancel(next)
     if (ms < lookMs) next = background.later(ms + 20, look)
-  })
+  }
+  const run = coalesced(() => watched(poll))
   return {
     announce: look,
     announceIn: (ms) => void background.later(ms, look),

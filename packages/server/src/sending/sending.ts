@@ -1,3 +1,4 @@
+import type { Watch } from '../concurrency/work-watch.ts'
 import type { Db } from '../db/db.ts'
 import { createBackground } from '../jobs/background.ts'
 import { createLeaseQueue, type LeaseQueue } from '../jobs/lease-queue.ts'
@@ -23,6 +24,8 @@ export type Sending = {
 type SendingOptions = {
   db: Db
   onError(error: unknown): void
+  /** Watches a part of the polling. */
+  watch?: (() => Watch) | undefined
   /** Told of each row that was delivered. */
   onDelivered?(applicationId: string, table: Outgoing['table']): void
   leaseSeconds?: number
@@ -42,13 +45,15 @@ export function createSending({
   db,
   onError,
   onDelivered,
+  watch,
   leaseSeconds = defaultLeaseSeconds,
 }: SendingOptions): Sending {
-  const background = createBackground(onError)
+  const background = createBackground(onError, watch)
   const queues: LeaseQueue[] = []
 
+  const watchedClean = background.watch()
   function everyClean(): void {
-    background.run(() => clean(db))
+    background.run(() => watchedClean(() => clean(db)))
     background.later(cleanMs, everyClean)
   }
 

@@ -9,7 +9,10 @@ import { storageFull } from '../http/system-fault.ts'
 import { createReadiness, type ReadinessParts } from './readiness.ts'
 
 const path = '/api/v1/readiness'
-const allGood = { process: 'ok', database: 'ok', migrations: 'ok', storage: 'ok' }
+const onPostgres = process.env.TEST_DATABASE_URL ? { rights: 'ok', postgis: 'ok', tenants: 'ok' } : {}
+const allGood = { process: 'ok', database: 'ok', migrations: 'ok', storage: 'ok', work: 'ok' }
+/** Those of a server. */
+const served = { ...allGood, ...onPostgres }
 
 /** A database on a busy machine may take longer than readiness waits for it. */
 const idle = (checks: object): object =>
@@ -18,17 +21,18 @@ const idle = (checks: object): object =>
 /** Readiness where all is well but for `changed`, on a database that never answers. */
 const readinessWith = (changed: Partial<ReadinessParts>) =>
   createReadiness({
-    db: { query: () => new Promise(() => {}) },
+    db: { kind: 'embedded', query: () => new Promise(() => {}) },
     health: { check: async () => 'ok' },
     storage: { check: async () => {} },
+    failing: () => [],
     isStopping: () => false,
     ...changed,
   })
 
 test('a server is ready while nothing hinders it, and busy is no hindrance', async () => {
-  assert.deepEqual(await readinessWith({}).check(), { isReady: true, checks: allGood })
+  assert.deepEqual(await readinessWith({}).check(), { isReady: true, checks: allGood, reasons: [] })
   const busy = await readinessWith({ health: { check: async () => 'busy' } }).check()
-  assert.deepEqual(busy, { isReady: true, checks: { ...allGood, database: 'busy' } })
+  assert.deepEqual(busy, { isReady: true, checks: { ...allGood, database: 'busy' }, reasons: [] })
 })
 
 test('each thing that hinders a server makes it unready, and is named', async () => {
@@ -39,9 +43,15 @@ test('each thing that hinders a server makes it unready, and is named', async ()
     [{ health: lost }, { database: 'unavailable', migrations: 'unknown' }],
     [{ storage: full }, { storage: 'full' }],
     [{ bus: { isConnected: () => false } }, { bus: 'disconnected' }],
+    [{ failing: () => ['sweeps'] }, { work: 'failing' }],
   ]
   for (const [changed, said] of hindrances) {
-    assert.deepEqual(await readinessWith(changed).check(), { isReady: false, checks: { ...allGood, ...said } })
+    const { isReady, checks, reasons } = await readinessWith(changed).check()
+    assert.deepEqual([isReady, checks], [false, { ...allGood, ...said }])
+    assert.deepEqual(
+      reasons.map((reason) => reason.split(':')[0]),
+      Object.keys(said),
+    )
   }
 })
 
@@ -63,7 +73,7 @@ test('readiness is 200 without a key, and 503 while the database lacks migration
   const app = await testApp()
   try {
     const { status, body, headers } = await app.call('GET', path, { key: null })
-    assert.deepEqual([status, { ...body, checks: idle(body.checks) }], [200, { status: 'ready', checks: allGood }])
+    assert.deepEqual([status, { ...body, checks: idle(body.checks) }], [200, { status: 'ready', checks: served }])
     assert.equal(headers['cache-control'], 'no-store')
     await app.db.query(sql`DELETE FROM svc.migrations WHERE number > 5`)
     const replica = await app.replica()
@@ -89,7 +99,7 @@ test('a stopping server is unready at once and takes requests as long as its not
     const closing = stopping.close({ noticeMs: 3_000 })
     const refused = await ask(path)
     const { checks } = (await refused.json()) as { checks: object }
-    assert.deepEqual([refused.status, idle(checks)], [503, { ...allGood, process: 'stopping' }])
+    assert.deepEqual([refused.status, idle(checks)], [503, { ...served, process: 'stopping' }])
     assert.equal((await ask('/api/v1/styles')).status, 200)
     await closing
     await assert.rejects(ask(path))

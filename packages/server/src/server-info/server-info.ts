@@ -36,10 +36,28 @@ const readinessSchema = Type.Object({
       migrations: Type.Enum(['ok', 'missing', 'unknown'], {
         description: 'Whether the database has all migrations of this version',
       }),
+      rights: Type.Optional(
+        Type.Enum(['ok', 'missing', 'unknown'], {
+          description: 'Whether the server’s role has all rights that it needs; PostgreSQL only',
+        }),
+      ),
+      postgis: Type.Optional(Type.Enum(['ok', 'missing', 'unknown'], { description: 'PostgreSQL only' })),
+      tenants: Type.Optional(
+        Type.Enum(['ok', 'refused', 'unknown'], {
+          description: 'Whether roles of applications can log in; PostgreSQL only',
+        }),
+      ),
       storage: Type.Enum(['ok', 'full']),
+      work: Type.Enum(['ok', 'failing'], { description: 'Polling, sweeps and other work in the background' }),
       bus: Type.Optional(Type.Enum(['ok', 'disconnected'], { description: 'Only where NATS_URL is set' })),
     },
     { description: 'All of them are `ok` or `busy` when the server is ready' },
+  ),
+  reasons: Type.Optional(
+    Type.Array(Type.String({ maxLength: 300 }), {
+      maxItems: 21,
+      description: 'While it is not: what each check lacks. `npm start -- doctor` prints what mends it',
+    }),
   ),
 })
 
@@ -98,15 +116,19 @@ export const serverInfoOperations: readonly Operation<ServerInfoServices>[] = [
     path: '/api/v1/readiness',
     summary: 'May the server get requests now?',
     description:
-      'For load balancers: 200 while it may, 503 while the database cannot be reached or lacks migrations, storage is full, ' +
-      'the bus is disconnected, or the process is stopping. It is answered at once, also while the database is busy.',
+      'For load balancers: 200 while it may, 503 while the database cannot be reached or lacks migrations, the server lacks a right, ' +
+      'PostGIS or the login of its applications, storage is full, work in the background fails, the bus is disconnected, or the process is stopping. It is answered at once, also while the database is busy.',
     access: 'public',
     success: { status: 200, description: 'It may', schema: readinessSchema },
     ownFailure: { statuses: [503], schema: readinessSchema },
     async handle({ services: { readiness } }) {
-      const { isReady, checks } = await readiness.check()
+      const { isReady, checks, reasons } = await readiness.check()
       const headers = { 'cache-control': 'no-store', ...(!isReady && { 'retry-after': '2' }) }
-      return { status: isReady ? 200 : 503, headers, body: { status: isReady ? 'ready' : 'unready', checks } }
+      return {
+        status: isReady ? 200 : 503,
+        headers,
+        body: { status: isReady ? 'ready' : 'unready', checks, ...(!isReady && { reasons }) },
+      }
     },
   }),
 ]

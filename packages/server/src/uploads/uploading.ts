@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { MachineShare } from '../concurrency/machine-share.ts'
+import type { Watch } from '../concurrency/work-watch.ts'
 import type { Config } from '../config.ts'
 import type { Connections } from '../databases/connection.ts'
 import type { DatabaseRecord } from '../databases/driver.ts'
@@ -45,6 +46,8 @@ export type UploadingOptions = {
   share: MachineShare
   onStatus?(id: string): void
   onError(error: unknown): void
+  /** Watches a part of the polling. */
+  readonly watch?: () => Watch
 }
 
 /** Uploads and their dependencies. */
@@ -121,6 +124,7 @@ export function createUploading(options: UploadingOptions): Uploading {
     share: options.share,
     ...(options.onStatus && { onStatus: options.onStatus }),
     onError: options.onError,
+    watch: options.watch,
   })
   const { findReplaced, directory } = parts
   const maxWaiting = config.UPLOADS_WAITING_PER_APPLICATION

@@ -1,6 +1,7 @@
 // The upload worker: a queue under leases, with fairness between applications.
 import { join } from 'node:path'
 import { exactPartOf, type MachineShare } from '../concurrency/machine-share.ts'
+import type { Watch } from '../concurrency/work-watch.ts'
 import { createBackground } from '../jobs/background.ts'
 import { createLeaseQueue } from '../jobs/lease-queue.ts'
 import { createGdalPool } from './gdal-pool.ts'
@@ -23,6 +24,8 @@ export type UploadsOptions = LoadingParts & {
   /** The status of an upload was changed here, for clients that wait elsewhere. */
   onStatus?(id: string): void
   onError(error: unknown): void
+  /** Watches a part of the polling. */
+  readonly watch?: (() => Watch) | undefined
 }
 
 export type Uploads = {
@@ -94,7 +97,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   const { db, perApplication, share, directory, onError } = options
   const concurrency = exactPartOf(uploadsAtOnce, share)
   const readers = createReadersWithGdal(join(directory, 'cache'), options.stalledMs)
-  const background = createBackground(onError)
+  const background = createBackground(onError, options.watch)
   const running = new Map<string, Running>()
   const attempts = { ...options, takeReader: readers.take, isClosing: background.isClosed }
   const waiting = createStatusWatch(db)

@@ -2,6 +2,7 @@
  * Usage counters of applications: additions in memory, written behind as additive upserts, so that no request waits for a
  * write and replicas add up. A process that is killed loses what it counted since the last write, ten seconds at most.
  */
+import { unwatched, type Watch } from '../concurrency/work-watch.ts'
 import type { Db } from '../db/db.ts'
 import { ident, joinSql, json, raw, sql } from '../db/sql.ts'
 import { type Counter, type Counts, counterNames, counters, noCounts } from './counters.ts'
@@ -25,6 +26,8 @@ export type TalliesOptions = {
   /** Whether `totals` are wanted. */
   readonly keepsTotals: boolean
   onError(error: unknown): void
+  /** Watches the writing. */
+  readonly watch?: Watch
 }
 
 const flushMs = 10_000
@@ -33,11 +36,11 @@ const sweepMs = 3_600_000
 /** Operations whose successes have a counter of their own. */
 const countedOperations: Readonly<Record<string, Counter>> = { 'uploads.create': 'uploads' }
 
-export function createTallies({ db, days, keepsTotals, onError }: TalliesOptions): Tallies {
+export function createTallies({ db, days, keepsTotals, onError, watch = unwatched }: TalliesOptions): Tallies {
   const totals = new Map<string, Counts>()
   let pending = new Map<string, Counts>()
   let writing = Promise.resolve()
-  const flushTimer = setInterval(() => void flush().catch(onError), flushMs).unref()
+  const flushTimer = setInterval(() => void watch(flush).catch(onError), flushMs).unref()
   const sweepTimer = setInterval(() => void sweep(db, days).catch(onError), sweepMs).unref()
 
   function flush(): Promise<void> {

@@ -1,0 +1,31 @@
+/** Creates what monitors and load balancers ask: health, readiness, and the free space of the disk. */
+import type { Secrets } from './access/secrets.ts'
+import type { Bus } from './bus/bus.ts'
+import type { WorkWatch } from './concurrency/work-watch.ts'
+import type { Config } from './config.ts'
+import { canTenantsLogIn } from './databases/tenant-login.ts'
+import type { Db } from './db/db.ts'
+import { createHealth } from './server-info/health.ts'
+import { createReadiness } from './server-info/readiness.ts'
+import { watchStorage } from './server-info/storage.ts'
+
+type HealthOptions = {
+  readonly db: Db
+  readonly secrets: Secrets
+  readonly works: WorkWatch
+  readonly config: Pick<Config, 'DATA_DIR' | 'DATA_MIN_FREE_MB' | 'NATS_URL' | 'database'>
+  isStopping(): boolean
+}
+
+const mebibyte = 1024 * 1024
+
+/** A bus inside one machine cannot be cut. */
+export function openHealth({ db, secrets, config, isStopping, works: { failing } }: HealthOptions, bus: Bus) {
+  const health = createHealth(db)
+  const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * mebibyte)
+  const broker = config.NATS_URL === undefined ? undefined : bus
+  const { database } = config
+  const canLogIn = database && db.kind === 'postgres' && (() => canTenantsLogIn(db, secrets, database))
+  const parts = { db, health, storage, isStopping, failing, bus: broker }
+  return { health, storage, readiness: createReadiness({ ...parts, ...(canLogIn && { canTenantsLogIn: canLogIn }) }) }
+}
