@@ -123,6 +123,25 @@ describe('on a record of another tenant', () => {
   }
 })
 
+describe('with a body that is not even JSON', () => {
+  const raw = '{'.repeat(1_000)
+  const headers = { 'content-type': 'application/json' }
+  const withBody = operations.filter(({ body, access }) => body && access !== 'public')
+  for (const operation of withBody) {
+    test(`${operation.id} is refused without a key before the body is looked at`, async () => {
+      const reply = await app.call(operation.method, address(operation, randomUUID()), { key: null, raw, headers })
+      assert.equal(reply.status, 401)
+    })
+  }
+  for (const operation of withBody.filter(isAboutRecord)) {
+    test(`${operation.id} is 404 for an absent record before the body is looked at`, async () => {
+      const key = isForMaster(operation) ? app.master : own.developer
+      const reply = await app.call(operation.method, address(operation, randomUUID()), { key, raw, headers })
+      assert.equal(reply.status, 404, reply.text)
+    })
+  }
+})
+
 describe('on a record outside the key’s list of ids', () => {
   for (const operation of guarded.filter(isAboutRecord)) {
     test(`${operation.id} is refused, whether the record is there or not`, async () => {

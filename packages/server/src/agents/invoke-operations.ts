@@ -45,6 +45,8 @@ const common = {
   body: callSchema,
   bodyLimit,
   repairsText: true,
+  beforeBody: ({ scope, services }: Pick<InvokeContext, 'scope' | 'services'>, { id }: { readonly id: string }) =>
+    findAgent(services, scope, id),
   failures: [429, 502, 504],
 } as const
 
@@ -101,15 +103,18 @@ async function questionOf(
   body: Parameters<typeof readCall>[0],
   mode: 'invoke' | 'stream',
 ): Promise<Question> {
-  const { agents, knownAgents, toolsFor } = services
+  const { agents, toolsFor } = services
   const { limits, tracing } = agents
-  const agent = await knownAgents.get(scope, id).catch(explainAbsence)
+  const agent = await findAgent(services, scope, id)
   const call = readCall(body, limits)
   const tools = toolsFor(request, caller, agent)
   const trace = tracing.begin(request.headers.traceparent, agent, call)
   const userId = caller.bearer?.userId ?? caller.userId
   return { agent, call, mode, keyHash: caller.keyHash, userId, trace, tools }
 }
+
+const findAgent = ({ knownAgents }: AgentServices, scope: Scope, id: string): Promise<Agent> =>
+  knownAgents.get(scope, id).catch(explainAbsence)
 
 function explainAbsence(error: unknown): never {
   if (!isNotFound(error)) throw error

@@ -10,6 +10,7 @@ import type { Dataset } from '../datasets/dataset-record.ts'
 import { ApiError, invalid, isNotFound } from '../errors.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { limits, overLimit } from '../limits.ts'
+import { recordGuard } from '../resource/reach.ts'
 import type { RecordCache } from '../resource/record-cache.ts'
 import type { BaseServices, Entity } from '../resource/resource.ts'
 import { getEntity } from '../resource/store.ts'
@@ -56,6 +57,7 @@ const replace = operation({
     { bindings: Type.Array(givenSchema, { description: `At most ${mostOfPoint}` }) },
     { additionalProperties: false, examples: [{ bindings: [] }], title: 'ChangeBindingsUpdate' },
   ),
+  beforeBody: recordGuard(contactPoint),
   success: { status: 200, description: 'The bindings', schema: listSchema },
   failures: [409],
   async handle({ caller, scope, services, trail }, { params: { id }, body }) {

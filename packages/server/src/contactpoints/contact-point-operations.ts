@@ -6,6 +6,7 @@ import { invalid } from '../errors.ts'
 import { offsetParameter } from '../http/offset-parameter.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { pageLinks } from '../resource/page-links.ts'
+import { recordGuard } from '../resource/reach.ts'
 import type { BaseServices } from '../resource/resource.ts'
 import { standardOperations } from '../resource/standard-operations.ts'
 import { getEntity } from '../resource/store.ts'
@@ -61,6 +62,7 @@ const send = operation({
     'request is accepted once.',
   access: { class: 'contactpoints', level: 'execute' },
   body: sendSchema,
+  beforeBody: recordGuard(contactPoint),
   bodyLimit: 131_072,
   success: {
     status: 202,

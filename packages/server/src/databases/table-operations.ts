@@ -6,6 +6,7 @@ import { offsetParameter } from '../http/offset-parameter.ts'
 import type { Operation } from '../http/operation.ts'
 import type { Connection } from '../query/connection.ts'
 import { type TableInfo, tableKinds } from '../query/introspection.ts'
+import { recordGuard } from '../resource/reach.ts'
 import { getEntity, listEntities } from '../resource/store.ts'
 import { database } from './database.ts'
 import { type DatabaseServices, operation } from './services.ts'
@@ -98,13 +99,14 @@ const publish = operation({
     'The key needs write access to datasets and read access to the database, too.',
   access: { class: 'databases', level: 'execute' },
   body: publishSchema,
+  beforeBody(context, { id }) {
+    datasetsScope(context, id)
+    return recordGuard(database)(context, { id })
+  },
   success: { status: 200, description: 'The datasets made, and what was left out and why', schema: publishedSchema },
   failures: [502, 504],
   async handle(context, { params: { id }, body }) {
-    const scope = authorize(context.caller, { class: 'datasets', level: 'write' }, undefined)
-    demandAnyId(scope)
-    // A dataset can be made only of a database that its maker may read.
-    authorize(context.caller, { class: 'databases', level: 'read' }, id)
+    const scope = datasetsScope(context, id)
     const place = await openPlace(context, id)
     const found = await allTables(place.connection, body.schema, context.signal)
     const known = await publishedTables(context, id, place.connection)
@@ -126,6 +128,14 @@ const publish = operation({
 export const tableOperations: readonly Operation<DatabaseServices>[] = [tables, publish]
 
 type Context = { readonly caller: Caller; readonly scope: Scope; readonly services: DatabaseServices }
+
+/** The right to make datasets of a database, which only those have who may read it. */
+function datasetsScope({ caller }: Pick<Context, 'caller'>, id: string): Scope {
+  const scope = authorize(caller, { class: 'datasets', level: 'write' }, undefined)
+  demandAnyId(scope)
+  authorize(caller, { class: 'databases', level: 'read' }, id)
+  return scope
+}
 
 type Answer = Static<typeof publishedSchema>
 type Made = { datasetId: string; name: string }

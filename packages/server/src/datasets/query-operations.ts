@@ -142,6 +142,7 @@ export const queryOperations: readonly Operation<QueryServices>[] = [
     query: advancedSchema,
     body: bodySchema,
     columnsIn: 'where',
+    beforeBody: ({ scope, services }, { id }) => services.datasetCache.get(scope, id),
     handle: (context, { params: { id }, query, body }) =>
       answer(context, id, {
         parameters: query,

@@ -11,7 +11,7 @@ import { outputSchema } from '../resource/schemas.ts'
 import { getText } from '../resource/store.ts'
 import { columnSchema, planColumn } from './column-definition.ts'
 import { lockDatasetsOf } from './datasets-of-table.ts'
-import { beginEdit, type Edit, type EditContext, operation } from './editing.ts'
+import { beginEdit, demandDataset, type Edit, type EditContext, operation } from './editing.ts'
 import { addColumn, dropColumn, limitLocks } from './make-table.ts'
 
 const add = operation({
@@ -21,6 +21,7 @@ const add = operation({
   summary: 'Add a column to the table of a dataset',
   description: 'Only in the application’s own database.',
   access: { class: 'datasets', level: 'write' },
+  beforeBody: demandDataset,
   body: { ...columnSchema, examples: [{ name: 'height', type: 'number' }] },
   success: { status: 201, description: 'The dataset', schema: outputSchema(datasetResource), headers: ['ETag'] },
   failures: [409, 502, 504],

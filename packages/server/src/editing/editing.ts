@@ -66,6 +66,12 @@ export async function beginEdit(services: EditServices, scope: Scope, id: string
   return { ...known, table, isAppendOnly: !reaches(scope.caller, 'write', known.dataset) }
 }
 
+/** Before the body is read: that there is such a dataset. Its table is looked at later. */
+export const demandDataset = (
+  { services, scope }: Pick<EditContext, 'services' | 'scope'>,
+  { id }: { readonly id: string },
+): Promise<unknown> => services.datasetCache.get(scope, id)
+
 /** Whether the caller may also query the dataset: only then are its rows shown. */
 export const mayQuery = ({ scope: { caller } }: EditContext, dataset: Dataset): boolean =>
   reaches(caller, 'execute', dataset)

@@ -1,6 +1,6 @@
 // Rows by a filter: changed or deleted all at once, if they are as many as the caller expects.
 import Type from 'typebox'
-import { alsoAt } from '../access/acl.ts'
+import { alsoAt, type Scope } from '../access/acl.ts'
 import { dataset as datasetResource } from '../datasets/dataset.ts'
 import { askedFilter, filterLanguageParameter, filterParameter, timeoutOf } from '../datasets/query-parameters.ts'
 import { type Sql, sql } from '../db/sql.ts'
@@ -12,7 +12,7 @@ import { parseFilterIn } from '../query/filter-language.ts'
 import { filterSql } from '../query/filter-sql.ts'
 import { column } from '../query/postgres-sql.ts'
 import { countRows } from './edit-transaction.ts'
-import { beginEdit, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
+import { beginEdit, demandDataset, type Edit, type EditContext, operation, writeInTransaction } from './editing.ts'
 import { readOneRow } from './given-rows.ts'
 import { repairParameter } from './insert-operation.ts'
 import { hasPatch, isMergePatch } from './merge-json.ts'
@@ -51,6 +51,7 @@ const patch = operation({
   query: Type.Object({ ...selection, repair: repairParameter }),
   body: Type.Object({}, { additionalProperties: true, examples: [{ name: 'Oslo' }] }),
   readsText: ['application/geo+json'],
+  beforeBody: ({ services, scope }, params) => demandDataset({ services, scope: queriedScope(scope) }, params),
   budget: rowBudget,
   async handle(context, { params: { id }, query }) {
     const { repair = false, expect } = query
@@ -94,9 +95,11 @@ const remove = operation({
   },
 })
 
+const queriedScope = (scope: Scope): Scope => alsoAt(scope, 'datasets', 'execute')
+
 /** How many rows match tells something of them, so the key must be allowed to query. */
 const beginQueriedEdit = ({ services, scope }: EditContext, id: string): Promise<Edit> =>
-  beginEdit(services, alsoAt(scope, 'datasets', 'execute'), id)
+  beginEdit(services, queriedScope(scope), id)
 
 type Selection = { readonly filter?: unknown; readonly 'filter-lang'?: string | undefined }
 

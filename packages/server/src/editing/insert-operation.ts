@@ -13,7 +13,15 @@ import { rowsBudget } from '../json-budget.ts'
 import { limits } from '../limits.ts'
 import { quotaExceeded } from '../uploads/arriving-uploads.ts'
 import type { EditTable } from './edit-table.ts'
-import { beginEdit, type Edit, type EditContext, mayQuery, operation, writeInTransaction } from './editing.ts'
+import {
+  beginEdit,
+  demandDataset,
+  type Edit,
+  type EditContext,
+  mayQuery,
+  operation,
+  writeInTransaction,
+} from './editing.ts'
 import type { GeometryOptions } from './geometry-column.ts'
 import { type GivenBody, maxBodyBytes, readBody } from './given-rows.ts'
 import { checkValidity, keyText, type PreparedRow, prepareNewRows, startPreparing } from './prepare-rows.ts'
@@ -62,6 +70,7 @@ export const insertOperation = operation({
     repair: repairParameter,
   }),
   body: bodySchema,
+  beforeBody: demandDataset,
   readsText: ['application/geo+json', 'text/csv'],
   budget: rowsBudget,
   bodyLimit: maxBodyBytes,

@@ -7,7 +7,7 @@ import { chooseFormat } from '../formats/answer-formats.ts'
 import { type Answer, queryWeight } from '../http/operation.ts'
 import { rowBudget } from '../json-budget.ts'
 import { isUnchanged } from '../resource/revision.ts'
-import { beginEdit, type EditContext, mayQuery, operation } from './editing.ts'
+import { beginEdit, demandDataset, type EditContext, mayQuery, operation } from './editing.ts'
 import { maxBodyBytes, readOneRow } from './given-rows.ts'
 import { repairParameter } from './insert-operation.ts'
 import { isMergePatch } from './merge-json.ts'
@@ -25,6 +25,7 @@ const written = {
   access: { class: 'datasets', level: 'write' },
   query: Type.Object({ repair: repairParameter }),
   body: rowSchema,
+  beforeBody: demandDataset,
   readsText: ['application/geo+json'],
   budget: rowBudget,
   bodyLimit: maxBodyBytes,

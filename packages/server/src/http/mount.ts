@@ -50,6 +50,7 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
   const readInput = queryReader(operation)
   const sendAnswer = answerSender(operation, surroundings.commonHeaders)
   const paramsOf = paramsReader(operation)
+  const beforeBody = bodyGuard(operation, surroundings)
 
   app.route({
     method: operation.method,
@@ -60,7 +61,8 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
     onRequest(request, reply, done) {
       const trail = audit && trailOf(operation, request)
       const admitted = admitRequest(operation, { request, response: reply.raw }, authority, services, trail)
-      if (admitted instanceof Promise) return admitted
+      const checked = beforeBody ? Promise.resolve(admitted).then(() => beforeBody(request)) : admitted
+      if (checked instanceof Promise) return checked
       done()
     },
     handler(request, reply) {
@@ -89,6 +91,23 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
     },
     ...(audit && { onResponse: refusalNoter(audit) }),
   })
+}
+
+/** What the operation checks before the body is read. */
+function bodyGuard<S>(
+  { beforeBody }: Operation<S>,
+  { authority, services }: Surroundings<S>,
+): ((request: FastifyRequest) => Promise<void>) | undefined {
+  if (!beforeBody) return undefined
+  return async (request) => {
+    const admitted = request.getDecorator<Admitted>(admission)
+    const context = new Context(request, admitted, authority, services) as ContextOf<Access, S>
+    try {
+      await beforeBody(context, request.params as Record<string, string>)
+    } catch (error) {
+      throw await explained(error, admitted, authority)
+    }
+  }
 }
 
 /** Whatever refused the request, an ACL, a schema, a handler or a limit, its status tells. */

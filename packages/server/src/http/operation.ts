@@ -130,6 +130,11 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   failures?: readonly number[]
   /** The JSON body of failures with these statuses in place of problem+json, such as that of a protocol inside HTTP. */
   ownFailure?: { statuses: readonly number[]; schema: TSchema }
+  /**
+   * Refuses before the body is read what can be refused without it: 404 for a record that does not exist, 401 for further rights
+   * that the operation needs. Whoever may not do it then costs no more than a look-up, whatever is sent.
+   */
+  beforeBody?: (context: ContextOf<A, S>, params: PathParameters<P>) => unknown
   handle: (
     context: ContextOf<A, S>,
     input: { params: PathParameters<P>; query: Static<Q>; body: Static<B> },

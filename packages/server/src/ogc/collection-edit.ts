@@ -17,6 +17,12 @@ export type EditedResource = keyof typeof writeMethods
 export const allowOf = (resource: EditedResource, isEditable: boolean): string =>
   [...readMethods, ...(isEditable ? writeMethods[resource] : [])].join(', ')
 
+type Reach = Pick<CollectionContext, 'scope' | 'services'>
+
+/** The id of a collection's dataset: 404 as for GET, 401 without the right to write it. */
+export const reachEdited = (context: Reach, idOrSlug: string, resource: EditedResource): Promise<string> =>
+  resource === 'items' ? findToAppend(context, idOrSlug) : findToWrite(context, idOrSlug)
+
 /** Opens the table of a collection, or refuses: 404 as for GET, 401 without the right, 405 if it can only be read. */
 export async function editCollection(
   context: CollectionContext,
@@ -24,7 +30,7 @@ export async function editCollection(
   resource: EditedResource,
 ): Promise<Edit> {
   const { scope, services } = context
-  const id = resource === 'items' ? await findToAppend(context, idOrSlug) : await findToWrite(context, idOrSlug)
+  const id = await reachEdited(context, idOrSlug, resource)
   try {
     const edit = await beginEdit(services, scope, id).catch(noCollection)
     if (!keyOf(edit.dataset)) throw new ApiError('conflict', withoutIds)
@@ -37,7 +43,7 @@ export async function editCollection(
 }
 
 /** Found as for GET, so that a slug beyond the right to write is no other answer than an id. */
-async function findToWrite({ scope: { caller }, services }: CollectionContext, idOrSlug: string): Promise<string> {
+async function findToWrite({ scope: { caller }, services }: Reach, idOrSlug: string): Promise<string> {
   const queried = authorize(caller, { class: 'datasets', level: 'execute' }, undefined)
   const { id } = await reachDataset({ services, scope: queried }, idOrSlug)
   authorize(caller, { class: 'datasets', level: 'write' }, id)
@@ -45,7 +51,7 @@ async function findToWrite({ scope: { caller }, services }: CollectionContext, i
 }
 
 /** Whoever may add rows to a dataset finds it without a right to read. */
-async function findToAppend(context: CollectionContext, idOrSlug: string): Promise<string> {
+async function findToAppend(context: Reach, idOrSlug: string): Promise<string> {
   const { scope, services } = context
   try {
     return await datasetId({ services, scope }, idOrSlug)

@@ -9,7 +9,7 @@ import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
 import type { Operation } from '../http/operation.ts'
 import { rowBudget } from '../json-budget.ts'
 import { collectionPath } from './collection-document.ts'
-import { allowOf, editCollection, isEditable, writeLevels } from './collection-edit.ts'
+import { allowOf, type EditedResource, editCollection, isEditable, reachEdited, writeLevels } from './collection-edit.ts'
 import { collectionAccess } from './collections.ts'
 import { contentCrs, demandType, featurePatch, type Given, newFeature, replacingFeature } from './given-feature.ts'
 import { noFeature } from './item-answer.ts'
@@ -37,6 +37,12 @@ const patchSchema = Type.Object(
 
 const createFailures = [405, 409, 413, 415, 429, 502, 504]
 
+const demandEdited =
+  (resource: EditedResource) =>
+  async ({ scope, services }: CollectionContext, { id }: { readonly id: string }): Promise<void> => {
+    await services.datasetCache.get(scope, await reachEdited({ scope, services }, id, resource))
+  }
+
 const writing = {
   access: { ...collectionAccess, level: writeLevels.item },
   failures: [...createFailures, 412],
@@ -47,6 +53,7 @@ const withFeature = {
   query: Type.Object({ repair: repairParameter }),
   bodyLimit: maxBodyBytes,
   budget: rowBudget,
+  beforeBody: demandEdited('item'),
 } as const
 
 const done = { status: 204, description: 'Done; no body', headers: ['ETag'] }
@@ -61,6 +68,7 @@ const create = operation({
     'Location is the address of the new feature. Its id is the one in the body, if there is one and the table takes it. ' +
     'A key that grants append and not write gets no ETag.',
   access: { ...collectionAccess, level: writeLevels.items },
+  beforeBody: demandEdited('items'),
   body: featureSchema,
   readsText: [mediaTypes.geojson],
   failures: createFailures,

@@ -11,9 +11,10 @@ import { joinFields, loadJoins, readJoins } from './joins.ts'
 import { type ListParameters, listSchema, readFields, readListQuery, selectionSchema } from './list-query.ts'
 import { mergePatch } from './merge-patch.ts'
 import { pageLinks } from './page-links.ts'
-import { viewFor } from './reach.ts'
+import { recordGuard, viewFor } from './reach.ts'
 import type { Removal } from './removal.ts'
-import { type BaseServices, type Entity, type Field, isGiven, type Resource, type Verb } from './resource.ts'
+import { keepingNote, replacement } from './replacement.ts'
+import { type BaseServices, type Entity, isGiven, type Resource, type Verb } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import type { Stored } from './rows.ts'
 import { changesSchema, createSchema, isChangeable, outputSchema, patchSchema, replaceSchema } from './schemas.ts'
@@ -59,6 +60,14 @@ export function crudOperations<S extends BaseServices>(
 const common = (resource: Resource, verb: Verb, level: 'read' | 'write') => ({
   id: `${resource.name}.${verb}`,
   access: { class: resource.acl, level, master: resource.masterVerbs.includes(verb) },
+})
+
+/** What replacing and patching a record have in common. */
+const changing = <S extends BaseServices>(resource: Resource<S>) => ({
+  beforeBody: recordGuard(resource),
+  bodyLimit: resource.bodyLimit,
+  success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
+  failures: [409, 412, ...(resource.writeFailures ?? [])],
 })
 
 function list<S extends BaseServices>(resource: Resource<S>, extras?: ListExtras): Operation<S> {
@@ -133,6 +142,7 @@ function create<S extends BaseServices>(resource: Resource<S>, addition?: Additi
     path: resource.path,
     summary: `Create one of the ${resource.name}`,
     body: createSchema(resource),
+    beforeBody: ({ scope }) => demandAnyId(scope),
     bodyLimit: resource.bodyLimit,
     success: {
       status: 201,
@@ -161,6 +171,7 @@ function create<S extends BaseServices>(resource: Resource<S>, addition?: Additi
 function replace<S extends BaseServices>(resource: Resource<S>): Operation<S> {
   return operationUsing<S>()({
     ...common(resource, 'replace', 'write'),
+    ...changing(resource),
     method: 'PUT',
     path: `${resource.path}/{id}`,
     summary: `Replace one of the ${resource.name}`,
@@ -169,9 +180,6 @@ function replace<S extends BaseServices>(resource: Resource<S>): Operation<S> {
         ? 'A full replacement: omitted optional fields go back to their defaults, metadata is kept.'
         : keepingNote(resource),
     body: replaceSchema(resource),
-    bodyLimit: resource.bodyLimit,
-    success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
-    failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle(context, { params, body }) {
       const { request, scope, services } = context
       const stored = await changeEntity({ resource, services }, scope, params.id, readIfMatch(request), (current) =>
@@ -190,14 +198,12 @@ function patch<S extends BaseServices>(resource: Resource<S>): Operation<S> {
   const checkChanges = validator(changesSchema(resource), 'body')
   return operationUsing<S>()({
     ...common(resource, 'patch', 'write'),
+    ...changing(resource),
     method: 'PATCH',
     path: `${resource.path}/{id}`,
     summary: `Change some fields of one of the ${resource.name}`,
     description: 'A JSON merge patch (RFC 7396).',
     body: patchSchema(resource),
-    bodyLimit: resource.bodyLimit,
-    success: { status: 200, description: 'The record as it is now', schema: outputSchema(resource), headers: ['ETag'] },
-    failures: [409, 412, ...(resource.writeFailures ?? [])],
     async handle(context, { params, body }) {
       const { request, scope, services } = context
       const stored = await changeEntity({ resource, services }, scope, params.id, readIfMatch(request), (current) => {
@@ -234,28 +240,6 @@ export function chooseApplication(caller: Caller, wanted: unknown): string {
     throw invalid('body/applicationId', 'must be the application that the x-application-id header names')
   }
   return wanted.toLowerCase()
-}
-
-/** PUT: required fields keep their value when they are not given, others return to their default. */
-function replacement(resource: Resource, given: Entity): Entity {
-  const values: Entity = {}
-  for (const [name, field] of Object.entries(resource.fields)) {
-    if (!isChangeable(field)) continue
-    if (given[name] !== undefined) values[name] = given[name]
-    else if (!staysOnReplace(name, field)) values[name] = field.default
-  }
-  return values
-}
-
-const staysOnReplace = (name: string, field: Field): boolean =>
-  field.required || field.isKeptOnReplace === true || field.mode === 'writeOnly' || name === 'metadata'
-
-function keepingNote({ fields }: Resource): string {
-  const reset = Object.entries(fields).flatMap(([name, field]) =>
-    isChangeable(field) && !staysOnReplace(name, field) ? [`\`${name}\``] : [],
-  )
-  if (reset.length === 0) return 'Fields that are left out keep their value.'
-  return `Fields that are left out keep their value, but ${reset.join(', ')}: back to the default.`
 }
 
 /** PATCH: null resets a field to its default. */

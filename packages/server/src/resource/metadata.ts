@@ -3,6 +3,7 @@ import type { Scope } from '../access/acl.ts'
 import type { Sql } from '../db/sql.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { mergedAt, mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
+import { recordGuard } from './reach.ts'
 import type { BaseServices, Resource, Store } from './resource.ts'
 import { etagOf, isUnchanged, readIfMatch } from './revision.ts'
 import { type Expected, getEntity, type JsonStored, readJson, updateJson } from './store.ts'
@@ -65,6 +66,7 @@ function mergeWhole<S extends BaseServices>(resource: Resource<S>, writer: Metad
     summary: `Merge into the metadata of one of the ${resource.name}`,
     description: 'Keys given are set, keys not given stay.',
     body: metadataSchema,
+    beforeBody: recordGuard(resource),
     success: whole,
     failures: [412],
     handle: ({ request, scope, services }, { params: { id }, body }) =>
@@ -99,6 +101,7 @@ function setKey<S extends BaseServices>(resource: Resource<S>, writer: MetadataW
     summary: `Set one key of the metadata of one of the ${resource.name}`,
     description: `The key may be dotted: objects on the way are made.${mergedNote(writer)}`,
     body: valueSchema,
+    beforeBody: recordGuard(resource),
     success: whole,
     failures: [412],
     handle: async ({ request, scope, services }, { params: { id, key }, body }) =>

@@ -1,7 +1,7 @@
 import type { Scope } from '../access/acl.ts'
 import { and, ident, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError } from '../errors.ts'
-import type { Resource, Store, View } from './resource.ts'
+import type { BaseServices, Resource, Store, View } from './resource.ts'
 
 /** The view of this caller, if the resource has one. */
 export const viewFor = async ({ resource, services }: Store, scope: Scope): Promise<View | undefined> =>
@@ -29,6 +29,20 @@ export function one(resource: Resource, scope: Scope, id: string, view: View | u
   if (key === undefined) throw absent(resource)
   return and([sql`${ident(resource.identity.column)} = ${key}`, reach(resource, scope, view)])
 }
+
+/** 404 unless there is such a record in scope; reads nothing of it. */
+export async function demandRecord(store: Store, scope: Scope, id: string): Promise<void> {
+  const { resource, services } = store
+  const where = one(resource, scope, id, await viewFor(store, scope))
+  const [row] = await services.db.query(sql`SELECT 1 FROM ${table(resource)} WHERE ${where}`)
+  if (!row) throw absent(resource)
+}
+
+/** The same, as what an operation on one record does before its body is read. */
+export const recordGuard =
+  <S extends BaseServices>(resource: Resource<S>) =>
+  ({ scope, services }: { readonly scope: Scope; readonly services: S }, { id }: { readonly id: string }) =>
+    demandRecord({ resource: resource as Resource, services }, scope, id)
 
 export const table = (resource: Resource): Sql => ident('svc', resource.name)
 
