@@ -2,6 +2,7 @@
 // because the database names neither the row nor more than one fault.
 import { typeOfColumn } from '../databases/postgres/column-type.ts'
 import { invalid } from '../errors.ts'
+import { rowBudget, scanJson } from '../json-budget.ts'
 import { didYouMean, shortList } from '../nearest-name.ts'
 import { show } from '../query/fault.ts'
 import { canonicalText, isScalarType } from '../query/value.ts'
@@ -29,7 +30,7 @@ type Typed = Pick<EditColumn, 'type' | 'dbType' | 'labels'>
 function textOf(column: Typed, value: unknown, path: string, isText: boolean): string {
   const { type } = column
   if (type === 'json') return isText ? jsonText(value, path) : JSON.stringify(value)
-  if (type === 'array') return arrayText(column, isText ? parsedList(value, path) : value, path)
+  if (type === 'array') return arrayText(column, isText ? parsedJson(value, path) : value, path)
   if (type === 'binary') return binaryText(value, path)
   const plain = withDigits(value)
   if (type === 'string') return stringText(column, plain, path)
@@ -97,16 +98,19 @@ function stringText({ dbType, labels }: Typed, value: unknown, path: string): st
 }
 
 function jsonText(value: unknown, path: string): string {
-  try {
-    JSON.parse(String(value))
-  } catch {
-    throw invalid(path, 'must be JSON')
-  }
+  parsedJson(value, path)
   return String(value)
 }
 
-function parsedList(value: unknown, path: string): unknown {
-  return JSON.parse(jsonText(value, path))
+/** Whatever is JSON inside of a text has the budget of a row. */
+function parsedJson(value: unknown, path: string): unknown {
+  const text = String(value)
+  scanJson(Buffer.from(text), rowBudget, path)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid(path, 'must be JSON')
+  }
 }
 
 function arrayText({ dbType, labels }: Typed, value: unknown, path: string): string {

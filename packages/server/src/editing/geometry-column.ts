@@ -4,6 +4,7 @@ import { type Fault, invalid, maxFaults } from '../errors.ts'
 import { createGeometryWriter } from '../geometry/ewkb-writer.ts'
 import { type LooseGeometry, writeGeometry } from '../geometry/geojson-ewkb.ts'
 import { parseWkt } from '../geometry/wkt.ts'
+import { limits, overLimit } from '../limits.ts'
 import type { Attribute } from '../query/attribute.ts'
 import { readGeometry } from '../query/read-geometry.ts'
 
@@ -77,7 +78,21 @@ export function geometryText(value: unknown, column: GeometryColumn, path: strin
   return writer.bytes.toString('hex', 0, writer.length)
 }
 
+/** As many positions as GeoJSON may have: a list of two numbers each. */
+const maxPositions = Math.floor(limits.coordinateValues.value / 3)
+/** For each of them two numbers of 17 digits with sign, point and exponent. */
+const maxWktLength = maxPositions * 50
+
+function checkWktSize(text: string, path: string): void {
+  let positions = 1
+  for (let at = text.indexOf(','); at !== -1 && positions <= maxPositions; at = text.indexOf(',', at + 1)) positions++
+  if (positions <= maxPositions && text.length <= maxWktLength) return
+  const most = limits.coordinateValues.value
+  throw overLimit('coordinateValues', most, `must not have more than ${maxPositions} positions`, { path })
+}
+
 function wktGeometry(text: string, path: string): LooseGeometry {
+  checkWktSize(text, path)
   const read = parseWkt(text)
   if (!read) throw invalid(path, 'must be WKT such as POINT(24.9 60.2), or a GeoJSON geometry')
   if ((read.srid ?? wgs84) !== wgs84) throw invalid(path, 'must be in longitude and latitude (SRID 4326)')

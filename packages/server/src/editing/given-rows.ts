@@ -1,10 +1,10 @@
 // The rows in the body of a request: JSON, GeoJSON or CSV, as queries answer them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type CsvError, type Parser, parse } from 'csv-parse'
 import { ApiError, invalid } from '../errors.ts'
 import { inspectColumns } from '../http/json-body.ts'
 import { rowBudget, scanJson } from '../json-budget.ts'
 import { keepDigits } from '../resource/exact-number.ts'
+import { type CsvRecord, csvRecords } from './csv-records.ts'
 import type { EditTable } from './edit-table.ts'
 import { splitJson } from './split-json.ts'
 
@@ -136,57 +136,26 @@ export function featureRow({ id, geometry, properties }: Feature, path: string, 
   return { path, cells, isFeature: true, isText: false }
 }
 
-type CsvRecord = { readonly record: readonly (string | null)[]; readonly info: { readonly lines: number } }
-
-const pieceLength = 65_536
-
-/** As in our own CSV: an empty field is null, a quoted empty field is an empty text. */
-async function* csvRows(text: string, table: Names): AsyncGenerator<GivenRow> {
-  const parser = parse({
-    ...{ bom: true, skip_empty_lines: true, info: true },
-    cast: (field, { quoting }) => (field === '' && !quoting ? null : field),
-  })
-  feed(parser, text)
+function* csvRows(text: string, table: Names): Generator<GivenRow> {
   let names: readonly string[] | undefined
-  try {
-    for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
-      if (names) yield csvRow(names, record, `body/line ${info.lines}`)
-      else names = headerOf(record, table)
-    }
-  } catch (error) {
-    if (error instanceof ApiError) throw error
-    throw new ApiError('invalid_request', `The body is not valid CSV: ${(error as CsvError).message}`, { cause: error })
+  for (const { fields, line } of csvRecords(text, table.columns.size)) {
+    if (names) yield csvRow(names, fields, `body/line ${line}`)
+    else names = headerOf(fields)
   }
 }
 
-/** In pieces, so that the parser stops between them while nobody reads. */
-function feed(parser: Parser, text: string): void {
-  let at = 0
-  const write = (): void => {
-    while (at < text.length) {
-      const piece = text.slice(at, at + pieceLength)
-      at += pieceLength
-      if (!parser.write(piece)) return void parser.once('drain', write)
-    }
-    parser.end()
-  }
-  write()
-}
-
-function headerOf(record: CsvRecord['record'], { columns }: Names): string[] {
-  if (record.length > columns.size)
-    throw invalid('body/line 1', `must not name more than ${columns.size} columns: the table has no more`)
-  const names = record.map((name) => name ?? '')
+function headerOf(fields: CsvRecord['fields']): string[] {
+  const names = fields.map((name) => name ?? '')
   const seen = new Set<string>()
   const twice = names.find((name) => seen.size === seen.add(name).size)
   if (twice !== undefined) throw invalid('body/line 1', `must not name the column "${twice.slice(0, 100)}" twice`)
   return names
 }
 
-function csvRow(names: readonly string[], record: CsvRecord['record'], path: string): GivenRow {
+function csvRow(names: readonly string[], fields: CsvRecord['fields'], path: string): GivenRow {
   const cells = names.map((name, index) => ({
     name,
-    value: record[index] ?? null,
+    value: fields[index] ?? null,
     path: `${path}/${name.slice(0, 100)}`,
   }))
   for (const { value, path } of cells) if (value?.includes('\0')) throw invalid(path, 'must not contain NUL')
