@@ -84,7 +84,7 @@ function read(args: readonly string[]) {
 /** Lazy, since nothing else needs the checks. */
 async function showDiagnosis(env: Readonly<Record<string, string | undefined>>, isJson: boolean): Promise<void> {
   const { describeDiagnosis, diagnose } = await import('./doctor/doctor.ts')
-  const diagnosis = await diagnose(env)
+  const diagnosis = await diagnose(env, undefined, (directory, command) => askControlSocket(directory, { command }))
   console.log(masked(isJson ? JSON.stringify(diagnosis, undefined, 2) : describeDiagnosis(diagnosis)))
   if (!diagnosis.isSound) process.exitCode = 1
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Permissions } from './access/acl.ts'
 import { commandTrail, keyFingerprint, transactWithEntry, writeEntry } from './access/audit-trail.ts'
 import { developerPermissions, publicPermissions } from './access/first-permissions.ts'
+import { countFormerPublicKeys } from './access/former-public-keys.ts'
 import type { Secrets } from './access/secrets.ts'
 import { rotateSigningKey } from './access/signing-keys.ts'
 import { readPermissions } from './apikeys/permissions.ts'
@@ -15,8 +16,8 @@ import { addKey, listKeys } from './first-start.ts'
 const names = ['keys', 'create-key', 'console', 'rotate-token-key'] as const
 
 export type Command = {
-  /** `copy-database` is asked by a backup of the server that runs. */
-  command: (typeof names)[number] | 'copy-database'
+  /** Of the server that runs: `copy-database` is asked by a backup, `former-public-keys` by `doctor`. */
+  command: (typeof names)[number] | 'copy-database' | 'former-public-keys'
   application?: string
   type?: string
   permissions?: string
@@ -40,6 +41,7 @@ export type CommandParts = {
 /** The text to show. */
 export async function runCommand({ db, secrets, address, directory }: CommandParts, command: Command): Promise<string> {
   if (command.command === 'copy-database') return copyDatabase(db, directory)
+  if (command.command === 'former-public-keys') return JSON.stringify(await countFormerPublicKeys(db))
   if (command.command === 'create-key') return createKey(db, secrets, command)
   if (command.command === 'console') return showConsoleLink(db, address, command.application)
   if (command.command === 'rotate-token-key') {

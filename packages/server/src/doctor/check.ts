@@ -22,7 +22,11 @@ export type CheckContext = {
   readonly workers: number
   /** The connection that the checks of PostgreSQL share; undefined if there is none, which one check reports. */
   database(): Promise<Database | undefined>
+  /** Asks the server that runs on an embedded database, by its DATA_DIR; undefined if none does. */
+  askServer?: AskServer | undefined
 }
+
+export type AskServer = (directory: string, question: 'former-public-keys') => Promise<string | undefined>
 
 // biome-ignore lint/suspicious/noExplicitAny: each check knows what it asked for
 export type Database = { query(text: string, values?: readonly unknown[]): Promise<{ rows: any[] }> }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -8,16 +9,18 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import pg from 'pg'
-import { mainFile, startServer } from '../../testing/command-line.ts'
+import { mainFile, runCommandLine, startServer } from '../../testing/command-line.ts'
 import { migratedDatabase, type TestDatabase } from '../../testing/database.ts'
 import { startNats } from '../../testing/nats.ts'
 import { s3Storage } from '../../testing/s3-storage.ts'
 import { smtpSink } from '../../testing/smtp-sink.ts'
 import { until } from '../../testing/until.ts'
+import type { Permissions } from '../access/acl.ts'
+import { developerPermissions, publicPermissions } from '../access/first-permissions.ts'
 import { createSecrets } from '../access/secrets.ts'
 import { hardeningText } from '../db/hardening.ts'
 import { sql } from '../db/sql.ts'
-import { loadSecrets } from '../first-start.ts'
+import { addKey, loadSecrets } from '../first-start.ts'
 import type { Check } from './check.ts'
 import { diagnose } from './doctor.ts'
 import { runChecks } from './run-checks.ts'
@@ -89,6 +92,28 @@ describe('doctor on PostgreSQL', () => {
       lines.every(({ level: one, mend }) => one === 'ok' || mend),
       'whatever is wrong can be mended',
     )
+  })
+
+  test('points at public keys of earlier versions by application, and says how to replace them', async () => {
+    const settings = { DATABASE_URL: url }
+    assert.deepEqual((await findings('public keys', settings)).levels, ['ok'])
+    const ids = { harbour: randomUUID(), atlas: randomUUID() }
+    for (const [name, id] of Object.entries(ids))
+      await database.db.query(sql`
+        INSERT INTO svc.applications (id, name, description, contact) VALUES (${id}::uuid, ${name}, '', '')`)
+    const secrets = createSecrets(secretKey)
+    const add = (id: string, permissions: Permissions) => addKey(database.db, secrets, id, 'app', permissions, 'k')
+    await add(ids.harbour, { '*': { read: '*', execute: '*' } })
+    const written = await add(ids.harbour, { '*': { execute: ['*'], read: ['*'] } })
+    for (const permissions of [developerPermissions, publicPermissions, { '*': { read: '*' } } as const])
+      await add(ids.atlas, permissions)
+    const { found, text: said, isSound } = await findings('public keys', settings)
+    await database.db.query(sql`DELETE FROM svc.applications WHERE id = ANY (${Object.values(ids)}::uuid[])`)
+    assert.deepEqual([found.length, found[0]?.level, isSound], [1, 'warning', true])
+    assert.match(said, /"harbour" has 2 public keys.*e-mail addresses.*contact points/)
+    assert.match(said, new RegExp(`create-key --application ${ids.harbour} --permissions public`))
+    assert.match(said, /DELETE \/api\/v1\/apikeys\/KEY/)
+    assert.ok(!said.includes(written), 'keys themselves are not printed')
   })
 
   test('says that PostgreSQL is down, and leaves out what depends on it', async () => {
@@ -336,6 +361,12 @@ describe('doctor on the machine', () => {
       assert.deepEqual([sound.code, isSound], [0, true], sound.output)
       const line = (name: string) => lines.find((one: { name: string }) => one.name === name)
       assert.match(line('embedded').text, /Process \d+ runs on it/)
+      assert.equal(line('public keys').level, 'ok')
+      const permissions = '{"*": {"read": "*", "execute": "*"}}'
+      assert.equal((await runCommandLine(['create-key', '--permissions', permissions], env)).code, 0)
+      const warned = JSON.parse((await doctor(env, ['--json'])).output).lines
+      const [broad] = warned.filter(({ name }: { name: string }) => name === 'public keys')
+      assert.match(broad.text, /"default" has 1 public key that reads and executes everything/)
       assert.match(line('port').text, /A Graticule server listens/)
       assert.match(line('file descriptors').mend, /ulimit -n 65536/)
       const faulty = await doctor({ ...env, EGRESS_ALLOW: '10.0.0.0/99' })

@@ -4,11 +4,12 @@ import { countWorkers } from '../cluster/count-workers.ts'
 import { type Config, loadConfig } from '../config.ts'
 import { connectPlatform } from '../db/connect-platform.ts'
 import type { PlatformServer } from '../libpq/platform-server.ts'
-import type { Check, CheckContext, Database } from './check.ts'
+import type { AskServer, Check, CheckContext, Database } from './check.ts'
 import { databaseChecks } from './checks/database.ts'
 import { embeddedChecks } from './checks/embedded.ts'
 import { hardeningCheck } from './checks/hardening.ts'
 import { machineChecks } from './checks/machine.ts'
+import { publicKeyChecks } from './checks/public-keys.ts'
 import { roleChecks } from './checks/roles.ts'
 import { secretChecks } from './checks/secret.ts'
 import { serviceChecks } from './checks/services.ts'
@@ -24,6 +25,7 @@ const checks: readonly Check[] = [
   hardeningCheck,
   ...embeddedChecks,
   ...secretChecks,
+  ...publicKeyChecks,
   ...storageChecks,
   ...serviceChecks,
   ...machineChecks,
@@ -35,6 +37,7 @@ export type Diagnosis = { readonly isSound: boolean; readonly lines: readonly Li
 export async function diagnose(
   env: Readonly<Record<string, string | undefined>>,
   isWanted: (check: Check) => boolean = () => true,
+  askServer?: AskServer,
 ): Promise<Diagnosis> {
   let config: Config
   try {
@@ -46,7 +49,7 @@ export async function diagnose(
     ])
   }
   const { database, close } = connectOnce(config.database)
-  const context: CheckContext = { config, workers: countWorkers(env), database }
+  const context: CheckContext = { config, workers: countWorkers(env), database, askServer }
   const lines = await runChecks(checks.filter(isWanted), context)
   close()
   return judged(lines)
