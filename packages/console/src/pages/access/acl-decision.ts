@@ -9,9 +9,14 @@ export interface Decision {
 
 /** Without an id: whether anything of the class is allowed. */
 export function decide(permissions: Permissions, aclClass: string, level: string, id: string | null): Decision {
+  if (level === 'append') {
+    const write = decide(permissions, aclClass, 'write', id)
+    if (write.isAllowed) return { isAllowed: true, reason: `${write.reason}, and write includes append` }
+  }
   const entry = decidingEntry(permissions, aclClass, level)
   if (!entry) {
-    return { isAllowed: false, reason: `there is no entry for ${aclClass} and none for *` }
+    const what = level === 'append' ? `append of ${aclClass}` : aclClass
+    return { isAllowed: false, reason: `there is no entry for ${what} and none for *` }
   }
   const place = `${entry.aclClass}.${entry.level}`
   const beaten = lessSpecific(permissions, aclClass, level, place)

@@ -4,12 +4,13 @@
  */
 import { type KeyboardEvent, type ReactElement, useRef, useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
-import { type AclLevel, aclClasses, aclLevels, type Permissions } from '../../session/permissions.ts'
+import { type AclLevel, aclClasses, aclLevels, hasLevel, type Permissions } from '../../session/permissions.ts'
 import {
   type AclRow,
   type Grant,
   hasEffect,
   isInherited,
+  isPartOfWrite,
   type Matrix,
   matrixOf,
   nextGrant,
@@ -22,7 +23,7 @@ import { ResourceChooser } from './resource-chooser.tsx'
 import type { Resource, Resources } from './resources.ts'
 
 const rows: readonly AclRow[] = [...aclClasses, '*']
-const levelTitles: Record<AclLevel, string> = { read: 'read', write: 'write', execute: 'execute' }
+const levelTitles: Record<AclLevel, string> = { read: 'read', append: 'append', write: 'write', execute: 'execute' }
 
 interface AclGridProps {
   permissions: Permissions
@@ -114,9 +115,7 @@ function GridTable(props: GridProps): ReactElement {
               {classTitle(row).toLowerCase().replaceAll(' ', '') !== row && <code>{row}</code>}
             </th>
             {aclLevels.map((level) => (
-              <td key={level}>
-                <GridCell {...props} place={{ row, level }} />
-              </td>
+              <td key={level}>{hasLevel(row, level) && <GridCell {...props} place={{ row, level }} />}</td>
             ))}
           </tr>
         ))}
@@ -125,20 +124,27 @@ function GridTable(props: GridProps): ReactElement {
   )
 }
 
-/** The cell that an arrow key moves to, or null. */
+const steps: Record<string, [down: number, right: number]> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+}
+
+/** The cell that a key moves to, or null. Cells without a level are passed over. */
 function moved({ row, level }: Place, key: string): Place | null {
-  const [y, x] = [rows.indexOf(row), aclLevels.indexOf(level)]
-  const steps: Record<string, [number, number]> = {
-    ArrowUp: [y - 1, x],
-    ArrowDown: [y + 1, x],
-    ArrowLeft: [y, x - 1],
-    ArrowRight: [y, x + 1],
-    Home: [y, 0],
-    End: [y, aclLevels.length - 1],
+  if (key === 'Home') return { row, level: 'read' }
+  if (key === 'End') return { row, level: 'execute' }
+  const [down, right] = steps[key] ?? [0, 0]
+  if (down === 0 && right === 0) return null
+  let [y, x] = [rows.indexOf(row) + down, aclLevels.indexOf(level) + right]
+  for (;;) {
+    const next = { row: rows[y], level: aclLevels[x] }
+    if (!next.row || !next.level) return null
+    if (hasLevel(next.row, next.level)) return next as Place
+    y += down
+    x += right
   }
-  const [nextY, nextX] = steps[key] ?? []
-  const next = { row: rows[nextY ?? -1], level: aclLevels[nextX ?? -1] }
-  return next.row && next.level ? (next as Place) : null
 }
 
 function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoose }: GridProps & { place: Place }) {
@@ -151,14 +157,14 @@ function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoos
     <div
       className={classes.cell}
       data-grant={typeof grant === 'string' ? grant : 'some'}
-      data-inherited={isInherited(matrix, row, level)}
+      data-inherited={isInherited(matrix, row, level) || isPartOfWrite(matrix, row, level)}
     >
       <button
         type="button"
         aria-label={`${label}: ${value.spoken}`}
         data-cell={`${row} ${level}`}
         tabIndex={active.row === row && active.level === level ? 0 : -1}
-        title={hasEffect(row, level) ? undefined : 'No operation asks for this.'}
+        title={titleOf(matrix, place)}
         onFocus={() => onActive(place)}
         onClick={() => onCycle(place)}
         onKeyDown={(event) => {
@@ -180,6 +186,12 @@ function GridCell({ matrix, resources, active, place, onActive, onCycle, onChoos
       )}
     </div>
   )
+}
+
+function titleOf(matrix: Matrix, { row, level }: Place): string | undefined {
+  if (isPartOfWrite(matrix, row, level)) return 'A part of write.'
+  if (!hasEffect(row, level)) return 'No operation asks for this.'
+  return level === 'append' ? 'Adds rows, and nothing else.' : undefined
 }
 
 function grantInWords(grant: Grant, known: readonly Resource[] | undefined): { text: string; spoken: string } {

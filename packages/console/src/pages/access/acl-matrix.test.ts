@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { aclClasses, aclLevels, resolveGrant } from '../../../../server/src/access/acl.ts'
-import { developerPermissions, publicPermissions } from '../../../../server/src/first-start.ts'
+import { aclClasses, aclLevels, hasLevel, resolveGrant } from '../../../../server/src/access/acl.ts'
+import { developerPermissions, publicPermissions } from '../../../../server/src/access/first-permissions.ts'
 import * as ours from '../../session/permissions.ts'
 import { hasEffect, isInherited, isSameGrant, matrixOf, nextGrant, permissionsOf, withCell } from './acl-matrix.ts'
+import { presetPermissions } from './key-draft.ts'
 
 const ids = fc.oneof(
   fc.constant('*' as const),
@@ -20,9 +21,10 @@ const permissionsArbitrary: fc.Arbitrary<ours.Permissions> = fc.dictionary(
 /** All that an ACL grants by the server's rule, to classes of the future too. */
 const granted = (permissions: ours.Permissions) =>
   [...aclClasses, 'a class of the future'].flatMap((aclClass) =>
-    aclLevels.map((level) => {
+    aclLevels.flatMap((level) => {
+      if (!hasLevel(aclClass, level)) return []
       const grant = resolveGrant(permissions, aclClass, level)
-      return [aclClass, level, grant === 'any' ? 'any' : [...new Set(grant)].sort().join()]
+      return [[aclClass, level, grant === 'any' ? 'any' : [...new Set(grant)].sort().join()]]
     }),
   )
 
@@ -35,38 +37,70 @@ test('an ACL that goes through the matrix grants exactly what it granted before'
   )
 })
 
+test('an ACL that the matrix makes names no level that the server does not know', () => {
+  fc.assert(
+    fc.property(permissionsArbitrary, (permissions) => {
+      for (const [aclClass, levels] of Object.entries(permissionsOf(matrixOf(permissions))))
+        for (const level of Object.keys(levels)) assert.ok(hasLevel(aclClass, level), `${aclClass} ${level}`)
+    }),
+  )
+})
+
+test('append is at least what write is, in every cell and after every change', () => {
+  const both = { datasets: { write: ['a'], append: ['b'] } }
+  const { datasets } = matrixOf(both)
+  assert.deepEqual([datasets.write, datasets.append], [['a'], ['b', 'a']])
+  const cleared = withCell(matrixOf(both), 'datasets', 'append', 'none')
+  assert.deepEqual(permissionsOf(cleared), { datasets: { write: ['a'] } })
+  assert.deepEqual(permissionsOf(withCell(cleared, 'datasets', 'write', 'none')), {})
+  const all = withCell(matrixOf(both), 'datasets', 'write', 'all')
+  assert.deepEqual(permissionsOf(all), { datasets: { write: '*' } })
+  assert.deepEqual(permissionsOf(withCell(matrixOf({}), 'datasets', 'append', ['a'])), { datasets: { append: ['a'] } })
+})
+
 test('changing a cell changes that cell alone, and one of the row * what had the same', () => {
   const row = fc.constantFrom('*' as const, ...aclClasses)
   const grant = fc.constantFrom('none' as const, 'all' as const, ['a'])
+  // What write does to append, and the other way round, is above.
+  const levels = aclLevels.filter((level) => level !== 'append' && level !== 'write')
   fc.assert(
-    fc.property(
-      permissionsArbitrary,
-      row,
-      fc.constantFrom(...aclLevels),
-      grant,
-      (permissions, aclClass, level, next) => {
-        const before = matrixOf(permissions)
-        const after = matrixOf(permissionsOf(withCell(before, aclClass, level, next)))
-        assert.deepEqual(after[aclClass][level], next)
-        for (const other of aclClasses)
-          for (const one of aclLevels) {
-            const follows = one === level && aclClass === '*' && isInherited(before, other, one)
-            if ((other === aclClass && one === level) || follows) assert.deepEqual(after[other][one], next)
-            else assert.ok(isSameGrant(after[other][one], before[other][one]))
-          }
-      },
-    ),
+    fc.property(permissionsArbitrary, row, fc.constantFrom(...levels), grant, (permissions, aclClass, level, next) => {
+      const before = matrixOf(permissions)
+      const after = matrixOf(permissionsOf(withCell(before, aclClass, level, next)))
+      assert.deepEqual(after[aclClass][level], next)
+      for (const other of aclClasses)
+        for (const one of aclLevels) {
+          const follows = one === level && aclClass === '*' && isInherited(before, other, one)
+          if ((other === aclClass && one === level) || follows) assert.deepEqual(after[other][one], next)
+          else assert.ok(isSameGrant(after[other][one], before[other][one]))
+        }
+    }),
   )
 })
 
 test('the permissions that the console knows are the server’s', () => {
   assert.deepEqual(ours.aclClasses, aclClasses)
   assert.deepEqual(ours.aclLevels, aclLevels)
+  for (const aclClass of ['*', ...aclClasses])
+    for (const level of aclLevels) assert.equal(ours.hasLevel(aclClass, level), hasLevel(aclClass, level))
+})
+
+test('an ACL grants in the console what it grants on the server', () => {
+  fc.assert(
+    fc.property(permissionsArbitrary, fc.constantFrom('a', 'd'), (permissions, id) => {
+      for (const aclClass of aclClasses)
+        for (const level of aclLevels) {
+          const grant = resolveGrant(permissions, aclClass, level)
+          assert.equal(ours.isGranted(permissions, aclClass, level, id), grant === 'any' || grant.includes(id))
+        }
+    }),
+  )
 })
 
 test('the ACLs of the first keys are written as the server writes them', () => {
   for (const permissions of [developerPermissions, publicPermissions])
     assert.deepEqual(permissionsOf(matrixOf(permissions as ours.Permissions)), permissions)
+  assert.deepEqual(presetPermissions, { developer: developerPermissions, public: publicPermissions })
 })
 
 test('a click goes from nothing to all, to what was chosen, and back', () => {

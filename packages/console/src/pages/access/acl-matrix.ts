@@ -7,7 +7,8 @@ import {
   type AclLevel,
   aclClasses,
   aclLevels,
-  decidingEntry,
+  grantedIds,
+  hasLevel,
   type Permissions,
 } from '../../session/permissions.ts'
 
@@ -18,24 +19,30 @@ export type Matrix = Readonly<Record<AclRow, Readonly<Record<AclLevel, Grant>>>>
 const aclRows: readonly AclRow[] = ['*', ...aclClasses]
 
 export const matrixOf = (permissions: Permissions): Matrix =>
-  record(aclRows, (row) => record(aclLevels, (level) => grantOf(decidingEntry(permissions, row, level)?.ids ?? [])))
+  record(aclRows, (row) =>
+    record(aclLevels, (level) => (hasLevel(row, level) ? grantOf(grantedIds(permissions, row, level)) : 'none')),
+  )
 
 function grantOf(ids: '*' | readonly string[]): Grant {
   if (ids === '*' || ids.includes('*')) return 'all'
   return ids.length === 0 ? 'none' : [...new Set(ids)]
 }
 
+/** Those that every class has; `append` follows from `write` unless it is granted beyond that. */
+const commonLevels = aclLevels.filter((level) => level !== 'append')
+
 /** The minimal ACL for a matrix: only classes that differ from the row `*` get an entry. */
 export function permissionsOf(matrix: Matrix): Permissions {
   const permissions: Permissions = {}
   for (const row of aclRows) {
     const inherited = (level: AclLevel): Grant => (row === '*' ? 'none' : matrix['*'][level])
-    const own = aclLevels.filter((level) => !isSameGrant(matrix[row][level], inherited(level)))
-    if (own.length === 0) continue
-    const isEverything = own.length === aclLevels.length && own.every((level) => matrix[row][level] === 'all')
-    permissions[row] = isEverything
-      ? { '*': '*' }
-      : Object.fromEntries(own.map((level) => [level, idsOf(matrix[row][level])]))
+    const own = commonLevels.filter((level) => !isSameGrant(matrix[row][level], inherited(level)))
+    const isEverything = own.length === commonLevels.length && own.every((level) => matrix[row][level] === 'all')
+    const entries = Object.fromEntries(own.map((level) => [level, idsOf(matrix[row][level])]))
+    if (own.length > 0) permissions[row] = isEverything ? { '*': '*' } : entries
+    const { append } = matrix[row]
+    if (hasLevel(row, 'append') && !isSameGrant(grantOf(grantedIds(permissions, row, 'append')), append))
+      permissions[row] = { ...permissions[row], append: idsOf(append) }
   }
   return permissions
 }
@@ -49,9 +56,26 @@ function idsOf(grant: Grant): '*' | string[] {
 export function withCell(matrix: Matrix, row: AclRow, level: AclLevel, grant: Grant): Matrix {
   const before = matrix[row][level]
   const isChanged = (other: AclRow): boolean =>
-    other === row || (row === '*' && isSameGrant(matrix[other][level], before))
-  return record(aclRows, (other) => (isChanged(other) ? { ...matrix[other], [level]: grant } : matrix[other]))
+    other === row || (row === '*' && hasLevel(other, level) && isSameGrant(matrix[other][level], before))
+  return record(aclRows, (other) => (isChanged(other) ? withLevel(matrix[other], other, level, grant) : matrix[other]))
 }
+
+/** `write` includes `append`, which changes with it while it is the same. */
+function withLevel(levels: Matrix[AclRow], row: AclRow, level: AclLevel, grant: Grant): Matrix[AclRow] {
+  if (level === 'append') return { ...levels, append: unionOf(levels.write, grant) }
+  if (level !== 'write' || !hasLevel(row, 'append')) return { ...levels, [level]: grant }
+  const { append, write } = levels
+  return { ...levels, write: grant, append: isSameGrant(append, write) ? grant : unionOf(append, grant) }
+}
+
+function unionOf(one: Grant, other: Grant): Grant {
+  if (one === 'all' || other === 'all') return 'all'
+  return grantOf([...idsOf(one), ...idsOf(other)])
+}
+
+/** Whether `append` is granted by `write` alone. */
+export const isPartOfWrite = (matrix: Matrix, row: AclRow, level: AclLevel): boolean =>
+  level === 'append' && matrix[row].write !== 'none' && isSameGrant(matrix[row].append, matrix[row].write)
 
 /** The next state after a click: nothing → all → the selected resources, if any → nothing. */
 export function nextGrant(grant: Grant, chosen: readonly string[]): Grant {
@@ -72,7 +96,8 @@ export function isSameGrant(one: Grant, other: Grant): boolean {
 /** Levels that no operation of the class requires. `auth` read is only for the outbox, which needs a master key. */
 const idle: readonly string[] = ['apikeys execute', 'applications execute', 'auth write', 'users execute']
 
-export const hasEffect = (aclClass: string, level: string): boolean => !idle.includes(`${aclClass} ${level}`)
+export const hasEffect = (aclClass: string, level: string): boolean =>
+  hasLevel(aclClass, level) && !idle.includes(`${aclClass} ${level}`)
 
 function record<Key extends string, Value>(keys: readonly Key[], make: (key: Key) => Value): Record<Key, Value> {
   return Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<Key, Value>

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Permissions } from '../../session/permissions.ts'
 import { aclSentence } from './acl-sentence.ts'
+import { publicPermissions } from './key-draft.ts'
 
 const cases: [Permissions, string][] = [
   [{ '*': { '*': '*' } }, 'May do everything: read, change and use all there is.'],
@@ -18,6 +19,18 @@ const cases: [Permissions, string][] = [
     'Reads everything but users, of the datasets only 2; cannot change anything.',
   ],
   [{ '*': { read: '*', execute: '*' }, uploads: { '*': '*' } }, 'Reads and uses everything; changes all uploads.'],
+  [{ datasets: { append: ['a'] } }, 'Adds rows to 1 dataset; cannot change anything else.'],
+  [{ datasets: { append: ['a'], write: ['a'] } }, 'Changes 1 dataset.'],
+  [{ datasets: { append: ['a', 'b'], write: ['a'] } }, 'Adds rows to 2 datasets; changes 1 dataset.'],
+  [
+    { '*': { read: '*' }, datasets: { append: ['a'] } },
+    'Reads everything; adds rows to 1 dataset; cannot change anything else.',
+  ],
+  [{ '*': { append: '*' } }, 'Adds rows to all datasets; cannot change anything else.'],
+  [
+    publicPermissions,
+    'Uses all configuration; serves all accounts of its users; reads and queries all datasets; reads and shows all maps; reads and draws all tile sources; cannot change anything.',
+  ],
   [{ agents: { execute: ['a'] }, users: { execute: '*' } }, 'Asks 1 agent; cannot change anything.'],
 ]
 

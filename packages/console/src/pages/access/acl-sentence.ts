@@ -1,6 +1,13 @@
 /** Describes an ACL in a sentence: "Reads and queries 2 datasets; cannot change anything." */
-import { type AclClass, type AclLevel, aclClasses, aclLevels, type Permissions } from '../../session/permissions.ts'
-import { type Grant, hasEffect, isSameGrant, type Matrix, matrixOf } from './acl-matrix.ts'
+import {
+  type AclClass,
+  type AclLevel,
+  aclClasses,
+  aclLevels,
+  hasLevel,
+  type Permissions,
+} from '../../session/permissions.ts'
+import { type Grant, hasEffect, isPartOfWrite, isSameGrant, type Matrix, matrixOf } from './acl-matrix.ts'
 
 interface ClassWords {
   /** The heading of the row. */
@@ -35,13 +42,16 @@ export const countOf = (aclClass: AclClass, count: number): string =>
 
 export function aclSentence(permissions: Permissions): string {
   const matrix = matrixOf(permissions)
-  const cells = Object.values(matrix).flatMap((levels) => Object.values(levels))
+  const cells = Object.entries(matrix).flatMap(([row, levels]) =>
+    aclLevels.filter((level) => hasLevel(row, level)).map((level) => levels[level]),
+  )
   if (cells.every((grant) => grant === 'all')) return 'May do everything: read, change and use all there is.'
   if (cells.every((grant) => grant === 'none')) return 'May do nothing.'
   const isOpen = aclLevels.some((level) => matrix['*'][level] !== 'none')
   const clauses = isOpen ? clausesByLevel(matrix) : clausesByClass(matrix)
   const changes = aclClasses.some((one) => hasEffect(one, 'write') && matrix[one].write !== 'none')
-  if (!changes && matrix['*'].write === 'none') clauses.push('cannot change anything')
+  const appends = matrix.datasets.append !== 'none'
+  if (!changes && matrix['*'].write === 'none') clauses.push(`cannot change anything${appends ? ' else' : ''}`)
   const sentence = clauses.join('; ')
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
@@ -49,7 +59,8 @@ export function aclSentence(permissions: Permissions): string {
 /** "reads and queries 2 datasets", for ACLs without a rule for all classes. */
 const clausesByClass = (matrix: Matrix): string[] =>
   aclClasses.flatMap((aclClass) => {
-    const levels = aclLevels.filter((level) => hasEffect(aclClass, level) && matrix[aclClass][level] !== 'none')
+    const isSaid = (level: AclLevel): boolean => hasEffect(aclClass, level) && !isPartOfWrite(matrix, aclClass, level)
+    const levels = aclLevels.filter((level) => isSaid(level) && matrix[aclClass][level] !== 'none')
     const clauses: { grant: Grant; verbs: string[] }[] = []
     for (const level of levels) {
       const grant = matrix[aclClass][level]
@@ -60,15 +71,13 @@ const clausesByClass = (matrix: Matrix): string[] =>
     return clauses.map(({ grant, verbs }) => `${list(verbs)} ${objectOf(aclClass, grant)}`)
   })
 
-function verbOf(aclClass: AclClass, level: AclLevel): string {
-  if (level === 'execute') return words[aclClass].execute
-  return level === 'read' ? 'reads' : 'changes'
-}
+const levelVerbs = { read: 'reads', append: 'adds rows to', write: 'changes', execute: 'uses' }
+
+const verbOf = (aclClass: AclClass, level: AclLevel): string =>
+  level === 'execute' ? words[aclClass].execute : levelVerbs[level]
 
 const objectOf = (aclClass: AclClass, grant: Grant): string =>
   typeof grant === 'string' ? `all ${words[aclClass].many}` : countOf(aclClass, grant.length)
-
-const levelVerbs = { read: 'reads', write: 'changes', execute: 'uses' }
 
 /** "reads everything but users", for ACLs with a rule for all classes. */
 function clausesByLevel(matrix: Matrix): string[] {
@@ -80,6 +89,9 @@ function clausesByLevel(matrix: Matrix): string[] {
     if (known) known.verbs.push(levelVerbs[level])
     else clauses.push({ verbs: [levelVerbs[level]], object })
   }
+  const { append } = matrix.datasets
+  if (append !== 'none' && !isPartOfWrite(matrix, 'datasets', 'append'))
+    clauses.push({ verbs: [levelVerbs.append], object: objectOf('datasets', append) })
   return clauses.map(({ verbs, object }) => `${list(verbs)} ${object}`)
 }
 

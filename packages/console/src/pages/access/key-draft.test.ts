@@ -2,7 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiKey } from '@graticule/client'
 import { decide } from './acl-decision.ts'
-import { draftOf, emptyDraft, expiresAt, mapPermissions, presetOf, readOrigin, requestOf } from './key-draft.ts'
+import {
+  draftOf,
+  emptyDraft,
+  expiresAt,
+  isFormerPublic,
+  mapPermissions,
+  narrowDraftOf,
+  presetOf,
+  publicPermissions,
+  readOrigin,
+  requestOf,
+} from './key-draft.ts'
 import { warningsOf } from './key-warnings.ts'
 
 test('a decision names the entry that decides and the one that it wins over', () => {
@@ -53,9 +64,49 @@ test('a draft of a key makes the same key again', () => {
 })
 
 test('permissions are recognised by what they grant, not by how they are written', () => {
-  assert.equal(presetOf({ '*': { read: ['*'], execute: '*' } }), 'public')
+  const both = { read: ['*'], execute: '*' as const }
+  const pages = { datasets: both, styles: both, tiles: both, auth: { execute: ['*'] }, appconfig: { execute: ['*'] } }
+  assert.equal(presetOf(pages), 'public')
+  assert.equal(presetOf({ '*': both }), 'custom')
   assert.equal(presetOf({ '*': { read: '*', write: '*', execute: '*' } }), 'developer')
   assert.equal(presetOf({ '*': { read: '*' } }), 'custom')
+})
+
+test('a public key of an earlier version is recognised, and its replacement grants what pages need', () => {
+  const key = { type: 'app', description: 'Harbour', permissions: { '*': { execute: ['*'], read: '*' } } }
+  const older = {
+    ...key,
+    expiresAt: null,
+    userId: null,
+    allowedOrigins: ['https://a.example.org'],
+  } as unknown as ApiKey
+  assert.ok(isFormerPublic(older))
+  for (const permissions of [{ '*': { read: '*' } }, { '*': { '*': '*' } }, publicPermissions] as const)
+    assert.ok(!isFormerPublic({ ...older, permissions: permissions as ApiKey['permissions'] }))
+  assert.ok(!isFormerPublic({ ...older, type: 'master' }))
+  const { description, permissions, allowedOrigins } = requestOf(narrowDraftOf(older))
+  assert.deepEqual(
+    [description, permissions, allowedOrigins],
+    ['Harbour (narrow)', publicPermissions, ['https://a.example.org']],
+  )
+})
+
+test('a decision about append says when write is the reason', () => {
+  const permissions = { '*': { '*': '*' as const }, datasets: { write: ['a'], append: ['b'] } }
+  assert.match(
+    decide(permissions, 'datasets', 'append', 'a').reason,
+    /datasets\.write lists 1 id.*write includes append/,
+  )
+  assert.deepEqual(decide(permissions, 'datasets', 'append', 'b'), {
+    isAllowed: true,
+    reason: 'because datasets.append lists 1 id, this one too (it wins over *.*)',
+  })
+  assert.equal(decide(permissions, 'datasets', 'append', 'c').isAllowed, false)
+  const allButWrite = { datasets: { '*': '*' as const, write: [] } }
+  assert.deepEqual(decide(allButWrite, 'datasets', 'append', 'a'), {
+    isAllowed: false,
+    reason: 'there is no entry for append of datasets and none for *',
+  })
 })
 
 test('an origin is what browsers send: without a path', () => {

@@ -17,7 +17,18 @@ export interface KeyDraft {
 
 export type Expiry = 'never' | '7' | '30' | '90' | '365' | 'date'
 
-const publicPermissions: Permissions = { '*': { read: '*', execute: '*' } }
+const readAndExecute: Permissions[string] = { read: '*', execute: '*' }
+
+/** As those of the public key that the server makes with an application. */
+export const publicPermissions: Permissions = {
+  appconfig: { execute: '*' },
+  auth: { execute: '*' },
+  datasets: readAndExecute,
+  styles: readAndExecute,
+  tiles: readAndExecute,
+}
+/** As those of public keys that earlier versions made. */
+const formerPublicPermissions: Permissions = { '*': readAndExecute }
 const developerPermissions: Permissions = { '*': { '*': '*' } }
 
 export const emptyDraft: KeyDraft = {
@@ -83,6 +94,20 @@ function isSame(one: Permissions, other: Permissions): boolean {
     ),
   )
 }
+
+/** Whether it may do what the public keys of earlier versions may, which is more than pages need. */
+export const isFormerPublic = ({ type, permissions }: Pick<ApiKey, 'type' | 'permissions'>): boolean =>
+  type === 'app' && isSame(permissions, formerPublicPermissions)
+
+/** The draft of a key that replaces one of those: with another name, so that both can be told apart in the list. */
+export const narrowDraftOf = (key: ApiKey): KeyDraft => ({
+  ...draftOf(key),
+  description: key.description === formerPublicName ? publicName : `${key.description} (narrow)`.trim(),
+  permissions: publicPermissions,
+})
+
+const formerPublicName = 'Public key: read and execute, for web pages'
+const publicName = 'Public key: reads and queries data and shows maps, for web pages'
 
 /** Parses an origin into the form that browsers send. */
 export function readOrigin(text: string): { value: string } | { fault: string } {

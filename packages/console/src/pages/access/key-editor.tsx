@@ -84,7 +84,8 @@ export function KeyEditor({ start, replaces, onCreated, onCancel }: KeyEditorPro
   )
 }
 
-function useCreateKey(onCreated: (key: CreatedKey) => void) {
+/** Creates the key of a draft. */
+export function useCreateKey(onCreated: (key: CreatedKey) => void) {
   const client = useClient()
   const queryClient = useQueryClient()
   return useMutation({

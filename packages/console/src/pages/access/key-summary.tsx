@@ -2,7 +2,14 @@
 import { type ReactElement, useState } from 'react'
 import { Select } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
-import { type AclClass, type AclLevel, aclClasses, aclLevels, type Permissions } from '../../session/permissions.ts'
+import {
+  type AclClass,
+  type AclLevel,
+  aclClasses,
+  aclLevels,
+  hasLevel,
+  type Permissions,
+} from '../../session/permissions.ts'
 import { decide } from './acl-decision.ts'
 import { aclSentence, classTitle } from './acl-sentence.ts'
 import { AclText } from './acl-text.tsx'
@@ -59,9 +66,15 @@ function Try({ permissions, resources }: { permissions: Permissions; resources: 
           onChange={(next) => {
             setClass(next)
             setId(anyResource)
+            if (!hasLevel(next, level)) setLevel('read')
           }}
         />
-        <Select<AclLevel> label="Level" value={level} options={aclLevels} onChange={setLevel} />
+        <Select<AclLevel>
+          label="Level"
+          value={level}
+          options={aclLevels.filter((one) => hasLevel(aclClass, one))}
+          onChange={setLevel}
+        />
         <Select label="Which" value={id} options={[{ value: anyResource, label: 'any' }, ...named]} onChange={setId} />
       </div>
       <p role="status" aria-label="Answer" className={classes.answer}>

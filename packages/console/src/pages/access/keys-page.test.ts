@@ -10,6 +10,7 @@ import {
   setStage,
   untilFits,
 } from '../../../testing/stage.ts'
+import { publicPermissions } from './key-draft.ts'
 
 const stage = setStage()
 
@@ -72,10 +73,17 @@ test('arrow keys move in the grid, which is one tab stop, and space changes a ce
   await cell(page, 'Datasets, read: all').focus()
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('Space')
+  await cell(page, 'Datasets, append: all').waitFor()
+  await page.getByText(/reads, adds rows to and queries all datasets/).waitFor()
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Space')
   await cell(page, 'Datasets, write: all').waitFor()
   await page.getByText(/May change datasets and never expires/).waitFor()
   await page.keyboard.press('ArrowDown')
   assert.match(String(await page.evaluate('document.activeElement.ariaLabel')), /^Maps, write/)
+  await page.keyboard.press('ArrowLeft')
+  assert.match(String(await page.evaluate('document.activeElement.ariaLabel')), /^Maps, read/, 'maps have no append')
+  await page.keyboard.press('ArrowRight')
   assert.equal(await page.getByRole('grid').locator('button[tabindex="0"]').count(), 1)
   await page.keyboard.press('F2')
   await page.getByRole('dialog', { name: 'Maps: write' }).waitFor()
@@ -125,6 +133,46 @@ test('a key is replaced by a changed one, and the old one is deleted after a que
   const [made] = await keysNamed('New page')
   assert.deepEqual(made.permissions, { '*': { read: '*' } })
   assert.ok(Date.parse(made.expiresAt) > Date.now() + 29 * 86_400_000)
+  assertQuiet(page)
+  await page.close()
+})
+
+test('a public key of an earlier version is pointed at, and replaced by a narrow one with one click', async () => {
+  const rest = { description: 'Shop window', allowedOrigins: ['https://shop.example.org'] }
+  const old = await stage.app.key(stage.tenant.id, { '*': { read: '*', execute: '*' } }, rest)
+  const page = await stage.open('/access/keys')
+  const note = page.getByRole('region', { name: 'Public keys that may do too much' })
+  await note.getByText(/list the e-mail addresses of users/).waitFor()
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'broad-keys')
+  await note.getByRole('button', { name: 'Replace Shop window' }).click()
+  const made = page.getByRole('dialog', { name: 'Key “Shop window (narrow)” is made' })
+  await made.getByText('“Shop window” still works.').waitFor()
+  const [key] = await keysNamed('Shop window (narrow)')
+  assert.equal(await made.locator('pre').textContent(), key.id)
+  assert.deepEqual([key.permissions, key.allowedOrigins], [publicPermissions, rest.allowedOrigins])
+  assert.equal((await stage.app.call('GET', '/api/v1/auth/access', { key: old })).status, 401, 'from no origin')
+  assert.equal((await keysNamed('Shop window')).length, 1, 'the old key stays until somebody deletes it')
+  await made.getByRole('button', { name: 'Delete the old key …' }).click()
+  await page.getByRole('alertdialog').getByText('Whatever uses it stops working at once.').waitFor()
+  await confirm(page, 'Delete')
+  await page.getByText('The key is deleted').waitFor()
+  assert.deepEqual(await keysNamed('Shop window'), [])
+  await note.getByText('Shop window').waitFor({ state: 'detached' })
+  assertQuiet(page)
+  await page.close()
+})
+
+test('a page that needs more than a public key begins with that, and chooses the rest by id', async () => {
+  await stage.app.key(stage.tenant.id, { '*': { read: '*', execute: '*' } }, { description: 'Chat page' })
+  const page = await stage.open('/access/keys')
+  await page.getByRole('button', { name: 'It needs more …: Chat page' }).click()
+  await page.getByRole('heading', { name: 'Replace “Chat page”' }).waitFor()
+  await cell(page, 'Agents, execute: nothing').waitFor()
+  await cell(page, 'Datasets, execute: all').waitFor()
+  await page.getByRole('button', { name: 'Make key' }).click()
+  await page.getByRole('button', { name: 'Keep both for now' }).click()
+  assert.equal((await keysNamed('Chat page')).length, 1)
   assertQuiet(page)
   await page.close()
 })

@@ -10,9 +10,10 @@ import { layout, Page } from '../../components/page.tsx'
 import { useRefusal } from '../../session/session.tsx'
 import classes from './access.module.css'
 import { AccessTabs, useMissingApplication } from './access-tabs.tsx'
+import { BroadKeys } from './broad-keys.tsx'
 import { CreatedKeyDialog } from './created-key-dialog.tsx'
 import { useDeleteKey } from './delete-key.tsx'
-import { draftOf, emptyDraft, type KeyDraft } from './key-draft.ts'
+import { draftOf, emptyDraft, type KeyDraft, narrowDraftOf } from './key-draft.ts'
 import { type CreatedKey, KeyEditor } from './key-editor.tsx'
 import { KeyList } from './key-list.tsx'
 import { useKeys } from './keys.ts'
@@ -56,6 +57,11 @@ export function KeysPage(): ReactElement {
         <KeyListPage
           onNew={() => open(fresh)}
           onReplace={(key) => open({ start: draftOf(key), replaces: key })}
+          onNarrow={(key) => open({ start: narrowDraftOf(key), replaces: key })}
+          onNarrowed={(key, made) => {
+            setEditorStart({ ...fresh, replaces: key })
+            setCreated(made)
+          }}
           onDuplicate={(key) =>
             open({ start: { ...draftOf(key), description: `${key.description} (copy)` }, replaces: null })
           }
@@ -79,12 +85,14 @@ export function KeysPage(): ReactElement {
 interface KeyListPageProps {
   onNew(): void
   onReplace(key: ApiKey): void
+  onNarrow(key: ApiKey): void
+  onNarrowed(key: ApiKey, created: CreatedKey): void
   onDuplicate(key: ApiKey): void
 }
 
 const manyKeys = 8
 
-function KeyListPage({ onNew, onReplace, onDuplicate }: KeyListPageProps): ReactElement {
+function KeyListPage({ onNew, onNarrow, onNarrowed, ...actions }: KeyListPageProps): ReactElement {
   const refusal = useRefusal()
   const missing = useMissingApplication()
   const [search, setSearch] = useState('')
@@ -100,6 +108,7 @@ function KeyListPage({ onNew, onReplace, onDuplicate }: KeyListPageProps): React
     <Page title="API keys" facts={keys && factsOf(keys)} actions={newKey} tabs={<AccessTabs />}>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!keys && !error && <KeysSkeleton />}
+      {keys && <BroadKeys keys={keys} onReplaced={onNarrowed} onChoose={onNarrow} />}
       {keys && keys.length > manyKeys && (
         <div className={classes.search}>
           <TextField
@@ -117,7 +126,7 @@ function KeyListPage({ onNew, onReplace, onDuplicate }: KeyListPageProps): React
           <p>A key sees the keys that can do no more than itself. Make one for each page, program and person.</p>
         </Empty>
       )}
-      {found && found.length > 0 && <KeyList keys={found} onReplace={onReplace} onDuplicate={onDuplicate} />}
+      {found && found.length > 0 && <KeyList keys={found} {...actions} />}
       {keys && keys.length > 0 && found?.length === 0 && (
         <Empty
           title={`0 of ${keys.length} keys`}

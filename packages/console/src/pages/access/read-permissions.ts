@@ -1,5 +1,5 @@
 /** Parses and validates an ACL from JSON text. */
-import { aclClasses, aclLevels, type Permissions } from '../../session/permissions.ts'
+import { aclClasses, aclLevels, hasLevel, type Permissions } from '../../session/permissions.ts'
 
 export function readPermissions(text: string): { permissions: Permissions } | { fault: string } {
   let value: unknown
@@ -24,11 +24,12 @@ function faultIn(value: unknown): string | undefined {
   return undefined
 }
 
-function faultInLevels(aclClass: string, levels: unknown): string | undefined {
-  if (!isObject(levels)) return `${aclClass}: must be an object of levels, such as {"read": "*"}.`
-  for (const [level, ids] of Object.entries(levels)) {
-    if (level !== '*' && !isOneOf(aclLevels, level)) {
-      return `${aclClass}: "${level}" is not a level. There are ${aclLevels.join(', ')} and *.`
+function faultInLevels(aclClass: string, given: unknown): string | undefined {
+  if (!isObject(given)) return `${aclClass}: must be an object of levels, such as {"read": "*"}.`
+  const levels = aclLevels.filter((level) => hasLevel(aclClass, level))
+  for (const [level, ids] of Object.entries(given)) {
+    if (level !== '*' && !isOneOf(levels, level)) {
+      return `${aclClass}: "${level}" is not a level. There are ${levels.join(', ')} and *.`
     }
     const isList = Array.isArray(ids) && ids.every((id) => typeof id === 'string')
     if (ids !== '*' && !isList) return `${aclClass}.${level}: must be "*" or a list of ids, such as ["6f0c…"].`

@@ -38,7 +38,7 @@ test('a user is invited, and the link to choose a password is sent and shown', a
   await form
     .getByLabel('May do what this key may')
     .selectOption({ label: 'Public key: reads and queries data and shows maps, for web pages' })
-  await form.getByText('Reads and uses everything; cannot change anything.').waitFor()
+  await form.getByText(/reads and queries all datasets; .*; cannot change anything\./).waitFor()
   assert.ok(!(await page.content()).includes(stage.tenant.public), 'ids of keys are not in the page')
   assert.deepEqual(await accessibilityFaults(page), [])
   await form.getByRole('button', { name: 'Invite' }).click()
