@@ -26,7 +26,15 @@ export const problemSchema = Type.Object(
   { description: 'RFC 9457 problem details' },
 )
 
-export function sendProblem(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+/** `common` are the headers of every answer. */
+export function sendProblem(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  common: Readonly<Record<string, string>>,
+): FastifyReply {
+  forgetHeaders(reply)
+  reply.headers(common)
   const problem = asApiError(error, request)
   if (problem.code === 'storage_full' && isOwnStorageFull(error)) report('storageFull', {})
   // A client that has disconnected gets no answer, and that is no fault of the server.
@@ -41,6 +49,18 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, error:
     .code(problem.status)
     .type(problemType)
     .send(problemBody(problem, request.url, request.id))
+}
+
+/**
+ * A stream that fails before its first byte has chosen the headers of a success already: its type and coding, a file name, an
+ * ETag, a range. The framework has put them on the reply and on the response of node:http.
+ */
+function forgetHeaders(reply: FastifyReply): void {
+  if (reply.raw.headersSent) return
+  for (const name of Object.keys(reply.getHeaders())) {
+    reply.removeHeader(name)
+    reply.raw.removeHeader(name)
+  }
 }
 
 /**

@@ -136,7 +136,7 @@ function sendStream(
 ): FastifyReply {
   const { request } = reply
   const stream = request.method === 'HEAD' ? withoutRows(body) : body
-  cutWhenRevoked(reply, stream)
+  cutWhenFailed(reply, stream)
   const sent = coding === 'identity' ? stream : compressedStream(stream, coding)
   return reply.code(status).headers(common).header('x-request-id', request.id).headers(headers).send(sent)
 }
@@ -147,10 +147,14 @@ function withoutRows(body: Readable): Readable {
   return Readable.from([], { objectMode: false })
 }
 
-/** Resets the connection, or the system's buffers would still go to a reader who may no longer read them. */
-function cutWhenRevoked({ raw, request }: FastifyReply, body: Readable): void {
-  const { socket } = request.raw
+/**
+ * Resets the connection where its plain end would not do: the system's buffers would still go to a reader who may no longer read
+ * them, and in HTTP/1.0, which many proxies speak with us, the end of the connection is that of a complete answer.
+ */
+function cutWhenFailed({ raw, request }: FastifyReply, body: Readable): void {
+  const { socket, httpVersion } = request.raw
   body.once('error', (error) => {
-    if (isRevoked(error) && raw.headersSent && socket instanceof Socket) socket.resetAndDestroy()
+    const isCut = isRevoked(error) || httpVersion === '1.0'
+    if (isCut && raw.headersSent && socket instanceof Socket) socket.resetAndDestroy()
   })
 }

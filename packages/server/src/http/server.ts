@@ -66,7 +66,7 @@ export async function createServer<S>(
   const commonHeaders = createCommonHeaders({ hstsSubDomains, isStopping })
   const noteAnswer = answerNoter(logger, countAnswer)
   const refuse = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    sendProblem(request, reply.headers(commonHeaders(request)), error)
+    sendProblem(request, reply, error, commonHeaders(request))
   const answerPreflight = preflightAnswerer(commonHeaders)
   const app = Fastify({
     loggerInstance: logger,
