@@ -225,7 +225,7 @@ const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) 
       STREAMS_PER_APPLICATION: config.STREAMS_PER_APPLICATION * count,
       CONNECTIONS_PER_APPLICATION: config.CONNECTIONS_PER_APPLICATION * count,
     },
-    kind === 'embedded' ? defaultLimits.timeMs : maxTimeoutMs,
+    kind === 'embedded' ? defaultLimits.cpuMs : maxTimeoutMs,
   )
 
 /** `listening` is the server's own address, once it listens. */

@@ -25,7 +25,10 @@ export type ThreadOptions = Pick<WorkerOptions, 'name' | 'execArgv' | 'resourceL
   readonly stalledMs?: number
 }
 
-export function startThread(script: URL, { data, stalledMs, ...options }: ThreadOptions = {}): Channel {
+export function startThread(
+  script: URL,
+  { data, stalledMs, ...options }: ThreadOptions = {},
+): Channel & { readonly threadId: number } {
   const heartbeat = createHeartbeat()
   const worker = new Worker(script, { ...options, workerData: { heartbeat, data } satisfies ThreadData })
   if (stalledMs !== undefined) watchThread(worker, heartbeat, stalledMs)
@@ -41,6 +44,7 @@ export function startThread(script: URL, { data, stalledMs, ...options }: Thread
     ended: new Promise((resolve) => {
       worker.once('exit', (code) => resolve(failure ?? new Error(`The thread ended with code ${code}.`)))
     }),
+    threadId: worker.threadId,
     atWork: () => lastJob(heartbeat),
   }
 }

@@ -1,7 +1,8 @@
 import { untilAborted } from './cursor.ts'
 import type { Db } from './db.ts'
-import { type EmbeddedLimits, limitError, type Stopped } from './embedded-limits.ts'
+import { type EmbeddedLimits, hasOwnTimeout, limitError, type Stopped } from './embedded-limits.ts'
 import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
+import { watchQuery } from './embedded-query-watch.ts'
 import type { Sessions } from './embedded-sessions.ts'
 import { readSpool, type Spool, type Spools } from './embedded-spool.ts'
 import { type GuardedOptions, type GuardedRows, graceMs, guardedBatchSize, whenAborted } from './guarded.ts'
@@ -11,17 +12,12 @@ import { type Cell, databaseError, encodeStatement } from './values.ts'
 
 type Services = { sessions: Sessions; queue: SessionQueue; spools: Spools; limits: EmbeddedLimits }
 
-/** Margin after which a statement that ignores its deadline is stopped from outside. */
-const marginMs = 250
-/** A query runs on for so long after its client disconnected: most end by then, and stopping one costs about as much. */
-const leftMs = 2_000
-
 type Begun = { outcome: GuardedOutcome; spool: Spool; release(): Promise<void> }
 
 /**
  * Guarded queries on the embedded database. All share one session, so a query has it exclusively, runs to its end as the
- * role and spools its rows; they are read while the session already serves others. A query that takes too long, and cannot
- * be stopped otherwise, ends with the session, which is restarted: nobody else is using it then.
+ * role and spools its rows; they are read while the session already serves others. A query that takes too long is
+ * cancelled; one that cannot be ends with the session, which is restarted: nobody else is using it then.
  */
 export function createGuarded({ sessions, queue, spools, limits }: Services): Db['guarded'] {
   /** Bytes on disk of the answers that each tenant is reading. */
@@ -92,7 +88,7 @@ export function createGuarded({ sessions, queue, spools, limits }: Services): Db
 function commandOf(
   statement: Sql,
   { role, schema, timeoutMs, batchSize = guardedBatchSize }: GuardedOptions,
-  { timeMs, memoryBytes, temporaryBytes, answerBytes }: EmbeddedLimits,
+  limits: EmbeddedLimits,
   { spool, heldBytes }: { spool: number; heldBytes: number },
 ): GuardedQuery {
   return {
@@ -100,11 +96,12 @@ function commandOf(
     ...encodeStatement(statement),
     role,
     schema,
+    cpuMs: limits.cpuMs,
     // With the same grace as on PostgreSQL: the first use of PostGIS in a session alone takes 200 ms.
-    timeMs: Math.min(timeoutMs + graceMs, timeMs),
-    memoryBytes,
-    temporaryBytes,
-    answerBytes: Math.max(0, answerBytes - heldBytes),
+    elapsedMs: hasOwnTimeout(timeoutMs, limits) ? timeoutMs + graceMs : limits.elapsedMs,
+    memoryBytes: limits.memoryBytes,
+    temporaryBytes: limits.temporaryBytes,
+    answerBytes: Math.max(0, limits.answerBytes - heldBytes),
     batchSize,
     spool,
     left: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
@@ -120,32 +117,21 @@ async function inTime(
 ): Promise<GuardedOutcome> {
   const session = await sessions.current()
   let stopping: Error | undefined
-  let timer: NodeJS.Timeout | undefined
-  let hasBegun = false
-  const stopAfter = (ms: number, stopped: Stopped): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      stopping = fail(stopped)
-      void session.terminate(new Error('A query was stopped, and the embedded database restarted', { cause: stopping }))
-    }, ms)
-  }
-  const stopWatching = whenAborted(signal, () => {
-    Atomics.store(query.left, 0, 1)
-    if (hasBegun) stopAfter(leftMs, 'left')
+  const watch = watchQuery(session, query, (stopped) => {
+    stopping = fail(stopped)
+    void session.terminate(new Error('A query was stopped, and the embedded database restarted', { cause: stopping }))
   })
+  const stopListening = whenAborted(signal, watch.leave)
   try {
-    return await session.guarded(query, () => {
-      hasBegun = true
-      stopAfter(query.timeMs + marginMs, 'time')
-    })
+    return await session.guarded(query, watch.begin)
   } catch (error) {
     // The one whose query ended the session waits for the next to start, so that nobody else has to wait for the start.
     await session.ended
     await sessions.current().catch(() => undefined)
     throw stopping ?? (session.stopped ? fail(session.stopped, error) : error)
   } finally {
-    clearTimeout(timer)
-    stopWatching()
+    watch.end()
+    stopListening()
   }
 }
 

@@ -7,6 +7,9 @@ export type SessionOptions = { directory: string; bundle: string }
 /** Of the data directory. PostgreSQL without a postmaster does not empty it, so the thread does at its start. */
 export const temporaryDirectory = 'base/pgsql_tmp'
 
+/** The function of the thread that checks the limits of the statement that is running. */
+export const checkStatement = 'graticuleCheckStatement'
+
 /** `single`: no transaction may be open behind it. `reused`: the text will come again, with other values. */
 export type Query = { kind: 'query'; text: string; values: Cell[]; single: boolean; reused: boolean }
 
@@ -17,7 +20,8 @@ export type GuardedQuery = {
   values: Cell[]
   role: string | undefined
   schema: string
-  timeMs: number
+  cpuMs: number
+  elapsedMs: number
   memoryBytes: number
   temporaryBytes: number
   answerBytes: number

@@ -1,16 +1,18 @@
 import { extname } from 'node:path'
+import { evaluateInBusyThread } from '../concurrency/busy-thread.ts'
 import { startThread } from '../concurrency/channel.ts'
 import { createCaller, WorkerEnded } from '../concurrency/request-reply.ts'
 import { unavailable } from './database-error.ts'
 import type { Stopped } from './embedded-limits.ts'
-import type {
-  Breakdown,
-  Command,
-  GuardedOutcome,
-  GuardedQuery,
-  Outcome,
-  Reply,
-  SessionOptions,
+import {
+  type Breakdown,
+  type Command,
+  checkStatement,
+  type GuardedOutcome,
+  type GuardedQuery,
+  type Outcome,
+  type Reply,
+  type SessionOptions,
 } from './embedded-protocol.ts'
 import { databaseError, type Fault } from './values.ts'
 
@@ -19,12 +21,14 @@ export type Session = {
   call(command: Command): Promise<Outcome>
   /** `onBegun` is called when the query starts; before, the thread may be busy with maintenance. */
   guarded(query: GuardedQuery, onBegun: () => void): Promise<GuardedOutcome>
+  /** Has the thread check the limits of the query that it runs, in the middle of it: why it was stopped, if it was. */
+  checkStatement(): Promise<Stopped | undefined>
   /** Settles with the reason when the thread has ended. */
   readonly ended: Promise<unknown>
   /** Why the thread broke, if a limit of the query it was running is the reason. */
   readonly stopped: Stopped | undefined
   close(): Promise<void>
-  /** Ends the thread in the middle of whatever it does: the only way to stop a statement that never calls out. */
+  /** Ends the thread in the middle of whatever it does: the only way to stop a statement that cannot be cancelled. */
   terminate(reason: Error): Promise<void>
 }
 
@@ -80,6 +84,10 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   return {
     call,
     guarded: async (query, onNotice) => (await answerOf(caller.call(query, { onNotice }).answer)) as GuardedOutcome,
+    async checkStatement() {
+      const stopped = await evaluateInBusyThread(channel.threadId, `${checkStatement}()`).catch(() => undefined)
+      return stopped as Stopped | undefined
+    },
     ended,
     get stopped() {
       return stopped

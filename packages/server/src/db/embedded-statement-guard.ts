@@ -2,8 +2,9 @@ import type { Stopped } from './embedded-limits.ts'
 
 /**
  * Time and memory limits for one statement, inside the thread that runs it. WebAssembly keeps that thread busy, so they are
- * checked whenever it calls JavaScript: to grow its memory, for file access, to hand over rows. PostgreSQL is then asked to
- * cancel by the two flags that a signal would set. A statement that never calls out is stopped by ending the thread.
+ * checked whenever it calls JavaScript: to grow its memory, for file access, to hand over rows; and for a statement that
+ * never does, when the main thread interrupts it (`checkStatement`). PostgreSQL is then asked to cancel by the two flags that
+ * a signal would set. Where it does not look at them, as inside a function of PostGIS, only ending the thread helps.
  */
 export type StatementGuard = {
   /** Intercepts the growth of the memory. */
@@ -11,7 +12,8 @@ export type StatementGuard = {
   /** Sets the addresses of PostgreSQL's cancel flags, once the database is open. */
   open(flags: readonly number[]): void
   begin(limits: GuardLimits): void
-  check(): void
+  /** Returns why the statement that is running was stopped, if it was. */
+  check(): Stopped | undefined
   stop(reason: Stopped): void
   /** Returns why the statement was stopped, if it was. */
   end(): Stopped | undefined
@@ -24,7 +26,31 @@ export type StatementGuard = {
 /** The part of WebAssembly.Memory that is used here; the types of Node lack it. */
 type WasmMemory = { readonly buffer: ArrayBuffer; grow(pages: number): number }
 
-export type GuardLimits = { readonly deadline: number; readonly memoryBytes: number; readonly left: Int32Array }
+export type GuardLimits = {
+  readonly clock: StatementClock
+  readonly memoryBytes: number
+  readonly left: Int32Array
+}
+
+/** When a statement began, in the time of the day's clock and of this thread's CPU, and how much of each it has. */
+export type StatementClock = { isOver(): boolean }
+
+export function startClock({ cpuMs, elapsedMs }: { cpuMs: number; elapsedMs: number }): StatementClock {
+  const begunAt = performance.now()
+  const usedBefore = threadCpuMs()
+  return {
+    isOver() {
+      const elapsed = performance.now() - begunAt
+      // A thread uses no more CPU time than has elapsed, and only the second has to be asked of the operating system.
+      return elapsed > elapsedMs || (elapsed > cpuMs && threadCpuMs() - usedBefore > cpuMs)
+    },
+  }
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
 
 const pageBytes = 65_536
 /** WebAssembly memory only grows. With this much more than at the start, reopening is worth it. */
@@ -53,10 +79,11 @@ export function createStatementGuard(): StatementGuard {
     raise(1)
   }
 
-  function check(): void {
-    if (!limits) return
+  function check(): Stopped | undefined {
+    if (!limits) return undefined
     if (Atomics.load(limits.left, 0) === 1) stop('left')
-    else if (performance.now() > limits.deadline) stop('time')
+    else if (limits.clock.isOver()) stop('time')
+    return stopped
   }
 
   return {

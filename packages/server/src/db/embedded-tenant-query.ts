@@ -3,6 +3,7 @@ import type { Engine, Result } from './embedded-engine.ts'
 import type { Stopped } from './embedded-limits.ts'
 import type { GuardedOutcome, GuardedQuery } from './embedded-protocol.ts'
 import { createSpoolWriter } from './embedded-spool.ts'
+import { type StatementClock, startClock } from './embedded-statement-guard.ts'
 import { quoted } from './sql.ts'
 import type { Cell, Fault } from './values.ts'
 
@@ -13,21 +14,21 @@ const kibibyte = 1024
 
 /** Runs a tenant's SELECT in the thread of the database, to its end, and spools its rows. */
 export async function runGuarded(engine: Engine, query: GuardedQuery): Promise<GuardedOutcome> {
-  const deadline = performance.now() + query.timeMs
+  const clock = startClock(query)
   for (let tries = 0; ; tries++) {
-    const outcome = await runOnce(engine, query, deadline)
+    const outcome = await runOnce(engine, query, clock)
     if (tries === firstTransforms || !isFirstTransform(outcome.fault)) return outcome
   }
 }
 
 /** In a read-only transaction, as the role. The limits hold for what the tenant wrote, not for what is around it. */
-async function runOnce(engine: Engine, query: GuardedQuery, deadline: number): Promise<GuardedOutcome> {
+async function runOnce(engine: Engine, query: GuardedQuery, clock: StatementClock): Promise<GuardedOutcome> {
   const { guard } = engine
   const spool = spoolRows(engine, query)
   let result = await engine.script(prologue(query))
   let stopped: Stopped | undefined
   if (!result.fault) {
-    guard.begin({ deadline, memoryBytes: query.memoryBytes, left: query.left })
+    guard.begin({ clock, memoryBytes: query.memoryBytes, left: query.left })
     result = await select(engine, query, spool.add)
     stopped = guard.end() ?? limitOf(result.fault)
   }

@@ -5,7 +5,15 @@ import { firstTransforms, isFirstTransform, isStaleStatement } from './database-
 import { copyFiles, copyOut } from './embedded-copies.ts'
 import { openEngine, type Result } from './embedded-engine.ts'
 import { createMaintenance } from './embedded-maintenance.ts'
-import type { Breakdown, Command, GuardedQuery, Query, Reply, SessionOptions } from './embedded-protocol.ts'
+import {
+  type Breakdown,
+  type Command,
+  checkStatement,
+  type GuardedQuery,
+  type Query,
+  type Reply,
+  type SessionOptions,
+} from './embedded-protocol.ts'
 import { runGuarded } from './embedded-tenant-query.ts'
 import { createStatementNames } from './statement-names.ts'
 
@@ -18,6 +26,8 @@ const engine = await openEngine((workerData as ThreadData<SessionOptions>).data,
   parentPort?.postMessage({ broken: { message: String(error), ...stopped } } satisfies Breakdown)
   process.exit(1)
 })
+// For the main thread, which evaluates it while a statement keeps this thread from reading messages.
+Object.assign(globalThis, { [checkStatement]: engine.guard.check })
 const maintenance = createMaintenance(engine)
 const names = createStatementNames()
 const parsed = new Set<string>()
