@@ -53,7 +53,11 @@ async function openWay(t: TestContext) {
 type Way = Awaited<ReturnType<typeof openWay>>
 
 async function onCluster(statement: string): Promise<void> {
-  const db = openPostgres({ platform: readPlatformServer(process.env.TEST_DATABASE_URL ?? ''), poolSize: 1, onError: () => {} })
+  const db = openPostgres({
+    platform: readPlatformServer(process.env.TEST_DATABASE_URL ?? ''),
+    poolSize: 1,
+    onError: () => {},
+  })
   await db.script(statement).finally(() => db.close())
 }
 

@@ -9,7 +9,14 @@ import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
 import type { Operation } from '../http/operation.ts'
 import { rowBudget } from '../json-budget.ts'
 import { collectionPath } from './collection-document.ts'
-import { allowOf, type EditedResource, editCollection, isEditable, reachEdited, writeLevels } from './collection-edit.ts'
+import {
+  allowOf,
+  type EditedResource,
+  editCollection,
+  isEditable,
+  reachEdited,
+  writeLevels,
+} from './collection-edit.ts'
 import { collectionAccess } from './collections.ts'
 import { contentCrs, demandType, featurePatch, type Given, newFeature, replacingFeature } from './given-feature.ts'
 import { noFeature } from './item-answer.ts'
