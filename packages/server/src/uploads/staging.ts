@@ -12,6 +12,7 @@ import { demandReplaceable } from './replaced-table.ts'
 import type { TablePlan } from './table-plan.ts'
 import type { Target } from './target.ts'
 import { withTemporarySrid } from './temporary-srid.ts'
+import { transformInBatches } from './transform-batches.ts'
 import { storageExceeded, UploadFault } from './upload-fault.ts'
 
 /** A staging table, not visible to users. */
@@ -91,12 +92,10 @@ export async function transform(staged: Staged): Promise<void> {
   const { text, target } = geometry.places
   const column = ident(geometryColumn)
   const type = raw(`geometry(${geometry.type},${target})`)
-  const move = async (value: Sql): Promise<void> => {
-    await staged.target.db.query(
-      sql`ALTER TABLE ${tableOf(staged)} ALTER COLUMN ${column} TYPE ${type} USING ST_Transform(${value}, ${raw(String(target))})`,
-    )
+  const set = async (value: Sql): Promise<void> => {
+    await staged.target.db.query(sql`ALTER TABLE ${tableOf(staged)} ALTER COLUMN ${column} TYPE ${type} USING ${value}`)
   }
-  const moved = text === undefined ? move(column) : moveByText(staged, text, target, move)
+  const moved = text === undefined ? set(transformed(column, target)) : moveByText(staged, text, target, set)
   await moved.catch((error) => {
     if (codeOf(error) !== 'XX000' && codeOf(error) !== '22023') throw error
     const message = error instanceof Error ? error.message : String(error)
@@ -110,11 +109,13 @@ export async function transform(staged: Staged): Promise<void> {
   })
 }
 
+const transformed = (value: Sql, target: number): Sql => sql`ST_Transform(${value}, ${raw(String(target))})`
+
 /**
  * PostGIS parses a reference system's text again for each geometry, which takes longer than everything else. So the
- * text gets a temporary SRID; where that is not allowed, the slow way is used.
+ * text gets a temporary SRID; where that is not allowed, many geometries are transformed at once.
  */
-async function moveByText(staged: Staged, text: string, target: number, move: (value: Sql) => Promise<void>) {
+async function moveByText(staged: Staged, text: string, target: number, set: (value: Sql) => Promise<void>) {
   const column = ident(geometryColumn)
   const isMoved = await withTemporarySrid(staged.target.db, text, async (srid) => {
     const numbered = sql`ST_SetSRID(${column}, ${raw(String(srid))})`
@@ -125,13 +126,15 @@ async function moveByText(staged: Staged, text: string, target: number, move: (v
       FROM (SELECT ST_GeometryN(ST_Points(${column}), 1) AS place FROM ${tableOf(staged)}
             WHERE NOT ST_IsEmpty(${column}) LIMIT 1) AS first`)
     if (row && !row.same) return false
-    await move(numbered)
+    await set(transformed(numbered, target))
     return true
   })
-  if (!isMoved) await move(sql`${column}, ${literal(text)}`)
+  if (isMoved) return
+  await transformInBatches(staged.target.db, { table: tableOf(staged), column, text, target })
+  await set(sql`ST_SetSRID(${column}, ${raw(String(target))})`)
 }
 
-/** DDL takes no parameters, so the text is inlined as a quoted literal. */
+/** DDL takes no parameters, so a text is inlined as a quoted literal. */
 const literal = (text: string): Sql =>
   raw(`E'${text.replaceAll('\0', '').toWellFormed().replaceAll('\\', '\\\\').replaceAll("'", "''")}'`)
 
