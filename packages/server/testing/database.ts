@@ -8,6 +8,7 @@ import { openEmbedded } from '../src/db/embedded.ts'
 import { cacheDirectory } from '../src/db/embedded-bundle.ts'
 import { defaultLimits, type EmbeddedLimits } from '../src/db/embedded-limits.ts'
 import { prepareTemplate, templateDirectory } from '../src/db/embedded-template.ts'
+import { hardeningText } from '../src/db/hardening.ts'
 import { migrate } from '../src/db/migrate.ts'
 import { openPostgres } from '../src/db/postgres.ts'
 import { readPlatformServer } from '../src/libpq/platform-server.ts'
@@ -41,12 +42,15 @@ export async function testDatabase(): Promise<TestDatabase> {
 /** A tenant of a test asks much and is alone: between its queries nobody else needs a pause of 250 ms. */
 const forOneTenant: EmbeddedLimits = { ...defaultLimits, heavyMs: Number.POSITIVE_INFINITY }
 
+/** With TEST_HARDENED=1 all tests run on databases that an administrator has hardened; those that need one or the other say so. */
+const isHardened = process.env.TEST_HARDENED === '1'
+
 /** A database with all migrations applied. `limits` are those of the embedded one. */
 export async function migratedDatabase(limits = forOneTenant): Promise<TestDatabase> {
   const cluster = process.env.TEST_DATABASE_URL
   if (!cluster) return await embeddedDatabase(await migratedDirectory(), limits)
   return await postgresDatabase(cluster, {
-    name: `graticule_migrated_${checksumOfMigrations()}`,
+    name: `graticule_${isHardened ? 'hardened' : 'migrated'}_${checksumOfMigrations()}`,
     fill: applyMigrations,
   })
 }
@@ -112,8 +116,8 @@ function checksumOfMigrations(): string {
   return hash.digest('hex').slice(0, 16)
 }
 
-/** `fill` gets the address for the role of servers. */
-type Template = { name: string; fill(url: string): Promise<void> }
+/** `fill` gets the addresses for the role of servers and for an administrator. */
+type Template = { name: string; fill(url: string, adminUrl: string): Promise<void> }
 
 const onlyPostgis: Template = { name: 'graticule_template', fill: async () => {} }
 const templateLock = 4_728_106
@@ -157,7 +161,7 @@ async function prepareTemplateDatabase(cluster: string, client: pg.Client, { nam
     await client.query(createServerRole)
     await client.query(`CREATE DATABASE ${unfinished} OWNER ${serverRole}`)
     await onCluster(addressOf(cluster, unfinished), (one) => one.query('CREATE EXTENSION postgis'))
-    await fill(addressOf(cluster, unfinished, serverRole))
+    await fill(addressOf(cluster, unfinished, serverRole), addressOf(cluster, unfinished))
     await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`)
   } finally {
     await client.query('SELECT pg_advisory_unlock($1)', [templateLock])
@@ -168,10 +172,11 @@ const createServerRole = `DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${serverRole}') THEN CREATE ROLE ${serverRole} LOGIN CREATEROLE; END IF;
 END $$`
 
-async function applyMigrations(url: string): Promise<void> {
+async function applyMigrations(url: string, adminUrl: string): Promise<void> {
   const db = openPostgres({ platform: readPlatformServer(url), poolSize: 1, onError: ignore })
   await migrate(db)
   await db.close()
+  if (isHardened) await onCluster(adminUrl, (admin) => admin.query(hardeningText))
 }
 
 /** CREATE DATABASE leaves out what is said of the database itself: a migration revokes a right on it, none sets a setting. */

@@ -161,7 +161,8 @@ describe('doctor on PostgreSQL', () => {
     assert.match(said, /newer than this server.*9999-later\.sql.*newer version/s)
   })
 
-  test('says whether the catalogs are closed to tenants, wholly, in part or not at all, and how to close them', async () => {
+  test('says whether the catalogs are closed to tenants, wholly, in part or not at all, and how to close them', async (t) => {
+    if (process.env.TEST_HARDENED) return t.skip('they are closed already')
     const hardening = () => findings('hardening', { DATABASE_URL: url })
     const open = await hardening()
     assert.deepEqual(open.levels, ['warning'])
