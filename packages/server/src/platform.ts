@@ -70,7 +70,9 @@ async function installStyles(tx: Queryable): Promise<void> {
 /** Errors of the PostgreSQL server are for the operator, so they are shown without a stack. */
 function explained(error: unknown): unknown {
   if (error instanceof ApiError) return new StartError(`DATABASE_URL: ${error.message} (${causeOf(error)})`)
-  return error instanceof pg.DatabaseError ? new StartError(`DATABASE_URL: the server says: ${error.message}`) : error
+  if (!(error instanceof pg.DatabaseError)) return error
+  const help = error.code === '42501' ? '. npm start -- doctor prints the statement that gives the right' : ''
+  return new StartError(`DATABASE_URL: the server says: ${error.message}${help}`)
 }
 
 const causeOf = ({ cause }: ApiError): string => (cause instanceof Error ? cause.message || cause.name : String(cause))

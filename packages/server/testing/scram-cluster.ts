@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type PostgresCluster, startPostgres } from '../../../scripts/postgres.ts'
 
@@ -45,7 +46,11 @@ export async function startScramCluster(settings = ''): Promise<ScramCluster> {
   }
   const setHba = async (lines: readonly string[]) => {
     await writeFile(hba, `${lines.join('\n')}\n`)
+    const loaded = async () => (await query('SELECT pg_conf_load_time()::text AS at')).rows[0].at
+    const before = await loaded()
     await cluster.control('reload')
+    // pg_ctl does not wait for it. The role `postgres` must be let in by every version of the file.
+    while ((await loaded()) === before) await sleep(20)
   }
   await query(`ALTER ROLE postgres PASSWORD '${password}'`)
   await setHba(scramLines)

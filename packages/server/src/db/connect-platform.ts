@@ -30,7 +30,8 @@ export async function connectPlatform(
       lastRoutes.set(server, route)
       return client
     } catch (error) {
-      failure = error
+      // That it has no TLS either says less than why it refused the login.
+      if (failure === undefined || !isNoTls(error)) failure = error
     }
   }
   throw failure
@@ -50,11 +51,12 @@ function routesOf(server: PlatformServer): Route[] {
 /** `28000` is what pg_hba.conf answers, which may demand TLS or its absence. */
 function mayTry(route: Route, previous: Route | undefined, failure: unknown): boolean {
   if (route.address !== previous?.address) return isConnectionFailure(failure)
-  return codeOf(failure) === '28000' || (failure instanceof Error && failure.message === noTls)
+  return codeOf(failure) === '28000' || isNoTls(failure)
 }
 
-/** The driver's words. */
-const noTls = 'The server does not support SSL connections'
+/** By the driver's words. */
+const isNoTls = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'The server does not support SSL connections'
 
 async function connectRoute(
   server: PlatformServer,

@@ -87,7 +87,8 @@ const lists: readonly string[] = [
      'DROP EXTENSION postgis; CREATE EXTENSION postgis SCHEMA public;'
    FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'postgis' AND nspname <> 'public'`,
   `SELECT 'postgis', 'SELECT on spatial_ref_sys', format('GRANT SELECT ON public.spatial_ref_sys TO %I;', me)
-   WHERE NOT has_table_privilege(to_regclass('public.spatial_ref_sys'), 'SELECT')`,
+   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+   WHERE n.nspname = 'public' AND c.relname = 'spatial_ref_sys' AND NOT has_table_privilege(c.oid, 'SELECT')`,
   `SELECT 'postgis', format('EXECUTE on function %s', p.proname),
      format('GRANT EXECUTE ON FUNCTION %I.%I(%s) TO %I;', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid), me)
    FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace

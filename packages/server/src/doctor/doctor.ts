@@ -10,6 +10,7 @@ import { embeddedChecks } from './checks/embedded.ts'
 import { hardeningCheck } from './checks/hardening.ts'
 import { machineChecks } from './checks/machine.ts'
 import { publicKeyChecks } from './checks/public-keys.ts'
+import { rightsChecks } from './checks/rights.ts'
 import { roleChecks } from './checks/roles.ts'
 import { secretChecks } from './checks/secret.ts'
 import { serviceChecks } from './checks/services.ts'
@@ -22,6 +23,7 @@ const checks: readonly Check[] = [
   ...settingChecks,
   ...databaseChecks,
   ...roleChecks,
+  ...rightsChecks,
   hardeningCheck,
   ...embeddedChecks,
   ...secretChecks,

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { connectPlatform } from '../../db/connect-platform.ts'
 import { codeOf } from '../../db/database-error.ts'
 import { missingMigrations, unknownMigrations } from '../../db/migrate.ts'
+import { oldestPostgis } from '../../db/needs.ts'
 import { compileSql, type Sql } from '../../db/sql.ts'
 import { describeAddress, describeServer, type PlatformServer } from '../../libpq/platform-server.ts'
 import {
@@ -17,6 +18,7 @@ import {
   ok,
   warning,
 } from '../check.ts'
+import { needsOf } from './rights.ts'
 
 const oldestServer = 150_000
 const fewestFreeBytes = 1024 ** 3
@@ -56,7 +58,9 @@ export const databaseChecks: readonly Check[] = [
         SELECT default_version AS offered, installed_version AS installed,
           (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS may
         FROM pg_available_extensions WHERE name = 'postgis'`)
-      return judgePostgis(rows[0])
+      const found = judgePostgis(rows[0])
+      const lacking = found.level === 'ok' && rows[0].installed ? await needsOf(client, ['postgis']) : []
+      return lacking.length > 0 ? lacking : found
     },
   },
   {
@@ -149,9 +153,12 @@ function judgePostgis(found: Postgis | undefined): Finding {
   }
   const { offered, installed, may } = found
   if (installed !== null) {
-    return Number.parseInt(installed, 10) >= 3
+    return Number.parseFloat(installed) >= Number(oldestPostgis)
       ? ok(`PostGIS ${installed}`)
-      : fault(`PostGIS ${installed} is too old.`, 'ALTER EXTENSION postgis UPDATE; to version 3 or later')
+      : fault(
+          `PostGIS ${installed} is too old.`,
+          `ALTER EXTENSION postgis UPDATE; to version ${oldestPostgis} or later`,
+        )
   }
   if (may) return ok(`PostGIS ${offered} is there; the first start creates the extension.`)
   return fault(

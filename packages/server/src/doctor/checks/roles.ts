@@ -19,7 +19,7 @@ export const roleChecks: readonly Check[] = [
       if (!client) return []
       const { rows } = await client.query(`
         SELECT current_user AS name, current_database() AS database, rolsuper AS "isSuper", rolcreaterole AS "createsRoles",
-          to_regnamespace('svc') IS NOT NULL OR has_database_privilege(current_database(), 'CREATE') AS "mayCreate"
+          has_database_privilege(current_database(), 'CREATE') AS "mayCreate"
         FROM pg_roles WHERE rolname = current_user`)
       const { name, database: place, isSuper, createsRoles, mayCreate } = rows[0]
       if (!isSuper && !createsRoles) {
@@ -30,7 +30,7 @@ export const roleChecks: readonly Check[] = [
       }
       if (!mayCreate) {
         return fault(
-          `The role ${name} may not create the schema svc.`,
+          `The role ${name} may not create schemas, and each application needs one.`,
           `As a superuser: GRANT CREATE ON DATABASE "${place}" TO "${name}";`,
         )
       }
