@@ -60,7 +60,7 @@ async function stopServer(): Promise<void> {
   await exit
 }
 
-/** A page gets server and key behind the #, which browsers send to nobody. */
+/** A page gets server and a narrow key behind the #, which browsers send to nobody. */
 async function servePage(): Promise<number> {
   const told = await setUp()
   const vite = await createServer({

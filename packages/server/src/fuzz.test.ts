@@ -298,7 +298,10 @@ function principals(): [number, Principal][] {
     references: idsOf(/\.(own|home)/, /^applications\.spare/, /home/, /home/),
   }
   const tenant: Principal = {
-    keys: [...Array<string>(12).fill('~key.own.developer~'), '~key.own.public~', '~key.limited~', ...nobody],
+    keys: [
+      ...Array<string>(12).fill('~key.own.developer~'),
+      ...['~key.own.public~', '~key.limited~', '~key.appending~', ...nobody],
+    ],
     applications: [null, null, null, '~applications.foreign~'],
     ids: idsOf(/\.own/, /\.own/, /\.own/, /^(?!applications).*spare/, /foreign/),
     expendable: idsOf(/spare/, /spare/, /foreign/),

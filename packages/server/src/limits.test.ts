@@ -264,7 +264,7 @@ test('an application has the limits that a master key gave it, reads them, and c
     ...{ storageBytes: 1_000_000, unfinishedUploads: 7, uploadsPerHour: 8 },
   }
   await setLimits(tenant, given)
-  const read = await app.call('GET', path, { key: tenant.public })
+  const read = await app.call('GET', path, { key: tenant.reader })
   assert.deepEqual(read.body.limits, given)
   const [usage] = (await app.call('GET', '/api/v1/usage', { key: tenant.reader })).body
   assert.deepEqual(usage.limits, given)

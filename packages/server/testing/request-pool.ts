@@ -155,6 +155,7 @@ export async function createPool(app: TestApp, document: Document, canary: strin
   const onlyOne = [named('styles.own.0')]
   const limited = { styles: { read: onlyOne, write: onlyOne }, appconfig: { execute: '*' as const } }
   names.set('key.limited', await app.key(own.id, limited))
+  names.set('key.appending', await app.key(own.id, { datasets: { append: '*' } }))
   names.set('key.master', app.master)
   await meetPerson()
 
