@@ -15,6 +15,7 @@ import type { CallOperation } from './call-operation.ts'
 import { queryDataset, summarizeDataset } from './dataset-tools.ts'
 import { describeDataset } from './describe-dataset.ts'
 import { geocode } from './geocode.ts'
+import { keepAnswer } from './kept-answers.ts'
 import { listDatasets } from './list-datasets.ts'
 import { showOnMap } from './show-on-map.ts'
 import { findNearby, spatialJoin } from './spatial-join.ts'
@@ -26,6 +27,19 @@ const tools: readonly Tool[] = [
   ...[findNearby, spatialJoin, geocode, showOnMap],
 ]
 const maxResultLength = 64 * 1024
+
+/** Without TypeBox's own symbols. */
+const asJson = (schema: TObject): { type: 'object' } => JSON.parse(JSON.stringify(schema))
+
+/** The same for everybody, so they are made once. */
+const describedTools = tools.map(({ name, title, description, input, output }) => ({
+  name,
+  title,
+  description,
+  inputSchema: asJson(input),
+  outputSchema: asJson(output),
+  annotations: { readOnlyHint: true, openWorldHint: false },
+}))
 
 /** What a client may tell its model about the tools as a whole. The same for everybody: nothing here is a tenant's. */
 const instructions = `Tools to read the geospatial datasets of a Graticule server. None of them changes anything.
@@ -47,12 +61,21 @@ export async function respond(
 ): Promise<Answer> {
   if (wantsSubscription(body)) return notOffered(body)
   const create = () => createMcpServer(context, call, version, services)
-  const { signal } = context
-  const message = new Request('http://localhost/api/v1/mcp', {
-    method: 'POST',
-    headers: transportHeaders(context.request),
-    signal,
-  })
+  const { request, signal } = context
+  const headers = transportHeaders(request)
+  const answer = (): Promise<Answer> => respondByLibrary({ headers, signal }, body, create)
+  return bytesOf(request) <= mostKeptBytes ? keepAnswer({ headers, version }, body, answer) : answer()
+}
+
+/** Longer messages are not those that clients send again and again. */
+const mostKeptBytes = 4_096
+
+const bytesOf = ({ headers }: FastifyRequest): number => Number(headers['content-length'] ?? Number.POSITIVE_INFINITY)
+
+type Asked = { readonly headers: Record<string, string>; readonly signal: AbortSignal }
+
+async function respondByLibrary({ headers, signal }: Asked, body: unknown, create: () => Server): Promise<Answer> {
+  const message = new Request('http://localhost/api/v1/mcp', { method: 'POST', headers, signal })
   const isEarlier = await isLegacyRequest(message, body)
   const response = isEarlier
     ? await respondEarlier(create(), message, body)
@@ -107,7 +130,7 @@ function refusal(text: string): ApiError {
 
 function createMcpServer(context: RequestContext, call: CallOperation, version: string, services: Services): Server {
   const server = new Server({ name: 'graticule', version }, { capabilities: { tools: {} }, instructions })
-  server.setRequestHandler('tools/list', () => ({ tools: describedTools() }))
+  server.setRequestHandler('tools/list', () => ({ tools: describedTools }))
   server.setRequestHandler('tools/call', async ({ params }) => {
     const chosen = tools.find(({ name }) => name === params.name)
     if (!chosen)
@@ -130,19 +153,6 @@ function createMcpServer(context: RequestContext, call: CallOperation, version: 
   })
   return server
 }
-
-const describedTools = () =>
-  tools.map(({ name, title, description, input, output }) => ({
-    name,
-    title,
-    description,
-    inputSchema: asJson(input),
-    outputSchema: asJson(output),
-    annotations: { readOnlyHint: true, openWorldHint: false },
-  }))
-
-/** Without TypeBox's own symbols. */
-const asJson = (schema: TObject): { type: 'object' } => JSON.parse(JSON.stringify(schema))
 
 function explain(error: unknown, { request, signal }: RequestContext): string {
   if (signal.aborted) return 'The client ended the request.'
