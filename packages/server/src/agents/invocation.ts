@@ -7,7 +7,7 @@ import { isBridgeType } from './bridge-settings.ts'
 import type { Entry, History } from './history.ts'
 import type { Limits } from './limits.ts'
 import type { Offer, Run, RunEvent } from './offer.ts'
-import { declined, type Ending, failure, readEnding, workerFailure } from './outcome.ts'
+import { declined, type Ending, failure, lost, readEnding, workerFailure } from './outcome.ts'
 import type { CancelReason, Invoke, Message } from './protocol.ts'
 import { entryOf, invokeFrame, isRemembered, type Question } from './question.ts'
 import { createSurrogateJoiner, type SurrogateJoiner } from './surrogate-pairs.ts'
@@ -201,7 +201,7 @@ function handleEvent(active: ActiveInvocation, event: RunEvent): void {
   else if (event.t === 'done') finish(active, event)
   else if (event.t === 'error') fail(active, workerFailure(event, id))
   else if (event.t === 'cancelled') fail(active, failure('agent_failed', 'The agent cancelled the invocation.', id))
-  else if (event.t === 'lost') fail(active, failure('agent_disconnected', 'The agent disconnected.', id))
+  else if (event.t === 'lost') fail(active, lost(event, id))
   else {
     if (event.t === 'start') open(active)
     restartIdleTimeout(active)

@@ -5,8 +5,8 @@ export type RunEvent =
   /** No worker took it: there is none, none has a free slot, or none answered in time. */
   | { t: 'declined'; why: Decline }
   | { t: 'accepted'; workerId: string }
-  /** The worker disconnected after it had accepted. */
-  | { t: 'lost' }
+  /** The worker disconnected after it had accepted; `isStopping`: because its replica is told to stop. */
+  | { t: 'lost'; isStopping?: boolean }
   | Omit<Extract<WorkerFrame, { t: 'start' | 'progress' | 'cancelled' }>, 'id'>
   | Omit<Extract<WorkerFrame, { t: 'delta' }>, 'id'>
   | Omit<Extract<WorkerFrame, { t: 'done' }>, 'id'>

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCode } from '../errors.ts'
 import type { ExceededLimit } from '../limits.ts'
-import type { Decline } from './offer.ts'
+import type { Decline, RunEvent } from './offer.ts'
 import { type FinishReason, finishReasons, type Usage, usageFields, type WorkerFrame } from './protocol.ts'
 
 /** The last event of a successful answer. */
@@ -63,6 +63,12 @@ export const declined = (why: Decline | 'unbridged', invocationId: string, excee
   const [code, message, headers] = declines[why]
   return failure(code, message, invocationId, headers, exceeded)
 }
+
+/** Whoever has the worker and is told to stop disconnects it; that is no fault of the agent's. */
+export const lost = ({ isStopping }: Extract<RunEvent, { t: 'lost' }>, invocationId: string): ApiError =>
+  isStopping
+    ? failure('shutting_down', 'The server is stopping.', invocationId)
+    : failure('agent_disconnected', 'The agent disconnected.', invocationId)
 
 const workerErrors: Record<'rejected' | 'failed' | 'provider', [ErrorCode, string]> = {
   rejected: ['agent_rejected', 'The agent rejected the input.'],

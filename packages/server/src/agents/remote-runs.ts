@@ -25,8 +25,8 @@ export const isRunMessage = (message: { k: string }): message is RunMessage => k
 export type RemoteRuns = {
   offerTo(agentId: string, conversationId: string | undefined): Offer
   receive(message: RunMessage): void
-  /** The other replica is gone. */
-  lose(): void
+  /** The other replica is gone: it was told to stop, or is silent. */
+  lose(isStopping: boolean): void
 }
 
 type RemoteRunsOptions = { bus: Bus; workers: Workers; replicaId: string; onAbsent(): void }
@@ -87,9 +87,9 @@ export function createRemoteRuns({ bus, workers, replicaId, onAbsent }: RemoteRu
         received.delete(message.id)
       }
     },
-    lose() {
+    lose(isStopping) {
       for (const [id, { accepted }] of [...sent]) {
-        handleEvent(id, accepted ? { t: 'lost' } : { t: 'declined', why: 'nobody' })
+        handleEvent(id, accepted ? { t: 'lost', isStopping } : { t: 'declined', why: 'nobody' })
       }
       for (const run of received.values()) run.cancel('client_disconnected')
       received.clear()

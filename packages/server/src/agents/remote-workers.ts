@@ -46,22 +46,22 @@ export function createRemoteWorkers(bus: Bus, workers: Workers, onStop: (invocat
   function replicaOf(id: string): RemoteReplica {
     const known = replicas.get(id)
     if (known) return known
-    const runs = createRemoteRuns({ bus, workers, replicaId: id, onAbsent: () => drop(id) })
+    const runs = createRemoteRuns({ bus, workers, replicaId: id, onAbsent: () => drop(id, { isStopping: false }) })
     const replica = { heardAt: 0, agents: new Map(), runs }
     replicas.set(id, replica)
     return replica
   }
 
   /** The workers and the clients of a replica that is silent or gone are lost too. */
-  function drop(id: string): void {
+  function drop(id: string, { isStopping }: { isStopping: boolean }): void {
     const replica = replicas.get(id)
     replicas.delete(id)
-    replica?.runs.lose()
+    replica?.runs.lose(isStopping)
   }
 
   bus.listen((heard, from) => {
     const message = heard as Message
-    if (message.k === 'bye') return drop(from)
+    if (message.k === 'bye') return drop(from, { isStopping: true })
     const replica = replicaOf(from)
     replica.heardAt = performance.now()
     if (message.k === 'who') announcer.all()
@@ -74,7 +74,7 @@ export function createRemoteWorkers(bus: Bus, workers: Workers, onStop: (invocat
     beats += 1
     if (beats % wholeEvery === 0) announcer.all()
     else broadcast({ k: 'alive' })
-    for (const [id, { heardAt }] of replicas) if (performance.now() - heardAt > deadMs) drop(id)
+    for (const [id, { heardAt }] of replicas) if (performance.now() - heardAt > deadMs) drop(id, { isStopping: false })
   }, aliveMs).unref()
   broadcast({ k: 'who' })
 

@@ -78,7 +78,7 @@ export function serveConnection(
   function gone(): void {
     clearTimeout(helloTimer)
     socket.removeAllListeners('message')
-    slots.lose()
+    slots.lose(connection?.state.isGoingAway ?? false)
     if (connection) events.onGone(connection)
     connection = undefined
   }

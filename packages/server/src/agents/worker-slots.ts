@@ -10,7 +10,7 @@ export type WorkerSlots = {
   offer(workerId: string, invoke: Invoke, on: (event: RunEvent) => void): Run
   read(frame: InvocationFrame): void
   /** The worker is gone, and all its invocations with it. */
-  lose(): void
+  lose(isStopping: boolean): void
 }
 
 type InvocationFrame = Exclude<WorkerFrame, { t: 'hello' | 'status' | 'drain' }>
@@ -43,7 +43,7 @@ export function createWorkerSlots(options: WorkerSlotsOptions): WorkerSlots {
     count: () => table.slots.size,
     offer: (workerId, invoke, on) => offer(table, workerId, invoke, on),
     read: (frame) => read(table, frame),
-    lose: () => lose(table),
+    lose: (isStopping) => lose(table, isStopping),
   }
 }
 
@@ -159,12 +159,12 @@ function takeText(table: SlotTable, slot: Slot, text: string): void {
   if (slot.state === 'accepted') slot.on({ t: 'delta', text })
 }
 
-function lose({ slots }: SlotTable): void {
+function lose({ slots }: SlotTable, isStopping: boolean): void {
   const all = slots.values()
   for (const slot of all) slots.delete(slot.id)
   for (const slot of all) {
     clearTimeout(slot.timer)
     if (slot.state === 'offered') slot.on({ t: 'declined', why: 'nobody' })
-    if (slot.state === 'accepted') slot.on({ t: 'lost' })
+    if (slot.state === 'accepted') slot.on({ t: 'lost', isStopping })
   }
 }
