@@ -159,6 +159,8 @@ const cases: Readonly<Record<LimitName, Case>> = {
   exportBytes: 'datasets/export-requests.test.ts',
   exportsAtOnce: 'queue-limits.test.ts',
   allExportsAtOnce: 'queue-limits.test.ts',
+  exportsReadBytes: 'datasets/export-files.test.ts',
+  readerBytesPerSecond: 'http/stuck-readers.test.ts',
   exportsWaiting: 'queue-limits.test.ts',
   tilesAtOnce: 'tiles/read-through-cache.test.ts',
   allTilesAtOnce: 'queue-limits.test.ts',

@@ -70,12 +70,8 @@ export const limits = {
     ...{ countedIn: 'machine', countedFor: 'everybody' },
   },
   applicationConnections: {
-    ...{
-      what: 'Open connections; at most three quarters of all',
-      setting: 'CONNECTIONS_PER_APPLICATION',
-      code: 'busy',
-    },
-    ...{ countedIn: 'machine', countedFor: 'application', isPerApplication: true },
+    ...{ what: 'Open connections; at most three quarters of all', setting: 'CONNECTIONS_PER_APPLICATION' },
+    ...{ code: 'busy', countedIn: 'machine', countedFor: 'application', isPerApplication: true },
   },
   requestsPerConnection: {
     ...{ what: 'Requests over a connection', setting: 'REQUESTS_PER_CONNECTION', countedIn: 'process' },
@@ -120,11 +116,8 @@ export const limits = {
     ...{ countedIn: 'machine', countedFor: 'application', isPerApplication: true },
   },
   queryConnections: {
-    ...{
-      what: 'Connections to PostgreSQL for its queries: three eighths of all, fewer while others ask',
-      code: 'busy',
-    },
-    ...{ setting: 'TENANT_CONNECTIONS', countedIn: 'machine', countedFor: 'application' },
+    ...{ what: 'Connections to PostgreSQL for its queries: three eighths of all, fewer while others ask' },
+    ...{ setting: 'TENANT_CONNECTIONS', code: 'busy', countedIn: 'machine', countedFor: 'application' },
   },
   allQueryConnections: {
     ...{ what: 'Connections to PostgreSQL for queries', setting: 'TENANT_CONNECTIONS', code: 'unavailable' },
@@ -147,7 +140,7 @@ export const limits = {
   },
   changeListeners: {
     ...{ what: 'Clients that follow changes of datasets', setting: 'LISTENERS_PER_APPLICATION', code: 'busy' },
-    ...{ countedIn: 'machine', countedFor: 'application' },
+    ...{ countedIn: 'process', countedFor: 'application' },
   },
   queryTimeoutMs: {
     ...{ what: 'Time of a query; `timeout` asks for less', value: 300_000, unit: 'ms', code: 'query_timeout' },
@@ -192,6 +185,18 @@ export const limits = {
   allExportsAtOnce: {
     ...{ what: 'Files of exports that are being made', value: 8, code: 'busy' },
     ...{ countedIn: 'machine', countedFor: 'everybody' },
+  },
+  exportsReadBytes: {
+    ...{
+      what: 'Files of exports that are being read: a quarter of this',
+      setting: 'EXPORT_CACHE_BYTES',
+      unit: 'bytes',
+    },
+    ...{ code: 'busy', countedIn: 'machine', countedFor: 'application' },
+  },
+  readerBytesPerSecond: {
+    ...{ what: 'Bytes of an answer that a reader takes at least, on average over five minutes', value: 16_384 },
+    ...{ unit: 'per second', code: { instead: 'the connection is reset' }, countedIn: 'request' },
   },
   exportsWaiting: {
     ...{ what: 'Exports that wait for a thread', value: 48, code: 'busy' },

@@ -91,6 +91,7 @@ function createExports({ db, connections, config, share, logger }: ExportParts):
     files: createExportFiles({
       directory: join(config.DATA_DIR, 'exports'),
       maxBytes: config.EXPORT_CACHE_BYTES,
+      largestBytes: config.EXPORT_MAX_BYTES,
       share,
       onError: (error) => logger.warn({ err: error }, 'files of exports were not swept'),
     }),

@@ -29,7 +29,7 @@ async function refusals(all: Promise<unknown>[]): Promise<object[]> {
 test('more files of exports than an application and all may have made are refused with the limit', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const directory = await mkdtemp(join(tmpdir(), 'exports-'))
-  const files = createExportFiles({ directory, maxBytes: 0, share: wholeMachine, onError() {} })
+  const files = createExportFiles({ directory, maxBytes: 0, largestBytes: 1, share: wholeMachine, onError() {} })
   const leaving = new AbortController()
   const write = (_: string, signal: AbortSignal) =>
     new Promise<void>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)))

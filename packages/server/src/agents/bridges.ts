@@ -97,7 +97,7 @@ export function createBridges({ limits, share, log, stream, ...rest }: BridgesOp
     const worker = workers.get(agentId)
     workers.delete(agentId)
     for (const run of worker?.running.values() ?? []) run.cancel('the agent was deleted')
-    worker?.slots.lose()
+    worker?.slots.lose(false)
   }
 
   const inFlight = (agentId: string): number => workers.get(agentId)?.slots.count() ?? 0

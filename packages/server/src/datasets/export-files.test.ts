@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../testing/until.ts'
 import { wholeMachine } from '../concurrency/machine-share.ts'
-import { createExportFiles, type ExportFiles, type ExportKey, unwatchedMs, watchedMs } from './export-files.ts'
+import { ApiError } from '../errors.ts'
+import { createExportFiles, type ExportFiles, type ExportKey, unwatchedMs } from './export-files.ts'
+import { watchedMs } from './export-sweep.ts'
 
 // One database is enough: it has to do with files alone.
 
@@ -16,7 +18,7 @@ let directory: string
 let files: ExportFiles
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'graticule-export-files-'))
-  files = createExportFiles({ directory, maxBytes, share: wholeMachine, onError: assert.fail })
+  files = createExportFiles({ directory, maxBytes, largestBytes: 500, share: wholeMachine, onError: assert.fail })
 })
 after(async () => {
   files.close()
@@ -92,9 +94,49 @@ describe('files of exports', () => {
     await utimes(crashed, lately, lately)
     await files.sweep()
     assert.ok(await stat(crashed))
+    await rm(crashed)
+    await writeFile(crashed, 'x')
     const longAgo = new Date(Date.now() - 16 * 60_000)
     await utimes(crashed, longAgo, longAgo)
     await files.sweep()
     assert.deepEqual(await namesIn('modest'), ['oldest'])
+  })
+
+  test('that are still read count when they have been removed, and refuse the next file until they are closed', async () => {
+    const read = await files.make(keyOf('slow', 'a'), forever, writeBytes(600))
+    const twice = await files.find(keyOf('slow', 'a'))
+    await make('slow', 'b', 600)
+    await files.sweep()
+    assert.deepEqual(await namesIn('slow'), ['b'])
+    const { handle } = await files.makeOnce('slow', forever, writeBytes(400))
+    await assert.rejects(files.make(keyOf('slow', 'c'), forever, writeBytes(1)), (error) => {
+      assert.ok(error instanceof ApiError)
+      const { code, extensions } = error
+      assert.deepEqual({ code, ...extensions }, { code: 'busy', limit: 1_000, limitName: 'exportsReadBytes' })
+      return true
+    })
+    await make('other', 'c', 1)
+    await read.handle.close()
+    await assert.rejects(files.make(keyOf('slow', 'c'), forever, writeBytes(1)), /Read them to their end/)
+    await twice?.handle.close()
+    await files.sweep()
+    await make('slow', 'c', 1)
+    await handle.close()
+  })
+
+  test('that are being made count: older ones make room for them', async () => {
+    await make('making', 'a', 600, 1_000)
+    const isWritten = Promise.withResolvers<void>()
+    const mayEnd = Promise.withResolvers<void>()
+    const made = files.makeOnce('making', forever, async (path) => {
+      await writeFile(path, Buffer.alloc(500))
+      isWritten.resolve()
+      await mayEnd.promise
+    })
+    await isWritten.promise
+    await files.sweep()
+    assert.ok(!(await namesIn('making')).includes('a'))
+    mayEnd.resolve()
+    await (await made).handle.close()
   })
 })

@@ -4,7 +4,7 @@ import { byteRangeOf } from '../http/byte-range.ts'
 import type { Answer } from '../http/operation.ts'
 import { hasLeft } from '../http/request-signal.ts'
 import { etagOf, isUnchanged } from '../resource/revision.ts'
-import type { ExportFile } from './export-files.ts'
+import type { ExportFile } from './export-readers.ts'
 
 export async function fileAnswer(
   { request, signal }: { readonly request: FastifyRequest; readonly signal: AbortSignal },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { EventEmitter, once } from 'node:events'
+import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { hangUpOnStuckReaders } from './stuck-readers.ts'
@@ -34,4 +34,31 @@ test('a client that takes nothing of an answer is cut off, and one that has all 
   served.write('GET /small HTTP/1.1\r\nhost: a\r\n\r\n')
   silent.write('GET /small HTTP/1.1\r\nhost: a\r\n\r\n')
   for (const socket of [served, silent]) assert.match(String((await once(socket, 'data'))[0]), /^HTTP\/1.1 200/)
+})
+
+test('a client that takes less than the least rate is cut off after five times as long, and one that takes it is not', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const server = new EventEmitter()
+  hangUpOnStuckReaders(server as Server, 60_000, 16_384)
+  const connectReader = (bytesPerSecond: number) => {
+    const socket = Object.assign(new EventEmitter(), { bytesWritten: 1_000_000_000, writableLength: 1_000_000_000 })
+    const reader = { socket, bytesPerSecond, isCut: false }
+    Object.assign(socket, { resetAndDestroy: () => Object.assign(reader, { isCut: true }) })
+    server.emit('connection', socket)
+    return reader
+  }
+  const [slow, patient] = [connectReader(15_000), connectReader(17_000)]
+  const pass = (seconds: number): void => {
+    for (let second = 0; second < seconds; second++) {
+      for (const { socket, bytesPerSecond } of [slow, patient]) socket.writableLength -= bytesPerSecond
+      t.mock.timers.tick(1_000)
+    }
+  }
+  pass(290)
+  assert.deepEqual([slow.isCut, patient.isCut], [false, false])
+  pass(20)
+  assert.deepEqual([slow.isCut, patient.isCut], [true, false])
+  pass(3_600)
+  assert.equal(patient.isCut, false)
+  server.emit('close')
 })
