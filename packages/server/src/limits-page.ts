@@ -1,7 +1,8 @@
 /** Writes docs/limits.md from the table of limits and the settings. */
 import { loadConfig } from './config.ts'
 import { ApiError } from './errors.ts'
-import { type CountedFor, type CountedIn, type Limit, limits } from './limits.ts'
+import type { CountedFor, CountedIn, Limit } from './limit.ts'
+import { limits } from './limits.ts'
 
 const head = `# Limits
 

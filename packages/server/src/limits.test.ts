@@ -9,11 +9,12 @@ import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 import { createPasswords } from './access/passwords.ts'
 import { loadConfig } from './config.ts'
 import { ApiError } from './errors.ts'
-import { applicationLimitNames, type Limit, type LimitName, limits } from './limits.ts'
+import type { Limit } from './limit.ts'
+import { applicationLimitNames, type LimitName, limits } from './limits.ts'
 import { limitsPage } from './limits-page.ts'
 
 const settings = {
-  ...{ BODY_LIMIT: '2048', STREAMS_PER_APPLICATION: '1', UPLOADS_ARRIVING: '1' },
+  ...{ BODY_LIMIT: '16384', STREAMS_PER_APPLICATION: '1', UPLOADS_ARRIVING: '1' },
   ...{ UPLOADS_WAITING_PER_APPLICATION: '3', AGENT_INPUT_BYTES: '1024', UPLOAD_MAX_BYTES: '1000' },
 }
 
@@ -81,7 +82,7 @@ const cases: Readonly<Record<LimitName, Case>> = {
   queryParameters: { limit: 1_000, ask: () => call('GET', `${styles}?${'a&'.repeat(1_000)}a`) },
   queryDepth: { limit: 32, ask: () => call('GET', `${styles}?filter${'[a]'.repeat(40)}=1`) },
   offset: { limit: 1_000_000, ask: () => call('GET', `${styles}?offset=1000001`) },
-  bodyBytes: { limit: 2_048, ask: () => call('POST', '/api/v1/datasets', { body: { name: 'a'.repeat(3_000) } }) },
+  bodyBytes: { limit: 16_384, ask: () => call('POST', '/api/v1/datasets', { body: { name: 'a'.repeat(20_000) } }) },
   bodyDepth: { limit: 64, ask: () => call('POST', styles, { raw: nested(65), headers: json }) },
   bodyValues: {
     limit: 100_000,
@@ -89,6 +90,16 @@ const cases: Readonly<Record<LimitName, Case>> = {
   },
   bodyKeys: { limit: 10_000, ask: () => call('POST', styles, { raw: keysOf(10_001), headers: json }) },
   keyBytes: { limit: 1_024, ask: () => call('POST', styles, { raw: `{"${'k'.repeat(1_025)}":0}`, headers: json }) },
+  names: {
+    limit: 2_000,
+    ask: () => call('POST', `/api/v1/datasets/${randomUUID()}/query`, { body: { order: Array(2_001).fill('a') } }),
+  },
+  filterPositions: 'query/spatial-operand.test.ts',
+  styleLayers: 'styles/style-size.test.ts',
+  styleSources: 'styles/style-size.test.ts',
+  styleValues: 'styles/style-size.test.ts',
+  expressionValues: 'styles/style-size.test.ts',
+  expressionDepth: 'styles/style-size.test.ts',
   bodyMs: 'http/server.test.ts',
   metadataBytes: {
     limit: 65_536,

@@ -2,35 +2,8 @@
  * Every limit that a request can be refused for: its value or setting, its code, and where it is counted. The page
  * docs/limits.md is generated from this table, `overLimit` makes the answers, and limits.test.ts goes over each.
  */
-import type { Config } from './config.ts'
 import { ApiError, type ErrorCode, faulty } from './errors.ts'
-
-/**
- * Where a limit is counted. `request`: each request alone. `process`: each worker. `machine`: all workers of a machine, each of
- * which has a part. `installation`: all replicas together.
- */
-export type CountedIn = 'request' | 'process' | 'machine' | 'installation'
-
-/** Whose requests are counted together. */
-export type CountedFor = 'application' | 'key' | 'user' | 'agent' | 'address' | 'connection' | 'everybody'
-
-export type Limit = {
-  readonly what: string
-  readonly unit?: 'bytes' | 'ms' | 'per second' | 'per minute' | 'per 15 min' | 'per hour'
-  /** Of the answer; or what happens instead of a refusal. */
-  readonly code: ErrorCode | { readonly instead: string }
-  readonly countedIn: CountedIn
-  /** Absent where each request counts alone. */
-  readonly countedFor?: CountedFor
-  /** An operator may give an application another value, in `limits` of its record. */
-  readonly isPerApplication?: true
-} & (
-  | { readonly value: number }
-  | {
-      /** Its default is the limit's. */
-      readonly setting: keyof Config
-    }
-)
+import type { Limit } from './limit.ts'
 
 const mebibyte = 1_048_576
 
@@ -55,6 +28,22 @@ export const limits = {
   },
   bodyKeys: { what: 'Keys in a JSON body', value: 10_000, code: 'invalid_request', countedIn: 'request' },
   keyBytes: { what: 'Key in a JSON body', value: 1_024, unit: 'bytes', code: 'invalid_request', countedIn: 'request' },
+  names: {
+    ...{ what: 'Names in a list, such as `attributes` or `order`, each once', value: 2_000, code: 'invalid_request' },
+    countedIn: 'request',
+  },
+  filterPositions: {
+    ...{ what: 'Positions of a geometry in a filter', value: 30_000, code: 'invalid_filter', countedIn: 'request' },
+  },
+  styleLayers: { what: 'Layers of a style', value: 2_000, code: 'invalid_request', countedIn: 'request' },
+  styleSources: { what: 'Sources of a style', value: 500, code: 'invalid_request', countedIn: 'request' },
+  styleValues: { what: 'Values in a style', value: 100_000, code: 'invalid_request', countedIn: 'request' },
+  expressionValues: {
+    ...{ what: 'Values in an expression of a style', value: 10_000, code: 'invalid_request', countedIn: 'request' },
+  },
+  expressionDepth: {
+    ...{ what: 'Nesting of an expression of a style', value: 32, code: 'invalid_request', countedIn: 'request' },
+  },
   bodyMs: {
     ...{ what: 'Time for a body to arrive', value: 60_000, unit: 'ms', code: 'request_timeout', countedIn: 'request' },
   },

@@ -1,6 +1,7 @@
 import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import { serveRequests } from '../concurrency/serve-requests.ts'
 import { stepBack } from '../concurrency/step-back.ts'
+import { maxFaults } from '../errors.ts'
 
 stepBack()
 serveRequests(messagesOf)
@@ -9,7 +10,7 @@ serveRequests(messagesOf)
 function messagesOf(style: StyleSpecification): string[] {
   try {
     return validateStyleMin(style)
-      .slice(0, 100)
+      .slice(0, maxFaults)
       .map(({ message }) => message)
   } catch {
     // The validator trips over some shapes that are no style at all.

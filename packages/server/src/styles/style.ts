@@ -1,7 +1,9 @@
 import Type from 'typebox'
+import { freeObject } from '../http/bounded-schemas.ts'
 import { type BaseServices, defineResource, field } from '../resource/resource.ts'
 import { standardOperations } from '../resource/standard-operations.ts'
 import type { StyleCheck } from './style-check.ts'
+import { checkStyleSize } from './style-size.ts'
 
 const example = {
   name: 'Plain land',
@@ -26,14 +28,17 @@ export const style = defineResource<StyleServices>({
     name: field('string', Type.String({ minLength: 1, maxLength: 255 }), { required: true }),
     description: field('string', Type.String({ maxLength: 10_000 }), { default: '', isKeptOnReplace: true }),
     type: field('string', Type.Enum(['plain']), { default: 'plain', isKeptOnReplace: true }),
-    style: field('json', Type.Object({}, { description: 'A MapLibre style, version 8', additionalProperties: true }), {
+    style: field('json', freeObject('bodyBytes', { description: 'A MapLibre style, version 8' }), {
       required: true,
       queryable: false,
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
   async prepare({ values, leaving }, _, { styleCheck }) {
-    if (values.style !== undefined) await styleCheck.check(values.style, leaving())
+    if (values.style !== undefined) {
+      checkStyleSize(values.style)
+      await styleCheck.check(values.style, leaving())
+    }
     return values
   },
 })
