@@ -67,10 +67,12 @@ test('every type of geometry is taken, in its structure only', () => {
   refused({ $intersects: { type: 'Point', coordinates: [0, -91] } }, '$intersects', /must lie within/)
 })
 
-test('a geometry has at most 100 000 positions', () => {
+test('a geometry has at most 30 000 positions, and more are refused as over that limit', () => {
   const positions = (length: number) => Array.from({ length }, () => [8, 50])
-  assert.doesNotThrow(() => parse({ $intersects: { type: 'MultiPoint', coordinates: positions(100_000) } }))
-  refused({ $intersects: { type: 'MultiPoint', coordinates: positions(100_001) } }, '$intersects', /more than 100000/)
+  assert.doesNotThrow(() => parse({ $intersects: { type: 'MultiPoint', coordinates: positions(30_000) } }))
+  refused({ $intersects: { type: 'MultiPoint', coordinates: positions(30_001) } }, '$intersects', /more than 30000/)
+  const lines = { type: 'MultiLineString', coordinates: Array.from({ length: 15_001 }, () => positions(2)) }
+  assert.throws(() => parse({ $intersects: lines }), { extensions: { limit: 30_000, limitName: 'filterPositions' } })
 })
 
 test('a box is four numbers in any form of list', () => {

@@ -1,21 +1,19 @@
 // Operands of spatial operators: geometries, boxes and distances.
 import { type Geometry, positionsOf } from '../geometry/geojson.ts'
+import { limits } from '../limits.ts'
 import { unknownName } from '../nearest-name.ts'
 import { below, fault, show } from './fault.ts'
 import { asList, asObject, rawList, scalarOperand } from './operand.ts'
 import { readGeometry } from './read-geometry.ts'
 
-const vertexLimit = 100_000
+export const maxPositions = limits.filterPositions.value
 const worldWidth = 360
 
 /** A GeoJSON geometry in 4326, as an object or as JSON text. */
 export function geometryOperand(value: unknown, path: string): Geometry {
-  const geometry = readGeometry(typeof value === 'string' ? parseText(value, path) : value, path)
+  const geometry = readGeometry(typeof value === 'string' ? parseText(value, path) : value, path, maxPositions)
   const positions = positionsOf(geometry)
   if (positions.length === 0) throw fault(path, 'invalid_geometry', 'must not be an empty geometry')
-  if (positions.length > vertexLimit) {
-    throw fault(path, 'too_many_values', `must not have more than ${vertexLimit} positions`)
-  }
   const isOutside = positions.some(([lon, lat]) => Math.abs(lon) > 180 || Math.abs(lat) > 90)
   if (isOutside)
     throw fault(

@@ -236,8 +236,8 @@ test('deep, long and wide filters are refused at once', () => {
   let deep: unknown = property('isOpen')
   for (let level = 0; level < 5_000; level++) deep = { op: 'not', args: [deep] }
   refused(() => json(deep), /must not nest deeper than 32 levels/, 'too_deep', `${path}${'/args/0'.repeat(32)}`)
-  const positions = Array.from({ length: 100_001 }, () => '8 50').join(',')
-  refused(() => text(`S_INTERSECTS(geom, MULTIPOINT(${positions}))`), /more than 100000 positions/, 'too_many_values')
+  const positions = Array.from({ length: 30_001 }, () => '8 50').join(',')
+  refused(() => text(`S_INTERSECTS(geom, MULTIPOINT(${positions}))`), /more than 30000 positions/, 'too_many_values')
   assert.doesNotThrow(() => text(`S_INTERSECTS(geom, MULTIPOINT(${positions.slice(5)}))`))
   assert.doesNotThrow(() => text(`${'('.repeat(30)}isOpen${')'.repeat(30)}`))
 })

@@ -5,7 +5,7 @@ import type { Attribute } from '../attribute.ts'
 import { show } from '../fault.ts'
 import { allOf, anyOf, type Filter, not } from '../filter-tree.ts'
 import { readGeometry } from '../read-geometry.ts'
-import { bboxOperand, boxOperand, geometryOperand } from '../spatial-operand.ts'
+import { bboxOperand, boxOperand, geometryOperand, maxPositions } from '../spatial-operand.ts'
 import { argumentsOf, attributeOf, locating, type Scope } from './scope.ts'
 import { type Call, type Node, type Place, refuse } from './syntax.ts'
 
@@ -76,7 +76,7 @@ function geometryAttribute(scope: Scope, node: Node & { kind: 'property' }): Att
 
 export function readLiteral({ toDegrees }: Scope, value: unknown, place: Place): Geometry {
   return locating(place, () => {
-    const geometry = readGeometry(value, place.path)
+    const geometry = readGeometry(value, place.path, maxPositions)
     return geometryOperand(toDegrees ? converted(geometry, toDegrees) : geometry, place.path)
   })
 }
