@@ -94,10 +94,18 @@ export function invalid(path: string, message: string, code: ErrorCode = 'invali
   return faulty([{ path, code: 'invalid', message }], code)
 }
 
+/** A 400 for a list of names in which one stands twice: the second has no effect. */
+export function refuseRepeated(names: readonly string[], path: string): void {
+  const seen = new Set<string>()
+  const twice = names.find((name) => seen.size === seen.add(name).size)
+  if (twice !== undefined) throw invalid(path, `"${shorten(twice, shownName)}" is given twice`)
+}
+
 /** Validation stops here: nobody mends more at once, and a request may hold a hundred thousand faults. */
 export const maxFaults = 20
 
 /** Names in paths and messages are the client's, and as long as it likes. */
+const shownName = 80
 const shownPath = 300
 const shownMessage = 1_000
 

@@ -2,8 +2,8 @@ import Type, { type TSchema } from 'typebox'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { freeRecord } from '../http/bounded-schemas.ts'
 import { type BaseServices, type Draft, defineResource, type Entity, field } from '../resource/resource.ts'
-
 import { bridgeTypes, destinationOf, isBridgeType, readBridgeSecrets, readBridgeSettings } from './bridge-settings.ts'
 
 /** An agent record, as invocations need it. */
@@ -51,8 +51,8 @@ export const agent = defineResource<RecordServices>({
     name: field('string', Type.String({ maxLength: 255 }), { default: '' }),
     description: field('string', Type.String({ maxLength: 10_000 }), { default: '' }),
     type: field('string', Type.Enum(['remote', ...bridgeTypes]), { default: 'remote' }),
-    config: field('json', Type.Record(Type.String(), Type.Unknown()), { default: {}, queryable: false }),
-    secrets: field('string', nullable(Type.Record(Type.String(), Type.Unknown())), { mode: 'writeOnly' }),
+    config: field('json', freeRecord('bodyBytes'), { default: {}, queryable: false }),
+    secrets: field('string', nullable(freeRecord('bodyBytes')), { mode: 'writeOnly' }),
     enabled: field('boolean', Type.Boolean(), { default: true }),
     maxConcurrency: field(
       'integer',

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
+import { ignoringOthers } from '../http/bounded-schemas.ts'
 import { validator } from '../http/validate.ts'
 
 /** The types of agents for which the platform itself can answer. */
@@ -27,14 +28,17 @@ const model = {
   /** Whether the model may use the dataset tools; true by default. */
   tools: Type.Optional(Type.Boolean()),
 }
-const schemas = {
-  openai: Type.Object({ ...model, headers: Type.Optional(headers) }),
-  anthropic: Type.Object({
-    ...model,
-    maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
-  }),
-  ollama: Type.Object(model),
-  http: Type.Object({ concurrency: Type.Optional(concurrency), url: address, headers: Type.Optional(headers) }),
+export const bridgeSchemas = {
+  openai: Type.Object({ ...model, headers: Type.Optional(headers) }, ignoringOthers),
+  anthropic: Type.Object(
+    { ...model, maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })) },
+    ignoringOthers,
+  ),
+  ollama: Type.Object(model, ignoringOthers),
+  http: Type.Object(
+    { concurrency: Type.Optional(concurrency), url: address, headers: Type.Optional(headers) },
+    ignoringOthers,
+  ),
 }
 const secretsSchema = Type.Object({
   apiKey: Type.Optional(Type.String({ minLength: 1, maxLength: 8_192, pattern: '^[\\x21-\\x7e]+$' })),
@@ -42,15 +46,15 @@ const secretsSchema = Type.Object({
 
 /** The settings of a bridge; which are set depends on its type. */
 export type BridgeSettings = Partial<
-  Static<typeof schemas.openai> & Static<typeof schemas.anthropic> & Static<typeof schemas.http>
+  Static<typeof bridgeSchemas.openai> & Static<typeof bridgeSchemas.anthropic> & Static<typeof bridgeSchemas.http>
 >
 export type BridgeSecrets = Static<typeof secretsSchema>
 
 const checks = {
-  openai: validator(schemas.openai, 'body/config'),
-  anthropic: validator(schemas.anthropic, 'body/config'),
-  ollama: validator(schemas.ollama, 'body/config'),
-  http: validator(schemas.http, 'body/config'),
+  openai: validator(bridgeSchemas.openai, 'body/config'),
+  anthropic: validator(bridgeSchemas.anthropic, 'body/config'),
+  ollama: validator(bridgeSchemas.ollama, 'body/config'),
+  http: validator(bridgeSchemas.http, 'body/config'),
 }
 /** The secrets of an agent that the platform answers for, or a 400. */
 export const readBridgeSecrets: (secrets: unknown) => BridgeSecrets = validator(secretsSchema, 'body/secrets')

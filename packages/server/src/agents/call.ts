@@ -1,22 +1,35 @@
 import Type, { type Static } from 'typebox'
-import { ApiError, invalid } from '../errors.ts'
+import { ApiError } from '../errors.ts'
+import { freeObject, freeValue, ignoringOthers } from '../http/bounded-schemas.ts'
 import { overLimit } from '../limits.ts'
 import type { Limits } from './limits.ts'
 import type { InvokeOptions, Message } from './protocol.ts'
 
-const messageSchema = Type.Object({ role: Type.Enum(['user', 'assistant']), content: Type.String() })
-const optionsSchema = Type.Object({
-  model: Type.Optional(Type.String({ maxLength: 255 })),
-  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
-  maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-})
+const maxMetadata = 16
+
+/** The bytes of all messages are counted, and their excess has a code of its own. */
+const messageSchema = Type.Object(
+  { role: Type.Enum(['user', 'assistant']), content: Type.String({ maxLength: 1_048_576 }) },
+  ignoringOthers,
+)
+const optionsSchema = Type.Object(
+  {
+    model: Type.Optional(Type.String({ maxLength: 255 })),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 10 })),
+    maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  },
+  ignoringOthers,
+)
 
 /** `input` is checked below, because its faults have an error code of their own. */
 export const callSchema = Type.Object(
   {
-    input: Type.Optional(Type.Unknown({ description: 'Required: what to ask the agent, a text that is not empty' })),
+    input: Type.Optional(
+      freeValue('agentInputBytes', { description: 'Required: what to ask the agent, a text that is not empty' }),
+    ),
     conversationId: Type.Optional(
       Type.String({
+        maxLength: 128,
         pattern: '^[\\w.:-]{1,128}$',
         examples: ['support-42'],
         description: 'Groups turns; stays with one worker if it can',
@@ -24,18 +37,17 @@ export const callSchema = Type.Object(
     ),
     messages: Type.Optional(Type.Array(messageSchema, { maxItems: 100, description: 'Earlier turns' })),
     context: Type.Optional(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'What the user sees: bbox, center, zoom, datasetIds …' },
-      ),
+      freeObject('agentInputBytes', { description: 'What the user sees: bbox, center, zoom, datasetIds …' }),
     ),
     options: Type.Optional(optionsSchema),
-    metadata: Type.Optional(Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }))),
+    metadata: Type.Optional(
+      Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), { maxProperties: maxMetadata }),
+    ),
     timeoutMs: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'Until the first output; only lowers the agent’s' }),
     ),
   },
-  { title: 'AgentInvokeDto', examples: [{ input: 'Which parks are near the river?' }] },
+  { title: 'AgentInvokeDto', ...ignoringOthers, examples: [{ input: 'Which parks are near the river?' }] },
 )
 
 /** The body of an invocation request, validated. */
@@ -51,7 +63,6 @@ export type Call = {
 
 const maxMessagesBytes = 524_288
 const maxContextBytes = 65_536
-const maxMetadata = 16
 
 export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits): Call {
   const { input, conversationId, messages, context, options, metadata, timeoutMs } = body
@@ -63,9 +74,6 @@ export function readCall(body: Static<typeof callSchema>, { inputBytes }: Limits
   checkSize('input', input, inputBytes)
   if (messages) checkSize('messages', JSON.stringify(messages), maxMessagesBytes)
   if (context) checkSize('context', JSON.stringify(context), maxContextBytes)
-  if (metadata && Object.keys(metadata).length > maxMetadata) {
-    throw invalid('body/metadata', `must not have more than ${maxMetadata} members`)
-  }
   return {
     input,
     ...(conversationId !== undefined && { conversationId }),

@@ -12,6 +12,7 @@ import type { Db } from '../db/db.ts'
 import { raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
 import { afterWrites } from '../http/after-writes.ts'
+import { dateTimeText } from '../http/bounded-schemas.ts'
 import type { Operation } from '../http/operation.ts'
 import type { Removal } from '../resource/removal.ts'
 import { type BaseServices, defineResource, type Entity, field, type Identity } from '../resource/resource.ts'
@@ -56,7 +57,7 @@ export const apiKey = defineResource({
     type: field('string', Type.Enum([...keyTypes]), { mode: 'createOnly', required: true }),
     permissions: field('json', permissionsSchema, { mode: 'createOnly', required: true, queryable: false }),
     userId: userReference('createOnly'),
-    expiresAt: field('datetime', nullable(Type.String({ format: 'date-time' })), { mode: 'createOnly' }),
+    expiresAt: field('datetime', nullable(dateTimeText()), { mode: 'createOnly' }),
     allowedOrigins: field('array', nullable(Type.Array(originSchema, { minItems: 1, maxItems: 100 })), {
       mode: 'createOnly',
       queryable: false,

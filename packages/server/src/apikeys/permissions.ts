@@ -4,12 +4,19 @@ import { FaultCollector } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 
 const maxIds = 10_000
+/** More than there are classes, and levels. */
+const maxNames = 100
 
 /** The schema of an ACL. */
 export const permissionsSchema = Type.Record(
   Type.String(),
-  Type.Record(Type.String(), Type.Union([Type.Literal('*'), Type.Array(Type.String({ maxLength: 255 }))])),
+  Type.Record(
+    Type.String(),
+    Type.Union([Type.Literal('*'), Type.Array(Type.String({ maxLength: 255 }), { maxItems: maxIds })]),
+    { maxProperties: maxNames },
+  ),
   {
+    maxProperties: maxNames,
     description:
       `\`{class: {level: ids}}\`; each of the three may be \`*\`. The most specific entry wins. Levels are ${aclLevels.join(', ')}; ` +
       '`append`, for datasets only, adds rows and does nothing else; `write` includes it.',

@@ -1,7 +1,7 @@
-import Type from 'typebox'
+import { freeRecord } from '../http/bounded-schemas.ts'
 import { defineResource, field, uuidIdentity } from '../resource/resource.ts'
 
-export const configSchema = Type.Record(Type.String(), Type.Unknown(), {
+export const configSchema = freeRecord('configBytes', {
   description: 'Any JSON object, at most 1 MiB. The key `svc` is reserved for the server.',
   examples: [{ theme: { colour: '#2a6' } }],
 })

@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox'
 import type { Caller, Scope } from '../access/acl.ts'
 import { json, type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
+import { freeValue } from '../http/bounded-schemas.ts'
 import { type Address, type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import { crudOperations } from '../resource/crud.ts'
@@ -121,7 +122,7 @@ const keyOperations: readonly Operation<AppConfigServices>[] = [
     path: `${path}/{id}`,
     summary: 'Set a value of the configuration by its dotted key',
     access: writes,
-    body: Type.Unknown({ examples: [{ colour: '#2a6' }] }),
+    body: freeValue('configBytes', { examples: [{ colour: '#2a6' }] }),
     bodyLimit,
     success: whole,
     failures: [412],

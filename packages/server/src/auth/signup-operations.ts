@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { noteUser } from '../access/audit-trail.ts'
 import { checkNewPassword } from '../access/passwords.ts'
+import { maxAddressText } from '../http/bounded-schemas.ts'
 import { emailSchema } from '../http/email-address.ts'
 import type { Answer, ContextOf, Operation } from '../http/operation.ts'
 import { findSettings, refused } from './accounts.ts'
@@ -12,6 +13,8 @@ import { type AuthServices, operation } from './services.ts'
 import { confirm, findConfirmation, type SignedUp, type Signup, signUp } from './signup.ts'
 
 const nameSchema = Type.String({ maxLength: 255 })
+/** Whatever an address can hold: what is no token is 401. */
+const addressText = Type.String({ maxLength: maxAddressText })
 const signupSchema = Type.Object(
   {
     firstName: nameSchema,
@@ -102,7 +105,7 @@ const confirmByQuery = operation({
   ...confirmation,
   id: 'auth.confirmsignup',
   path: confirmPath,
-  query: Type.Object({ token: Type.String(), redirect: Type.String(), email: emailParameter }),
+  query: Type.Object({ token: addressText, redirect: addressText, email: emailParameter }),
   handle: (context, { query: { token, redirect, email } }) => confirmed(context, token, redirect, email),
 })
 

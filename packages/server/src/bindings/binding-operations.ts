@@ -9,7 +9,7 @@ import type { CachedDataset } from '../datasets/dataset-cache.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { ApiError, invalid, isNotFound } from '../errors.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
-import { limits, overLimit } from '../limits.ts'
+import { limits } from '../limits.ts'
 import { recordGuard } from '../resource/reach.ts'
 import type { RecordCache } from '../resource/record-cache.ts'
 import type { BaseServices, Entity } from '../resource/resource.ts'
@@ -54,7 +54,7 @@ const replace = operation({
     '`keys`, `bbox`, `firstEventId` and `lastEventId`, or `dataset.reset` where changes were missed.',
   access: { class: 'contactpoints', level: 'write' },
   body: Type.Object(
-    { bindings: Type.Array(givenSchema, { description: `At most ${mostOfPoint}` }) },
+    { bindings: Type.Array(givenSchema, { maxItems: mostOfPoint, 'x-limit': { name: 'contactPointBindings' } }) },
     { additionalProperties: false, examples: [{ bindings: [] }], title: 'ChangeBindingsUpdate' },
   ),
   beforeBody: recordGuard(contactPoint),
@@ -83,11 +83,6 @@ export const bindingOperations: readonly Operation<BindingServices>[] = [list, r
 function checkTogether({ type }: Entity, wanted: readonly Binding[]): void {
   if (wanted.length > 0 && type !== 'webhook') {
     throw new ApiError('conflict', `The contact point is of type "${type}", and only webhooks are told of changes.`)
-  }
-  if (wanted.length > mostOfPoint) {
-    throw overLimit('contactPointBindings', mostOfPoint, `must not be more than ${mostOfPoint}, the limit`, {
-      path: 'body/bindings',
-    })
   }
   const twice = wanted.findIndex(
     ({ datasetId }, index) => wanted.findIndex((one) => one.datasetId === datasetId) < index,

@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { freeObject, uuidText } from '../http/bounded-schemas.ts'
 
 const operations = ['insert', 'update', 'delete', 'truncate'] as const
 
@@ -6,14 +7,15 @@ const nullable = <T extends Type.TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
 const { datasetId, ...rest } = {
-  datasetId: Type.String({ format: 'uuid', description: 'Of the application of the contact point' }),
+  datasetId: uuidText({ description: 'Of the application of the contact point' }),
   operations: Type.Array(Type.Enum([...operations]), {
     minItems: 1,
+    maxItems: operations.length,
     uniqueItems: true,
     description: 'Only what these did; all by default',
   }),
   filter: nullable(
-    Type.Object({}, { additionalProperties: true }),
+    freeObject('bodyBytes'),
     'Only rows that match, in the grammar of `filter` in queries, as they are when the delivery is made. Deletions pass, and so ' +
       'do changes whose keys are not known. Needs a primary key of one column of type integer, string or uuid',
   ),

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
+import { freeObject } from '../http/bounded-schemas.ts'
 import { defineResource, type Entity, field } from '../resource/resource.ts'
 import type { Settings } from './driver.ts'
 import { driverNames, driverOf } from './drivers.ts'
@@ -25,13 +26,9 @@ export const contactPoint = defineResource({
     type: field('string', Type.Enum([...driverNames], { description: 'The driver' }), { required: true }),
     settings: field(
       'json',
-      Type.Object(
-        {},
-        {
-          additionalProperties: true,
-          description: 'What the driver needs. Secrets are not returned; one that is left out stays, null removes it.',
-        },
-      ),
+      freeObject('bodyBytes', {
+        description: 'What the driver needs. Secrets are not returned; one that is left out stays, null removes it.',
+      }),
       { required: true, queryable: false },
     ),
     secureFields: field(

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
+import { freeRecord } from '../http/bounded-schemas.ts'
 import { changeAroundUrls } from './escape-around-urls.ts'
 import { readUrl } from './url-setting.ts'
 
@@ -32,7 +33,7 @@ export const sendSchema = Type.Object(
     severity: Type.Optional(Type.Enum([...severities], { default: 'info' })),
     url: Type.Optional(Type.String({ maxLength: 2_000, description: 'Where to read more: http or https' })),
     data: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
+      freeRecord('bodyBytes', {
         description: 'Webhooks get it as it is; others only if there is no message',
       }),
     ),

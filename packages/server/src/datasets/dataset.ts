@@ -3,6 +3,7 @@ import { type AclLevel, denied, type Scope, scopeOf } from '../access/acl.ts'
 import type { Db } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
+import { headerRecord, nameList, uuidText } from '../http/bounded-schemas.ts'
 import { changedOf, demandRepointing } from '../resource/references.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../resource/resource.ts'
 import { standardOperations } from '../resource/standard-operations.ts'
@@ -17,7 +18,7 @@ import { sealHeaders } from './secret-headers.ts'
 import type { Sources } from './sources.ts'
 
 const secretsSchema = Type.Union([
-  Type.Object({ headers: Type.Optional(Type.Record(Type.String(), Type.String())) }, { additionalProperties: false }),
+  Type.Object({ headers: Type.Optional(headerRecord()) }, { additionalProperties: false }),
   Type.Null(),
 ])
 
@@ -74,7 +75,7 @@ export const dataset = defineResource<DatasetServices>({
       { mode: 'readOnly' },
     ),
     overviews: field('json', overviewsSchema, { mode: 'readOnly', queryable: false, select: overviewsOf }),
-    databaseId: field('uuid', Type.String({ format: 'uuid', description: 'The default database unless it is given' }), {
+    databaseId: field('uuid', uuidText({ description: 'The default database unless it is given' }), {
       required: false,
       default: undefined,
       isKeptOnReplace: true,
@@ -142,7 +143,7 @@ const draftOf = (
 export const datasetOperations = standardOperations(dataset, {
   list: {
     parameters: {
-      tags: Type.Optional(Type.Array(Type.String(), { description: 'Datasets with any of these metadata.tags' })),
+      tags: Type.Optional(nameList('Datasets with any of these metadata.tags', { maxItems: 100 })),
     },
     where: ({ tags }) => (tags === undefined ? [] : [sql`metadata -> 'tags' ?| ${tags as string[]}::text[]`]),
   },

@@ -3,6 +3,7 @@ import Type, { type Static, type TObject } from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import { FaultCollector, invalid } from '../errors.ts'
 import { answerFormat, chooseFormat, type FormatName, formatNames, isExport } from '../formats/answer-formats.ts'
+import { freeObject, maxAddressText, nameList } from '../http/bounded-schemas.ts'
 import { downloadOf } from '../http/download-headers.ts'
 import { lastSegment } from '../http/file-name.ts'
 import { offsetParameter } from '../http/offset-parameter.ts'
@@ -29,7 +30,7 @@ import { statisticsOperation } from './statistics-operation.ts'
 import { streamAnswer, textBody } from './stream-answer.ts'
 import { readCount, totalRows } from './total-rows.ts'
 
-const names = (description: string) => Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description }))
+const names = (description: string) => Type.Optional(nameList(description))
 const limits = {
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
   offset: offsetParameter('To go further, page by `cursor` (keyset paging), which costs the same for every page.'),
@@ -42,6 +43,7 @@ const answerParameters = {
   filename: Type.Optional(Type.String({ maxLength: 255, description: 'Makes the answer a download of this name' })),
   count: Type.Optional(
     Type.String({
+      maxLength: maxAddressText,
       description:
         '`exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first',
     }),
@@ -63,12 +65,16 @@ const advancedSchema = Type.Object(answerParameters)
 const bodySchema = Type.Object(
   {
     attributes: names('The attributes to return, or aggregates such as `sum(pop) as total`'),
-    where: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    where: Type.Optional(freeObject('bodyBytes')),
     order: names('The attributes to sort by; `-` in front sorts downwards'),
     group: names('The attributes to group by'),
     sample: Type.Optional(
       Type.Object(
-        { percentage: Type.Number(), method: Type.Optional(Type.String()), seed: Type.Optional(Type.Number()) },
+        {
+          percentage: Type.Number(),
+          method: Type.Optional(Type.String({ maxLength: 40 })),
+          seed: Type.Optional(Type.Number()),
+        },
         { additionalProperties: false },
       ),
     ),
@@ -80,7 +86,7 @@ const bodySchema = Type.Object(
         {
           attribute: Type.Optional(Type.String({ maxLength: 1_000, description: 'The geometry; the first otherwise' })),
           point: Type.Optional(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
-          geometry: Type.Optional(Type.Object({}, { additionalProperties: true })),
+          geometry: Type.Optional(freeObject('bodyBytes')),
           as: Type.Optional(Type.String({ maxLength: 63, default: 'distance' })),
         },
         {

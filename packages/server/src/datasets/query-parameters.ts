@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { freeObject } from '../http/bounded-schemas.ts'
 import { type QueryTree, textBeside } from '../http/query-string.ts'
 import { limits } from '../limits.ts'
 import { filterLanguages } from '../query/filter-language.ts'
@@ -8,17 +9,14 @@ export const maxTimeoutMs = limits.queryTimeoutMs.value
 
 /** Parameters shared by several operations on the rows of a dataset. */
 export const filterParameter = Type.Optional(
-  Type.Object(
-    {},
-    {
-      [textBeside]: 'filter-lang',
-      description:
-        'Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, ' +
-        '`filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, ' +
-        'or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, ' +
-        '`filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}`',
-    },
-  ),
+  freeObject('urlBytes', {
+    [textBeside]: 'filter-lang',
+    description:
+      'Conditions on attributes, such as (for the sample dataset) `filter[country]=Finland`, ' +
+      '`filter[population][$gte]=1000000`, `filter[name][$iLike]=san%`, ' +
+      'or the JSON text of them: `filter={"geom":{"$bbox":[-10,35,30,60]}}`, ' +
+      '`filter={"$or":[{"capital":true},{"population":{"$gte":5000000}}]}`',
+  }),
 )
 
 export const filterLanguageParameter = Type.Optional(
@@ -37,8 +35,12 @@ export function askedFilter({ filter, 'filter-lang': filterLanguage }: FilterPar
   return { where: filterLanguage === undefined ? filter : tree.filter, filterLanguage }
 }
 
+/** A cursor holds the last row's values, so it may be long in a body. */
+const maxCursor = 100_000
+
 export const cursorParameter = Type.Optional(
   Type.String({
+    maxLength: maxCursor,
     description:
       'Continues behind the rows of a page: the `cursor` of its `Link` with rel="next". Empty for the first page. ' +
       'Needs a dataset with a primary key and a limit of at most 1000, which is its default. ' +

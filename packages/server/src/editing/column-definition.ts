@@ -4,6 +4,7 @@ import { typeOfColumn } from '../databases/postgres/column-type.ts'
 import type { AttributeDto } from '../datasets/attribute-dto.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { freeValue } from '../http/bounded-schemas.ts'
 import type { AttributeType } from '../query/attribute.ts'
 import { cellText } from './cell-text.ts'
 
@@ -45,7 +46,7 @@ export const columnSchema = Type.Object(
     nullable: Type.Optional(Type.Boolean({ default: true })),
     primaryKey: Type.Optional(Type.Boolean({ default: false })),
     description: Type.Optional(Type.String({ maxLength: 1_000 })),
-    default: Type.Optional(Type.Unknown({ description: 'The value of rows that have none' })),
+    default: Type.Optional(freeValue('bodyBytes', { description: 'The value of rows that have none' })),
     geometryType: Type.Optional(Type.Enum(geometryTypes, { default: 'Geometry' })),
     srid: Type.Optional(Type.Integer({ minimum: 1, maximum: 998_999, default: 4326 })),
     dimension: Type.Optional(Type.Integer({ minimum: 2, maximum: 3, default: 2 })),

@@ -5,6 +5,7 @@ import { dataset as datasetResource } from '../datasets/dataset.ts'
 import { askedFilter, filterLanguageParameter, filterParameter, timeoutOf } from '../datasets/query-parameters.ts'
 import { type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
+import { freeObject } from '../http/bounded-schemas.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import { rowBudget } from '../json-budget.ts'
 import { limits, overLimit } from '../limits.ts'
@@ -49,7 +50,7 @@ const patch = operation({
   summary: 'Change the rows that a filter matches',
   description: `All of them get the values that are sent, in JSON columns too. ${needsExecute}`,
   query: Type.Object({ ...selection, repair: repairParameter }),
-  body: Type.Object({}, { additionalProperties: true, examples: [{ name: 'Oslo' }] }),
+  body: freeObject('bodyBytes', { examples: [{ name: 'Oslo' }] }),
   readsText: ['application/geo+json'],
   beforeBody: ({ services, scope }, params) => demandDataset({ services, scope: queriedScope(scope) }, params),
   budget: rowBudget,

@@ -8,6 +8,7 @@ import type { Row, Transaction } from '../db/db.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import { ApiError, faulty, invalid, maxFaults } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
+import { freeObject } from '../http/bounded-schemas.ts'
 import type { Answer } from '../http/operation.ts'
 import { rowsBudget } from '../json-budget.ts'
 import { limits } from '../limits.ts'
@@ -35,10 +36,10 @@ export const repairParameter = Type.Optional(
   Type.Boolean({ description: 'Makes geometries valid that are not, and adds or drops heights as the column needs' }),
 )
 
-const rowSchema = Type.Object({}, { additionalProperties: true })
+const rowSchema = freeObject('bodyBytes')
 
 /** A row, rows, a GeoJSON feature or a FeatureCollection. */
-const bodySchema = Type.Union([rowSchema, Type.Array(rowSchema)], {
+const bodySchema = Type.Union([rowSchema, Type.Array(rowSchema, { maxItems: limits.writtenRows.value })], {
   examples: [{ name: 'Oslo' }, [{ name: 'Oslo' }, { name: 'Bergen' }]],
 })
 

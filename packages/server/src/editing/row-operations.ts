@@ -4,6 +4,7 @@ import { dataset as datasetResource } from '../datasets/dataset.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { ApiError } from '../errors.ts'
 import { chooseFormat } from '../formats/answer-formats.ts'
+import { freeObject } from '../http/bounded-schemas.ts'
 import { type Answer, queryWeight } from '../http/operation.ts'
 import { rowBudget } from '../json-budget.ts'
 import { isUnchanged } from '../resource/revision.ts'
@@ -16,7 +17,7 @@ import { rowAnswer } from './row-answer.ts'
 import { rowShape, type ShownRow } from './row-shape.ts'
 import { changeRow, deleteRow, replaceRow } from './row-writes.ts'
 
-const rowSchema = Type.Object({}, { additionalProperties: true, examples: [{ name: 'Oslo' }] })
+const rowSchema = freeObject('bodyBytes', { examples: [{ name: 'Oslo' }] })
 const path = `${datasetResource.path}/{id}/rows/{rowKey}` as const
 const byKey = 'The key is the value of the primary key; of several columns, the values with commas between them.'
 

@@ -1,5 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { keyHeaders, keyParameter } from '../access/credentials.ts'
+import { limits } from '../limits.ts'
+import { boundedBy, maxAddressText } from './bounded-schemas.ts'
 import type { DeclaredOperation } from './operation.ts'
 import { problemSchema, problemType } from './problem.ts'
 import { tagDescriptions } from './tag-descriptions.ts'
@@ -84,7 +86,9 @@ function describe(operation: DeclaredOperation, schemas: Json): Json {
         content: {
           [method === 'PATCH' ? 'application/merge-patch+json' : 'application/json']: contentOf(body, schemas),
           ...(method === 'PATCH' && { 'application/json': contentOf(body, schemas) }),
-          ...Object.fromEntries(readsText.map((type) => [type, { schema: { type: 'string' } }])),
+          ...Object.fromEntries(
+            readsText.map((type) => [type, { schema: { type: 'string', ...boundedBy('bodyBytes') } }]),
+          ),
         },
       },
     }),
@@ -111,7 +115,7 @@ function pathParameters({ path }: DeclaredOperation): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string', maxLength: maxAddressText },
   }))
 }
 
@@ -121,7 +125,6 @@ function queryParameters(query: TObject | undefined): Json[] {
     const style = rest.type === 'object' ? { style: 'deepObject', explode: true } : {}
     const list = rest.type === 'array' ? { style: 'form', explode: false } : {}
     const isRequired = query?.required?.includes(name) ?? false
-    const open = rest.type === 'object' ? { additionalProperties: true } : {}
     return {
       name,
       in: 'query',
@@ -129,13 +132,18 @@ function queryParameters(query: TObject | undefined): Json[] {
       ...(description ? { description } : {}),
       ...style,
       ...list,
-      schema: { ...rest, ...open },
+      schema: rest,
     }
   })
 }
 
 function conditions({ success, failures = [] }: DeclaredOperation): Json[] {
-  const header = (name: string) => ({ name, in: 'header', required: false, schema: { type: 'string' } })
+  const header = (name: string) => ({
+    name,
+    in: 'header',
+    required: false,
+    schema: { type: 'string', maxLength: limits.headerBytes.value },
+  })
   if (failures.includes(412)) return [header('If-Match')]
   return success.headers?.includes('ETag') && success.status === 200 ? [header('If-None-Match')] : []
 }
@@ -198,7 +206,7 @@ const plain = (schema: TSchema): Json => JSON.parse(JSON.stringify(schema))
 /** Two operations at one address, told apart by the form of the id, are one entry: either body, either answer. */
 function merge(first: Json, second: Json): Json {
   const responses = { ...(second.responses as Json), ...(first.responses as Json) }
-  const isOpen = { 'application/json': { schema: {} } }
+  const isOpen = { 'application/json': { schema: boundedBy('bodyBytes') } }
   const success = responses['200'] as Json
   return {
     ...first,

@@ -18,22 +18,32 @@ type Part = {
   readonly properties?: Readonly<Record<string, Part & { readonly readOnly?: boolean }>>
   readonly patternProperties?: Readonly<Record<string, Part>>
   readonly additionalProperties?: boolean | Part
+  /** The limit of limits.ts that the bound is. */
+  readonly 'x-limit'?: { readonly name?: string }
 }
+
+type Bound = 'maxItems' | 'maxProperties' | 'maxLength'
+
+/** What is too large, and the limit that the answer names. */
+type Oversized = { readonly faults: readonly Fault[]; readonly limit?: Record<string, unknown> }
+
+type Excess = Fault & { readonly limit?: Record<string, unknown> | undefined }
 
 /** What is larger by less than this the schema library explains, together with what else is wrong. */
 const slack = 1_000
 
 /** The first values that are far too large; nothing inside of them is looked at. */
-export function oversized(schema: TSchema, value: unknown, where: string): Fault[] {
-  const faults: Fault[] = []
-  for (const fault of search(schema as Part, value, where)) {
-    faults.push(fault)
-    if (faults.length === maxFaults) break
+export function oversized(schema: TSchema, value: unknown, where: string): Oversized {
+  const found: Excess[] = []
+  for (const excess of search(schema as Part, value, where)) {
+    found.push(excess)
+    if (found.length === maxFaults) break
   }
-  return faults
+  const limit = found.find((excess) => excess.limit)?.limit
+  return { faults: found, ...(limit && { limit }) }
 }
 
-function* search(schema: Part, value: unknown, path: string): Generator<Fault> {
+function* search(schema: Part, value: unknown, path: string): Generator<Excess> {
   const fitting = branchesOf(schema).filter(({ type }) => type === typeOf(value))
   if (fitting.length === 0) return
   const excess = excessOf(fitting, value)
@@ -46,26 +56,29 @@ function* search(schema: Part, value: unknown, path: string): Generator<Fault> {
 
 const branchesOf = (schema: Part): readonly Part[] => schema.anyOf?.flatMap(branchesOf) ?? [schema]
 
-const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value)
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
 /** A value that is too large for each branch is too large for all. */
-function excessOf(branches: readonly Part[], value: unknown): Omit<Fault, 'path'> | undefined {
-  const most = (bound: 'maxItems' | 'maxProperties' | 'maxLength') =>
-    Math.max(...branches.map((branch) => branch[bound] ?? Number.POSITIVE_INFINITY))
-  const over = (code: 'maxItems' | 'maxProperties' | 'maxLength', size: number, noun: string) =>
-    size > most(code) + slack ? { code, message: `must not have more than ${most(code)} ${noun}` } : undefined
+function excessOf(branches: readonly Part[], value: unknown): Omit<Excess, 'path'> | undefined {
+  const name = branches[0]?.['x-limit']?.name
+  const over = (code: Bound, size: number, noun: string) => {
+    const most = Math.max(...branches.map((branch) => branch[code] ?? Number.POSITIVE_INFINITY))
+    if (size <= most + slack) return undefined
+    const limit = name === undefined ? undefined : { limit: most, limitName: name }
+    return { code, message: `must not have more than ${most} ${noun}`, limit }
+  }
   if (Array.isArray(value)) return over('maxItems', value.length, 'items')
   // A character beyond the 16-bit ones counts once and is two units of the text.
   if (typeof value === 'string') return over('maxLength', value.length / 2, 'characters')
   return over('maxProperties', Object.keys(value as object).length, 'properties')
 }
 
-function* searchItems({ items }: Part, list: readonly unknown[], path: string): Generator<Fault> {
+function* searchItems({ items }: Part, list: readonly unknown[], path: string): Generator<Excess> {
   if (!items) return
   for (const [index, item] of list.entries()) yield* search(items, item, `${path}/${index}`)
 }
 
-function* searchProperties(schema: Part, value: object, path: string): Generator<Fault> {
+function* searchProperties(schema: Part, value: object, path: string): Generator<Excess> {
   const { properties = {}, patternProperties = {}, additionalProperties } = schema
   const names = Object.keys(value)
   const isKnown = (name: string) => Object.hasOwn(properties, name)

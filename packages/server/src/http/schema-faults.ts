@@ -107,7 +107,7 @@ function messageOf(error: SchemaError, value: unknown, schema: TSchema): string 
   }
   if (keyword === 'format') return `must be ${formats[String(params.format)] ?? `of the form ${params.format}`}`
   const { name, instead } = limitOf(error, schema)
-  if (name) return `${message}. ${instead}`.trimEnd()
+  if (name && instead) return `${message}. ${instead}`
   if (keyword === 'minLength' && params.limit === 1) return 'must not be empty'
   if (keyword === 'pattern') {
     const { examples } = schemaAt(schema, error.schemaPath) as { examples?: readonly unknown[] }
@@ -118,9 +118,11 @@ function messageOf(error: SchemaError, value: unknown, schema: TSchema): string 
 
 type NamedLimit = { readonly name?: string; readonly instead?: string }
 
+const bounds = new Set(['maximum', 'maxItems', 'maxLength', 'maxProperties'])
+
 /** Of a value that is over a limit of limits.ts: which one, and what to do instead. */
 function limitOf({ keyword, schemaPath }: SchemaError, schema: TSchema): NamedLimit {
-  if (keyword !== 'maximum') return {}
+  if (!bounds.has(keyword)) return {}
   return (schemaAt(schema, schemaPath) as { 'x-limit'?: NamedLimit })['x-limit'] ?? {}
 }
 

@@ -85,3 +85,62 @@ test('formats and lengths are said in plain words', () => {
     'body/hook: must be of the form https://example.org/hook',
   ])
 })
+
+test('what is far larger than its bound is refused alone, in a moment, whatever is inside', () => {
+  const text = Type.String({ maxLength: 100 })
+  const schema = Type.Object(
+    {
+      names: Type.Optional(Type.Array(text, { maxItems: 10 })),
+      ids: Type.Optional(Type.Union([Type.Literal('*'), Type.Array(text, { maxItems: 10 })])),
+      free: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { maxProperties: 10 })),
+      nested: Type.Optional(Type.Array(Type.Object({ deep: Type.Array(text, { maxItems: 3 }) }), { maxItems: 5 })),
+      hook: Type.Optional(Type.String({ maxLength: 100, pattern: '^(a+)+$' })),
+    },
+    closed,
+  )
+  const many = (count: number) => Array.from({ length: count }, () => [])
+  const keyed = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`key${n}`, 1]))
+  for (const [value, ...expected] of [
+    [{ names: many(340_000) }, 'body/names: must not have more than 10 items'],
+    [{ ids: many(340_000) }, 'body/ids: must not have more than 10 items'],
+    [{ free: keyed(20_000) }, 'body/free: must not have more than 10 properties'],
+    [{ nested: [{ deep: [] }, { deep: many(9_000) }] }, 'body/nested/1/deep: must not have more than 3 items'],
+    [{ hook: 'a'.repeat(100_000) }, 'body/hook: must not have more than 100 characters'],
+    [
+      { names: many(2_000), ids: many(2_000) },
+      ...['names', 'ids'].map((name) => `body/${name}: must not have more than 10 items`),
+    ],
+  ] as [unknown, ...string[]][]) {
+    const started = process.cpuUsage()
+    assert.deepEqual(messagesOf(schema, value), expected)
+    const { user, system } = process.cpuUsage(started)
+    assert.ok(user + system < 500_000, `took ${user + system} µs`)
+  }
+  const unknown = messagesOf(schema, keyed(10_000))
+  assert.equal(unknown.length, 20)
+  assert.match(unknown[0] ?? '', /^body\/key0: "key0" is not a known field/)
+})
+
+test('what is a little too large is told together with what else is wrong', () => {
+  const schema = Type.Object({ name: Type.String({ maxLength: 3 }), size: Type.Integer() })
+  assert.deepEqual(messagesOf(schema, { name: 'four', size: 'x' }), [
+    'body/name: must not have more than 3 characters',
+    'body/size: must be a whole number',
+  ])
+})
+
+test('a bound that is a limit is named in the answer', () => {
+  const names = Type.Array(Type.String(), { maxItems: 3, 'x-limit': { name: 'names' } })
+  for (const count of [4, 5_000]) {
+    const { extensions } = errorOf(Type.Object({ names }), { names: Array(count).fill('a') })
+    assert.deepEqual(extensions, { limit: 3, limitName: 'names' })
+  }
+})
+
+test('no value is too odd to be refused', () => {
+  const bounded = Type.Array(Type.String({ maxLength: 3 }), { maxItems: 3 })
+  const schema = Type.Object({ a: Type.Union([bounded, Type.Object({ b: bounded }, closed)]) }, closed)
+  for (const value of [null, undefined, 7, 'x', [], [null], {}, { a: null }, { a: { b: null } }, { a: [null] }]) {
+    assert.ok(faultsOf(schema, value).length > 0)
+  }
+})

@@ -16,7 +16,7 @@ export function validator<S extends TSchema>(schema: S, where: string): (value: 
     compiled ??= Compile(schema)
     if (compiled.Check(value)) return value as Static<S>
     const tooLarge = oversized(schema, value, where)
-    if (tooLarge.length > 0) throw faulty(tooLarge)
+    if (tooLarge.faults.length > 0) throw faulty(tooLarge.faults, 'invalid_request', tooLarge.limit)
     const errors = compiled.Errors(value) as SchemaError[]
     const faults = schemaFaults({ schema, value, where }, errors)
     throw faulty(faults.length > 0 ? faults : [unexplained(where)], 'invalid_request', exceededLimit(schema, errors))

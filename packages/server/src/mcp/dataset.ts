@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { freeObject, uuidText } from '../http/bounded-schemas.ts'
 import type { Operation } from '../http/operation.ts'
 import { limits } from '../limits.ts'
 import { inArguments, type Origin } from './argument-paths.ts'
@@ -28,7 +29,7 @@ export type Estimate = { readonly rows: number | null; readonly extent: readonly
 /** A text as it stands, in a pattern. */
 export const escapeLike = (text: string): string => text.replace(/[\\%_]/g, '\\$&')
 
-export const datasetId = Type.String({ format: 'uuid', description: 'As list_datasets tells it' })
+export const datasetId = uuidText({ description: 'As list_datasets tells it' })
 export const names = (description: string, maxItems = 50) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 1_000 }), { description, maxItems }))
 
@@ -52,14 +53,10 @@ export const bbox = Type.Array(Type.Number(), { minItems: 4, maxItems: 4, descri
 export const selection = {
   datasetId,
   where: Type.Optional(
-    Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          'Conditions by attribute, for example {"population": {"$gt": 1000}, "name": {"$iLike": "new%"}}. Operators: $eq $ne $gt $gte $lt $lte $in $between $like $iLike $substring; $and, $or and $not nest.',
-      },
-    ),
+    freeObject('bodyBytes', {
+      description:
+        'Conditions by attribute, for example {"population": {"$gt": 1000}, "name": {"$iLike": "new%"}}. Operators: $eq $ne $gt $gte $lt $lte $in $between $like $iLike $substring; $and, $or and $not nest.',
+    }),
   ),
   bbox: Type.Optional(bbox),
   near: Type.Optional(
@@ -69,7 +66,10 @@ export const selection = {
     ),
   ),
   parameters: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: 'Values for the parameters that describe_dataset lists' }),
+    Type.Record(Type.String(), Type.String({ maxLength: 10_000 }), {
+      maxProperties: 100,
+      description: 'Values for the parameters that describe_dataset lists',
+    }),
   ),
 }
 const selectionSchema = Type.Object(selection)

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { type Caller, denied, scopeOf } from '../access/acl.ts'
 import { toolTokenPrefix } from '../access/credentials.ts'
+import { freeObject } from '../http/bounded-schemas.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import type { CallOperation } from './call-operation.ts'
 import type { Services } from './tool.ts'
@@ -39,7 +40,7 @@ export const mcpOperations: readonly Operation<McpServices>[] = [
     access: 'key',
     readToolToken: async (token, services) => (await services.readToolGrant(token))?.caller,
     // One message, not many: a thousand queries are a thousand requests.
-    body: Type.Object({}, { additionalProperties: true, examples: [example] }),
+    body: freeObject('bodyBytes', { examples: [example] }),
     success: { status: 200, description: 'A JSON-RPC answer', schema: Type.Unknown() },
     failures: [404],
     ownFailure: { statuses: [400, 404], schema: rpcFailure },

@@ -22,7 +22,7 @@ import { findNearby, spatialJoin } from './spatial-join.ts'
 import type { Services, Tool } from './tool.ts'
 
 /** In a fixed order, so that clients can cache the prompt. */
-const tools: readonly Tool[] = [
+export const tools: readonly Tool[] = [
   ...[listDatasets, describeDataset, queryDataset, summarizeDataset],
   ...[findNearby, spatialJoin, geocode, showOnMap],
 ]

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { invalid } from '../errors.ts'
+import { uuidText } from '../http/bounded-schemas.ts'
 import type { Origin } from './argument-paths.ts'
 import { boundedRows, pageFields, pageSchema, rowSchema } from './bounded-rows.ts'
 import type { CallOperation } from './call-operation.ts'
@@ -52,7 +53,7 @@ export const spatialJoin = tool({
   input: Type.Object(
     {
       ...joinInput,
-      toDatasetId: Type.String({ format: 'uuid', description: 'Whose rows are looked for' }),
+      toDatasetId: uuidText({ description: 'Whose rows are looked for' }),
       predicate: Type.Optional(
         Type.Enum(['near', 'intersects', 'within'], {
           default: 'near',
@@ -98,7 +99,7 @@ export const findNearby = tool({
         }),
       ),
       point: Type.Optional({ ...position, description: '[longitude, latitude]; either this or toDatasetId' }),
-      toDatasetId: Type.Optional(Type.String({ format: 'uuid', description: 'Whose rows are looked for' })),
+      toDatasetId: Type.Optional(uuidText({ description: 'Whose rows are looked for' })),
       distanceMeters,
     },
     { additionalProperties: false },

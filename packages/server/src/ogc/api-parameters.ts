@@ -1,4 +1,7 @@
 // The parameters of /ogc as its API definition describes them.
+
+import { maxAddressText } from '../http/bounded-schemas.ts'
+import { limits as serverLimits } from '../limits.ts'
 import { filterLanguages } from './cql-filter.ts'
 import { crs84 } from './crs.ts'
 import { limits } from './items-query.ts'
@@ -17,9 +20,9 @@ const inQuery = (name: string, schema: Schema, description: string) => ({
   schema,
 })
 
-const text = { type: 'string' }
-const list = { type: 'array', items: text }
-const uri = { type: 'string', format: 'uri', default: crs84.uri }
+const text = { type: 'string', maxLength: maxAddressText }
+const list = { type: 'array', maxItems: serverLimits.names.value, items: { type: 'string', maxLength: 1_000 } }
+const uri = { type: 'string', format: 'uri', maxLength: 200, default: crs84.uri }
 
 const described: readonly (readonly [name: string, schema: Schema, description: string])[] = [
   ['f', { ...text, enum: ['json', 'html'] }, 'The form of the answer; the Accept header is asked otherwise.'],

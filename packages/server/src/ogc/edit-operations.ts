@@ -6,6 +6,7 @@ import { insertBody, refuseBeyondAppend, repairParameter } from '../editing/inse
 import { tagHeader } from '../editing/row-answer.ts'
 import { rowShape } from '../editing/row-shape.ts'
 import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
+import { freeValue, ignoringOthers } from '../http/bounded-schemas.ts'
 import type { Operation } from '../http/operation.ts'
 import { rowBudget } from '../json-budget.ts'
 import { collectionPath } from './collection-document.ts'
@@ -31,15 +32,15 @@ const point = { type: 'Point', coordinates: [10.75, 59.91] }
 const featureSchema = Type.Object(
   {
     type: Type.Literal('Feature'),
-    geometry: Type.Unknown({ description: 'A GeoJSON geometry, or null' }),
-    properties: Type.Unknown({ description: 'The properties by name' }),
+    geometry: freeValue('bodyBytes', { description: 'A GeoJSON geometry, or null' }),
+    properties: freeValue('bodyBytes', { description: 'The properties by name' }),
   },
-  { examples: [{ type: 'Feature', geometry: point, properties: { name: 'Oslo' } }] },
+  { ...ignoringOthers, examples: [{ type: 'Feature', geometry: point, properties: { name: 'Oslo' } }] },
 )
 
 const patchSchema = Type.Object(
-  { geometry: Type.Optional(Type.Unknown()), properties: Type.Optional(Type.Unknown()) },
-  { examples: [{ properties: { name: 'Oslo' } }] },
+  { geometry: Type.Optional(freeValue('bodyBytes')), properties: Type.Optional(freeValue('bodyBytes')) },
+  { ...ignoringOthers, examples: [{ properties: { name: 'Oslo' } }] },
 )
 
 const createFailures = [405, 409, 413, 415, 429, 502, 504]

@@ -2,7 +2,8 @@
 import Type, { type Static } from 'typebox'
 import { keyParameter } from '../access/credentials.ts'
 import type { CachedDataset } from '../datasets/dataset-cache.ts'
-import { FaultCollector, invalid } from '../errors.ts'
+import { FaultCollector, invalid, refuseRepeated } from '../errors.ts'
+import { maxAddressText, nameList } from '../http/bounded-schemas.ts'
 import { type QueryTree, refuseUnknown } from '../http/query-string.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute, Attributes } from '../query/attribute.ts'
@@ -24,9 +25,7 @@ export const limits = { default: 10, maximum: 10_000, offset: 100_000 }
 const crsParameter = Type.Optional(
   Type.String({ maxLength: 200, description: 'The reference system of the geometries' }),
 )
-const propertiesParameter = Type.Optional(
-  Type.Array(Type.String({ maxLength: 1_000 }), { description: 'The properties to return; all of them by default' }),
-)
+const propertiesParameter = Type.Optional(nameList('The properties to return; all of them by default'))
 const skipGeometryParameter = Type.Optional(Type.Boolean({ description: 'Leave out the geometries' }))
 
 export const itemSchema = Type.Object({
@@ -39,20 +38,25 @@ export const itemSchema = Type.Object({
 export const itemsSchema = Type.Object({
   f: formParameter,
   limit: Type.Optional(Type.Integer({ minimum: 1, description: 'The size of the page' })),
-  cursor: Type.Optional(Type.String({ description: 'Continues behind the previous page, as its next link says' })),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: maxAddressText,
+      description: 'Continues behind the previous page, as its next link says',
+    }),
+  ),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.offset, description: 'Skips so many features' })),
   bbox: Type.Optional(Type.String({ maxLength: 500, description: 'Features that intersect this box' })),
   'bbox-crs': Type.Optional(Type.String({ maxLength: 200, description: 'The reference system of bbox' })),
-  filter: Type.Optional(Type.String({ description: 'Features for which this CQL2 expression is true' })),
+  filter: Type.Optional(
+    Type.String({ maxLength: maxAddressText, description: 'Features for which this CQL2 expression is true' }),
+  ),
   'filter-lang': Type.Optional(Type.Enum([...filterLanguages], { description: 'The language of filter' })),
   'filter-crs': Type.Optional(Type.String({ maxLength: 200, description: 'The reference system of filter' })),
   datetime: Type.Optional(Type.String({ maxLength: 100, description: 'Features whose time intersects this' })),
   crs: crsParameter,
   properties: propertiesParameter,
   skipGeometry: skipGeometryParameter,
-  sortby: Type.Optional(
-    Type.Array(Type.String({ maxLength: 1_000 }), { description: 'The properties to sort by; - in front: downwards' }),
-  ),
+  sortby: Type.Optional(nameList('The properties to sort by; - in front: downwards')),
   resultType: Type.Optional(Type.Enum(['results', 'hits'], { description: 'hits: only how many there are' })),
 })
 
@@ -147,6 +151,7 @@ export function featureColumns(
   { properties, skipGeometry }: Pick<ItemsParameters, 'properties' | 'skipGeometry'>,
 ): (Column & { readonly attribute: Attribute })[] {
   const geometry = geometryOf(dataset)?.name
+  refuseRepeated(properties ?? [], 'query/properties')
   const wanted = properties?.map((name) => propertyNamed(attributes, name)) ?? [...attributes.values()]
   const leading = [keyOf(dataset)?.name, skipGeometry ? undefined : geometry]
   const all = [...leading.flatMap((name) => attributes.get(name ?? '') ?? []), ...wanted]

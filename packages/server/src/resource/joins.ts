@@ -1,12 +1,13 @@
 import { type Caller, scopeOf } from '../access/acl.ts'
 import { raw, type Sql, type SqlValue, sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
+import { invalid, refuseRepeated } from '../errors.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { BaseServices, Entity, Identity, Join, Resource, Store } from './resource.ts'
 import { findEntities } from './store.ts'
 
 /** The joins asked for, if the resource has them. */
 export function readJoins(resource: Resource, names: readonly string[] = []): readonly string[] {
+  refuseRepeated(names, 'query/join')
   for (const name of names) {
     if (!Object.hasOwn(resource.joins, name)) {
       throw invalid('query/join', unknownName(`a relation of ${resource.title}`, name, Object.keys(resource.joins)))

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import { FaultCollector, invalid } from '../errors.ts'
+import { FaultCollector, invalid, refuseRepeated } from '../errors.ts'
+import { freeObject, nameList } from '../http/bounded-schemas.ts'
 import { byFilter, offsetParameter } from '../http/offset-parameter.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Attribute } from '../query/attribute.ts'
@@ -13,7 +14,10 @@ import { type Columns, shownAs } from './rows.ts'
 const defaultLimit = 1_000
 const maxLimit = 10_000
 
-const names = (description: string) => Type.Array(Type.String(), { description })
+/** More than any resource has. */
+const maxFields = 200
+
+const names = (description: string) => nameList(description, { maxItems: maxFields, maxLength: 255 })
 
 export const selectionSchema = Type.Object({
   fields: Type.Optional(names('The fields to return; all of them by default')),
@@ -23,10 +27,9 @@ export const selectionSchema = Type.Object({
 export const listSchema = Type.Object({
   ...selectionSchema.properties,
   filter: Type.Optional(
-    Type.Object(
-      {},
-      { description: 'Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them' },
-    ),
+    freeObject('urlBytes', {
+      description: 'Conditions: `filter[name]=x`, `filter[name][$like]=a%`, or the JSON text of them',
+    }),
   ),
   sort: Type.Optional(names('The fields to sort by; a leading `-` sorts downwards')),
   limit: Type.Optional(
@@ -63,6 +66,7 @@ export function readListQuery(resource: Resource, parameters: ListParameters, sh
 
 /** The requested fields, if they all exist. Write-only fields are treated as unknown. */
 export function readFields(resource: Resource, wanted: readonly string[] | undefined): readonly string[] | undefined {
+  refuseRepeated(wanted ?? [], 'query/fields')
   wanted?.forEach((name) => {
     knownField(resource, name, 'fields', isShown)
   })
@@ -84,9 +88,11 @@ function readFilter(resource: Resource, filter: unknown, shown?: Columns): Sql {
 
 /** Ties are broken by id, so that pages neither overlap nor skip. */
 function readSort(resource: Resource, sort: readonly string[]): Sql {
+  const nameOf = (term: string) => term.replace(/^[-+]/, '')
+  refuseRepeated(sort.map(nameOf), 'query/sort')
   const order = (sort.length > 0 ? sort : ['createdAt']).map((term) => {
     const isDescending = term.startsWith('-')
-    const field = knownField(resource, term.replace(/^[-+]/, ''), 'sort', isSortable)
+    const field = knownField(resource, nameOf(term), 'sort', isSortable)
     // The same order on every server, whatever its locale.
     const collation = field.type === 'string' ? raw(' COLLATE "C"') : raw('')
     return sql`${column(field)}${collation} ${raw(isDescending ? 'DESC' : 'ASC')} NULLS LAST`

@@ -1,6 +1,6 @@
-import Type from 'typebox'
 import type { Scope } from '../access/acl.ts'
 import type { Sql } from '../db/sql.ts'
+import { freeRecord, freeValue } from '../http/bounded-schemas.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
 import { mergedAt, mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
 import { recordGuard } from './reach.ts'
@@ -23,8 +23,8 @@ const plainWriter: MetadataWriter<BaseServices> = {
   mergedKeys: [],
 }
 
-const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { examples: [{ colour: { hex: '#2a6' } }] })
-const valueSchema = Type.Unknown({ examples: [{ hex: '#2a6' }] })
+const metadataSchema = freeRecord('metadataBytes', { examples: [{ colour: { hex: '#2a6' } }] })
+const valueSchema = freeValue('metadataBytes', { examples: [{ hex: '#2a6' }] })
 const whole = { status: 200, description: 'The whole metadata object', schema: metadataSchema, headers: ['ETag'] }
 
 /** The five metadata operations of any resource: read to look, write to change, on the record itself. */

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import Type, { type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import type { AclClass, Scope } from '../access/acl.ts'
 import { isUuid } from '../access/credentials.ts'
 import type { Secrets } from '../access/secrets.ts'
 import type { Db, Row } from '../db/db.ts'
 import type { Sql, SqlValue } from '../db/sql.ts'
+import { dateTimeText, freeRecord, uuidText } from '../http/bounded-schemas.ts'
 import type { AttributeType } from '../query/attribute.ts'
 
 /** The services of every resource operation; areas add their own. */
@@ -166,11 +167,11 @@ export const isShown = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'wri
 /** Clients can set it at creation. */
 export const isGiven = ({ mode }: Pick<Field, 'mode'>): boolean => mode !== 'readOnly' && mode !== 'hidden'
 
-const metadataSchema = Type.Record(Type.String(), Type.Unknown(), { description: 'Free-form, at most 64 KiB' })
-const dateTime = Type.String({ format: 'date-time' })
+const metadataSchema = freeRecord('metadataBytes', { description: 'Free-form, at most 64 KiB' })
+const dateTime = dateTimeText()
 
 export const uuidIdentity: Identity = {
-  schema: Type.String({ format: 'uuid', description: 'Resource ID' }),
+  schema: uuidText({ description: 'Resource ID' }),
   type: 'uuid',
   column: 'id',
   sqlType: 'uuid',
@@ -188,7 +189,7 @@ type Declaration<S extends BaseServices> = Pick<Resource, 'name' | 'title' | 'ac
 export function defineResource<S extends BaseServices = BaseServices>(declaration: Declaration<S>): Resource<S> {
   const identity = declaration.identity ?? uuidIdentity
   const tenantColumn = declaration.tenantColumn ?? 'application_id'
-  const tenant = { applicationId: field('uuid', Type.String({ format: 'uuid' }), { mode: 'readOnly' }) }
+  const tenant = { applicationId: field('uuid', uuidText(), { mode: 'readOnly' }) }
   const fields = {
     id: field(identity.type, identity.schema, {
       mode: 'readOnly',

@@ -1,7 +1,11 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import { freeValue, ignoringOthers } from '../http/bounded-schemas.ts'
 import { type Field, isGiven, isShown, type Resource } from './resource.ts'
 
-const openness = ({ ignoresUnknown = false }: Resource) => ({ additionalProperties: ignoresUnknown })
+const openness = ({ ignoresUnknown = false }: Resource) => ({
+  additionalProperties: ignoresUnknown,
+  ...(ignoresUnknown && ignoringOthers),
+})
 
 /** A record as it is returned. */
 export function outputSchema(resource: Resource): TObject {
@@ -39,7 +43,7 @@ export function replaceSchema(resource: Resource): TObject {
 export function patchSchema(resource: Resource): TObject {
   const isChanged = (name: string) => isChangeable(resource.fields[name] ?? { mode: 'readOnly' })
   const properties = Object.fromEntries(
-    knownNames(resource).map((name) => [name, Type.Optional(isChanged(name) ? Type.Unknown() : ignored)]),
+    knownNames(resource).map((name) => [name, Type.Optional(isChanged(name) ? freeValue('bodyBytes') : ignored)]),
   )
   const example = Object.fromEntries(Object.entries(resource.example).slice(0, 1))
   return Type.Object(properties, { ...openness(resource), examples: [example] })

@@ -28,7 +28,7 @@ export const userIdentity: Identity = {
 }
 
 const number = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
-const text = Type.String({ pattern: digits.source })
+const text = Type.String({ pattern: digits.source, maxLength: 16 })
 
 /** A field that refers to a user. Bodies may give the number as text too. */
 export const userReference = (mode: 'writable' | 'createOnly') =>

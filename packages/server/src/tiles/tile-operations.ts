@@ -3,6 +3,7 @@ import type { Scope } from '../access/acl.ts'
 import { whenReady } from '../concurrency/when-ready.ts'
 import { askedFilter, filterLanguageParameter, filterParameter } from '../datasets/query-parameters.ts'
 import { ApiError, invalid } from '../errors.ts'
+import { nameList } from '../http/bounded-schemas.ts'
 import type { Answer, Operation } from '../http/operation.ts'
 import type { QueryTree } from '../http/query-string.ts'
 import { explainTile } from './explain-tile.ts'
@@ -29,9 +30,7 @@ const tileType = 'application/vnd.mapbox-vector-tile'
 const access = { class: 'tiles', level: 'execute' } as const
 
 const described = {
-  attributes: Type.Optional(
-    Type.Array(Type.String({ maxLength: 1_000 }), { description: 'The attributes that the features have' }),
-  ),
+  attributes: Type.Optional(nameList('The attributes that the features have')),
   filter: filterParameter,
   'filter-lang': filterLanguageParameter,
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'At most so many features' })),

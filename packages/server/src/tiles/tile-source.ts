@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { ApiError, invalid } from '../errors.ts'
+import { headerRecord } from '../http/bounded-schemas.ts'
 import { changedOf, demandRepointing } from '../resource/references.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../resource/resource.ts'
 import { standardOperations } from '../resource/standard-operations.ts'
@@ -58,7 +59,7 @@ export const tileSource = defineResource<TileSourceServices>({
     ),
     /** The extent was detected, so it follows the data. */
     isExtentFound: field('boolean', Type.Boolean(), { mode: 'hidden' }),
-    headers: field('json', Type.Record(Type.String(), Type.String(), { description: 'Sent with each tile' }), {
+    headers: field('json', headerRecord({ description: 'Sent with each tile' }), {
       default: {},
       isKeptOnReplace: true,
       queryable: false,

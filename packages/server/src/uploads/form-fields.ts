@@ -2,6 +2,7 @@
 import Type from 'typebox'
 import { isUuid } from '../access/credentials.ts'
 import { invalid } from '../errors.ts'
+import { boundedBy, uuidText } from '../http/bounded-schemas.ts'
 import { unknownName } from '../nearest-name.ts'
 import { encodingNamed, publicEncoding } from './readers/text/code-pages.ts'
 import type { UploadFormFields } from './upload.ts'
@@ -22,16 +23,14 @@ const srid = (description: string) =>
 /** The form, as OpenAPI describes it. */
 export const formSchema = Type.Object(
   {
-    file: Type.Unsafe<string>({ type: 'string', format: 'binary' }),
+    file: Type.Unsafe<string>({ type: 'string', format: 'binary', ...boundedBy('uploadBytes') }),
     encoding: Type.Optional(
       Type.String({
         maxLength: 40,
         description: 'Of the text in a Shapefile, CSV or JSON, whatever the file says; such as windows-1251',
       }),
     ),
-    datasetId: Type.Optional(
-      Type.String({ format: 'uuid', description: 'The dataset that gets these data instead of its own' }),
-    ),
+    datasetId: Type.Optional(uuidText({ description: 'The dataset that gets these data instead of its own' })),
     name: Type.Optional(
       Type.String({
         minLength: 1,

@@ -4,6 +4,7 @@ import { isUuid } from '../access/credentials.ts'
 import type { Db } from '../db/db.ts'
 import { and, raw, type Sql, sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
+import { freeObject } from '../http/bounded-schemas.ts'
 import { offsetParameter } from '../http/offset-parameter.ts'
 import { type Operation, operationUsing } from '../http/operation.ts'
 import { type ApplicationLimits, applicationLimitNames, limits } from '../limits.ts'
@@ -38,13 +39,14 @@ const recordTables = {
   users: 'users',
 } as const satisfies Record<string, AclClass>
 
-const day = (description: string) => Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description }))
+const day = (description: string) =>
+  Type.Optional(Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', maxLength: 10, description }))
 
 const querySchema = Type.Object({
   from: day('The first day, such as 2027-01-31, in UTC; 30 days up to `to` by default'),
   to: day('The last day; today by default'),
   interval: Type.Optional(Type.Enum(['day', 'month'], { description: 'What a period is; `day` by default' })),
-  filter: Type.Optional(Type.Object({}, { description: '`filter[applicationId]=…`: a master key reads many' })),
+  filter: Type.Optional(freeObject('urlBytes', { description: '`filter[applicationId]=…`: a master key reads many' })),
   limit: Type.Optional(Type.Integer({ minimum: 0, description: 'Applications in a page: 100 by default and at most' })),
   offset: offsetParameter(),
 })

@@ -13,6 +13,7 @@ export const slack: Driver = {
       url: Type.Optional(urlSetting('An incoming webhook')),
       token: Type.Optional(
         Type.String({
+          maxLength: 506,
           pattern: '^xox[a-z]-[\\w-]{10,500}$',
           examples: ['xoxb-1234567890-example'],
           description: 'Of a bot, with chat:write',
@@ -20,6 +21,7 @@ export const slack: Driver = {
       ),
       channel: Type.Optional(
         Type.String({
+          maxLength: 81,
           pattern: '^[#@]?[\\p{L}\\p{N}._-]{1,80}$',
           examples: ['#alerts'],
           description: 'Goes with a token',

@@ -10,13 +10,14 @@ export const telegram: Driver = {
   settings: Type.Object(
     {
       botToken: Type.String({
+        maxLength: 221,
         pattern: '^\\d{1,20}:[\\w-]{20,200}$',
         examples: ['123456789:AAExampleExampleExample'],
         description: 'As BotFather gave it',
       }),
       chatId: Type.Union([
         Type.Integer(),
-        Type.String({ pattern: '^(-?\\d{1,20}|@\\w{1,64})$', examples: ['@channel'] }),
+        Type.String({ maxLength: 65, pattern: '^(-?\\d{1,20}|@\\w{1,64})$', examples: ['@channel'] }),
       ]),
     },
     { additionalProperties: false },

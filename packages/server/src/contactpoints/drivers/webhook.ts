@@ -29,7 +29,7 @@ export const webhook: Driver = {
       headers: Type.Optional(
         Type.Record(
           Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$' }),
-          Type.String({ pattern: '^[\\x20-\\x7e]{0,2000}$' }),
+          Type.String({ pattern: '^[\\x20-\\x7e]{0,2000}$', maxLength: 2_000 }),
           {
             description: 'More headers of the request',
             additionalProperties: false,
