@@ -147,8 +147,9 @@ export const withTrail = (scope: Scope, trail: Trail): Scope => ({ ...scope, tra
 export function alsoAt(scope: Scope, aclClass: AclClass, level: AclLevel): Scope {
   const other = authorize(scope.caller, { class: aclClass, level }, undefined)
   if (other.ids === 'any') return scope
-  const { ids } = scope
-  return { ...scope, ids: ids === 'any' ? other.ids : other.ids.filter((id) => ids.includes(id)) }
+  if (scope.ids === 'any') return { ...scope, ids: other.ids }
+  const ids = new Set(scope.ids)
+  return { ...scope, ids: other.ids.filter((id) => ids.has(id)) }
 }
 
 /** Making a row needs the wildcard: a list of ids cannot name a row that does not exist yet. */
@@ -166,13 +167,22 @@ export function denied(detail: string): ApiError {
  * A class that does not exist yet counts too: `*` is more than the list of today's classes.
  */
 export function grantsInclude(outer: Permissions, inner: Permissions): boolean {
+  // One list of ids may stand for all classes and levels: it is looked through once for each other list.
+  const compared = new Map<readonly string[], Map<readonly string[], boolean>>()
+  const includes = (wide: readonly string[], narrow: readonly string[]): boolean => {
+    const results = compared.get(wide) ?? new Map<readonly string[], boolean>()
+    compared.set(wide, results)
+    const result = results.get(narrow) ?? new Set(narrow).isSubsetOf(new Set(wide))
+    results.set(narrow, result)
+    return result
+  }
   return [...aclClasses, 'a class of the future'].every((aclClass) =>
     aclLevels.every((level) => {
       if (!hasLevel(aclClass, level)) return true
       const wide = resolveGrant(outer, aclClass, level)
       const narrow = resolveGrant(inner, aclClass, level)
       if (wide === 'any') return true
-      return narrow !== 'any' && narrow.every((id) => wide.includes(id))
+      return narrow !== 'any' && includes(wide, narrow)
     }),
   )
 }

@@ -109,5 +109,7 @@ function narrowed(permissions: Permissions, datasetIds: readonly string[] | null
 
 function narrow(grant: Grant, datasetIds: readonly string[] | null): Grant {
   if (datasetIds === null) return grant
-  return grant === 'any' ? datasetIds : grant.filter((id) => datasetIds.includes(id))
+  if (grant === 'any') return datasetIds
+  const ids = new Set(datasetIds)
+  return grant.filter((id) => ids.has(id))
 }
