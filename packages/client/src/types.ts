@@ -98,7 +98,7 @@ export interface NewApplication {
   contact: string
   /** Loaded by `join=databases` */
   databases?: Database[]
-  /** Two API keys: one may do everything in the application, the other reads and executes, for web pages. They are shown here only; `GET /api/v1/apikeys` lists them later. */
+  /** Two API keys: one may do everything in the application, the other, for web pages, reads and queries datasets, shows maps and serves the user who signed in. They are shown here only; `GET /api/v1/apikeys` lists them later. */
   keys: {
     developer: string
     public: string
@@ -115,7 +115,7 @@ export interface ApiKey {
   metadata: JsonObject
   description: string
   type: "user" | "app" | "master"
-  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. */
+  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. Levels are read, append, write, execute; `append`, for datasets only, adds rows and does nothing else; `write` includes it. */
   permissions: Record<string, Record<string, "*" | string[]>>
   userId: number | null
   expiresAt: string | null
@@ -388,7 +388,6 @@ export interface ChangeBindings {
 }
 
 export interface ChangeBindingsUpdate {
-  /** At most 20 */
   bindings: {
     /** Of the application of the contact point */
     datasetId: string
@@ -753,7 +752,7 @@ export interface ApiKeyCreate {
   metadata?: JsonObject
   description?: string
   type: "user" | "app" | "master"
-  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. */
+  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. Levels are read, append, write, execute; `append`, for datasets only, adds rows and does nothing else; `write` includes it. */
   permissions: Record<string, Record<string, "*" | string[]>>
   userId?: number | string | null
   expiresAt?: string | null
@@ -769,7 +768,7 @@ export interface Access {
   type: "user" | "app" | "master"
   /** Of the key, or of the one that the access token stands for */
   description: string
-  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. */
+  /** `{class: {level: ids}}`; each of the three may be `*`. The most specific entry wins. Levels are read, append, write, execute; `append`, for datasets only, adds rows and does nothing else; `write` includes it. */
   permissions: Record<string, Record<string, "*" | string[]>>
   /** When the credentials end: the key, or an access token that came without one if that is sooner */
   expiresAt: string | null
@@ -1617,10 +1616,20 @@ export interface ServerReadiness {
     database: "ok" | "busy" | "unavailable"
     /** Whether the database has all migrations of this version */
     migrations: "ok" | "missing" | "unknown"
+    /** Whether the server’s role has all rights that it needs; PostgreSQL only */
+    rights?: "ok" | "missing" | "unknown"
+    /** PostgreSQL only */
+    postgis?: "ok" | "missing" | "unknown"
+    /** Whether roles of applications can log in; PostgreSQL only */
+    tenants?: "ok" | "refused" | "unknown"
     storage: "ok" | "full"
+    /** Polling, sweeps and other work in the background */
+    work: "ok" | "failing"
     /** Only where NATS_URL is set */
     bus?: "ok" | "disconnected"
   }
+  /** While it is not: what each check lacks. `npm start -- doctor` prints what mends it */
+  reasons?: string[]
 }
 
 export interface AuditListParams {
