@@ -27,7 +27,7 @@ const mend =
 /** How many names a line shows. */
 const shown = 3
 
-export function judge({ total, open, missing }: Hardening): Finding {
+function judge({ total, open, missing }: Hardening): Finding {
   if (missing.length > 0) {
     return fault(
       `${missing.length} objects of the catalogs are closed to the role of DATABASE_URL too, such as ${some(missing)}: they were hardened for another role.`,
