@@ -52,6 +52,9 @@ export async function startScramCluster(settings = ''): Promise<ScramCluster> {
     // pg_ctl does not wait for it. The role `postgres` must be let in by every version of the file.
     while ((await loaded()) === before) await sleep(20)
   }
+  // As initdb leaves a cluster: the role of the documents is for the tests to make.
+  await query('DROP DATABASE IF EXISTS graticule')
+  await query('DROP ROLE IF EXISTS graticule')
   await query(`ALTER ROLE postgres PASSWORD '${password}'`)
   await setHba(scramLines)
   return {

@@ -6,6 +6,7 @@ import { connectPlatform } from '../db/connect-platform.ts'
 import type { PlatformServer } from '../libpq/platform-server.ts'
 import type { AskServer, Check, CheckContext, Database } from './check.ts'
 import { databaseChecks } from './checks/database.ts'
+import { duckdbChecks } from './checks/duckdb.ts'
 import { embeddedChecks } from './checks/embedded.ts'
 import { hardeningCheck } from './checks/hardening.ts'
 import { machineChecks } from './checks/machine.ts'
@@ -31,6 +32,7 @@ const checks: readonly Check[] = [
   ...storageChecks,
   ...serviceChecks,
   ...machineChecks,
+  ...duckdbChecks,
 ]
 
 export type Diagnosis = { readonly isSound: boolean; readonly lines: readonly Line[] }
