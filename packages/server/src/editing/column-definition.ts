@@ -2,8 +2,9 @@
 import Type, { type Static } from 'typebox'
 import { typeOfColumn } from '../databases/postgres/column-type.ts'
 import type { AttributeDto } from '../datasets/attribute-dto.ts'
+import { fitsIdentifier, maxIdentifierBytes } from '../db/identifier.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
+import { type ApiError, invalid } from '../errors.ts'
 import { freeValue } from '../http/bounded-schemas.ts'
 import type { AttributeType } from '../query/attribute.ts'
 import { cellText } from './cell-text.ts'
@@ -34,7 +35,7 @@ const geometryTypes = [
 
 export const columnSchema = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: 63 }),
+    name: Type.String({ minLength: 1, maxLength: maxIdentifierBytes, description: 'At most 63 bytes of UTF-8' }),
     type: Type.Optional(Type.Enum([...Object.keys(dbTypes), 'geometry'])),
     dbType: Type.Optional(
       Type.String({
@@ -69,11 +70,18 @@ export type PlannedColumn = {
 /** Those of PostgreSQL itself and of the service. */
 const reservedNames = new Set(['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid', 'oid', '__proto__'])
 
+export const tooLongName = (path: string, name: string): ApiError =>
+  invalid(
+    path,
+    `must have at most ${maxIdentifierBytes} bytes of UTF-8, the longest name of PostgreSQL; this one has ${Buffer.byteLength(name)}`,
+  )
+
 /** Throws a 400 that names the place. */
 export function planColumn(given: GivenColumn, path: string): PlannedColumn {
   const { name, nullable = true, primaryKey = false, description = '' } = given
-  if (reservedNames.has(name) || name.startsWith('svc_') || Buffer.byteLength(name) > 63)
-    throw invalid(`${path}/name`, 'must be another name: this one is reserved or longer than 63 bytes')
+  if (!fitsIdentifier(name)) throw tooLongName(`${path}/name`, name)
+  if (reservedNames.has(name) || name.startsWith('svc_'))
+    throw invalid(`${path}/name`, 'must be another name: this one is reserved')
   const typed = given.type === 'geometry' ? geometryOf(given) : scalarOf(given, path)
   if (primaryKey && /^(json|array|geometry|binary)$/.test(typed.type))
     throw invalid(`${path}/primaryKey`, `must be false: a column of type ${typed.type} cannot be a key`)

@@ -3,17 +3,17 @@ import Type, { type TObject } from 'typebox'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
 import { ownTable } from '../datasets/store-dataset.ts'
+import { fitsIdentifier } from '../db/identifier.ts'
 import { invalid } from '../errors.ts'
 import type { Operation } from '../http/operation.ts'
 import { crudOperations } from '../resource/crud.ts'
 import { quotaExceeded } from '../uploads/arriving-uploads.ts'
 import type { MeasuredQuota } from '../uploads/storage-quota.ts'
-import { columnSchema, type GivenColumn, type PlannedColumn, planColumns } from './column-definition.ts'
+import { columnSchema, type GivenColumn, type PlannedColumn, planColumns, tooLongName } from './column-definition.ts'
 import type { EditServices } from './editing.ts'
 import { makeTable } from './make-table.ts'
 
 const maxColumns = 200
-const maxNameLength = 50
 
 const columns = Type.Optional(
   Type.Array(columnSchema, {
@@ -83,10 +83,11 @@ const plainName = /^[\p{L}_][\p{L}\p{N}_]*$/u
 function checkPlace({ type, source }: Body): void {
   if (type !== 'table') throw invalid('body/columns', 'must be given for a dataset of type table only')
   const name = String(source)
-  if (!plainName.test(name) || name.length > maxNameLength || name.startsWith('svc_'))
+  if (!fitsIdentifier(name)) throw tooLongName('body/source', name)
+  if (!plainName.test(name) || name.startsWith('svc_'))
     throw invalid(
       'body/source',
-      `must be the name of the new table: at most ${maxNameLength} letters, digits and _, not beginning with svc_`,
+      'must be the name of the new table: letters, digits and _, not beginning with a digit or svc_',
     )
 }
 

@@ -147,5 +147,5 @@ const factsSql = ({ schema, name }: TableName): Sql => sql`
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type base ON base.oid = coalesce(nullif(t.typbasetype, 0), t.oid)
     LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
-  WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
   ORDER BY a.attnum`

@@ -1,4 +1,5 @@
 // Nearest-neighbour queries (k-NN): sort rows by distance.
+import { fitsIdentifier, maxIdentifierBytes } from '../db/identifier.ts'
 import { type ApiError, invalid } from '../errors.ts'
 import type { Attribute, Attributes } from './attribute.ts'
 import type { Column, Plan } from './plan.ts'
@@ -8,7 +9,6 @@ import { geometryOperand } from './spatial-operand.ts'
 export type Nearest = { attribute?: string; point?: unknown; geometry?: unknown; as?: string }
 
 const defaultName = 'distance'
-const maxNameBytes = 63
 
 /**
  * Sorts a plan by distance and adds a column with the distance in metres along the ellipsoid. The plan's own order
@@ -21,8 +21,8 @@ export function nearestFirst(plan: Plan, nearest: Nearest | undefined, attribute
   }
   const attribute = geometryNamed(attributes, nearest.attribute, `${path}/attribute`)
   const { as: name = defaultName } = nearest
-  if (name === '' || Buffer.byteLength(name) > maxNameBytes || /\p{Cc}/u.test(name)) {
-    throw invalid(`${path}/as`, `must have 1 to ${maxNameBytes} bytes and no control characters`)
+  if (name === '' || !fitsIdentifier(name) || /\p{Cc}/u.test(name)) {
+    throw invalid(`${path}/as`, `must have 1 to ${maxIdentifierBytes} bytes and no control characters`)
   }
   if (plan.columns.some((column) => column.name === name)) {
     throw invalid(`${path}/as`, `must not be "${name}", the name of another column`)

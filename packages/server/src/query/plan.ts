@@ -1,4 +1,5 @@
 // Query plans: the validated form of a dataset query, and the parser for it.
+import { fitsIdentifier, maxIdentifierBytes } from '../db/identifier.ts'
 import { type ApiError, FaultCollector, invalid } from '../errors.ts'
 import type { Geometry } from '../geometry/geojson.ts'
 import { unknownName } from '../nearest-name.ts'
@@ -195,8 +196,9 @@ function checkAlias(alias: string | undefined, otherwise: string, path: string):
   if (alias !== undefined && !aliasForm.test(alias)) {
     throw refused(path, alias, 'is not an alias: letters, digits, _, -, . and blanks are allowed')
   }
-  if (Buffer.byteLength(name) > 63 || /\p{Cc}/u.test(name)) {
-    throw refused(path, name, 'cannot name a column: at most 63 bytes without control characters are allowed')
+  if (!fitsIdentifier(name) || /\p{Cc}/u.test(name)) {
+    const most = `at most ${maxIdentifierBytes} bytes without control characters are allowed`
+    throw refused(path, name, `cannot name a column: ${most}`)
   }
   return name
 }

@@ -1,11 +1,9 @@
 // Column names for uploaded tables.
+import { cutIdentifier, maxIdentifierBytes } from '../db/identifier.ts'
 
 /** The columns of every uploaded table. */
 export const keyColumn = 'fid'
 export const geometryColumn = 'geom'
-
-/** PostgreSQL truncates longer names. */
-const maxBytes = 63
 
 /** Reserved: PostgreSQL's system columns, columns of overviews, our own, and `__proto__`. */
 const taken = [
@@ -24,9 +22,10 @@ export function columnNames(originals: readonly string[]): string[] {
 }
 
 /** The name itself, or the name with the first number that makes it unique. */
-export function freeName(name: string, isTaken: (candidate: string) => boolean, bytes = maxBytes): string {
-  let candidate = cut(name, bytes)
-  for (let number = 2; isTaken(candidate); number++) candidate = `${cut(name, bytes - `_${number}`.length)}_${number}`
+export function freeName(name: string, isTaken: (candidate: string) => boolean, bytes = maxIdentifierBytes): string {
+  let candidate = cutIdentifier(name, bytes)
+  for (let number = 2; isTaken(candidate); number++)
+    candidate = `${cutIdentifier(name, bytes - `_${number}`.length)}_${number}`
   return candidate
 }
 
@@ -37,16 +36,4 @@ export function cleanName(original: string): string {
     .normalize('NFC')
     .replaceAll(/[^\p{L}\p{M}\p{N}_]+/gu, '_')
     .replaceAll(/^_+(?=[^_])|(?<=[^_])_+$/g, (edge) => (original.startsWith('_') && edge === '_' ? edge : ''))
-}
-
-/** Truncates to a number of bytes without splitting a character. */
-function cut(text: string, bytes: number): string {
-  let length = 0
-  let end = 0
-  for (const character of text) {
-    length += Buffer.byteLength(character)
-    if (length > bytes) return text.slice(0, end)
-    end += character.length
-  }
-  return text
 }

@@ -8,6 +8,7 @@ import { writeLayer, writeLayers } from '../../testing/uploads/source-layers.ts'
 import { workbookOf } from '../../testing/uploads/workbook-of.ts'
 import { zipOf } from '../../testing/uploads/zip-of.ts'
 import { type UploadApp, uploadApp } from '../../testing/uploads.ts'
+import { sql } from '../db/sql.ts'
 
 // One database is enough: a name is chosen from the file; upload.test.ts and replace.test.ts store datasets in both.
 
@@ -124,4 +125,26 @@ test('columns get names that work, and remember their own', async () => {
     ['column', ''],
   ])
   assert.equal((await uploads.rows(done.datasetId))[0].a_b_c, 7)
+})
+
+test('tables of files with long names have names of their own, at most 63 bytes each, and so have their indexes', async () => {
+  const points = (name: string) => ({ name: `${name}.csv`, bytes: 'name,lat,lon\na,1,2\n' })
+  const sources: string[] = []
+  // The 20th letter is one that is two in UTF-16.
+  for (const name of ['漢'.repeat(40), `${'a'.repeat(19)}${'𠮷'.repeat(20)}`, 'ä'.repeat(60)])
+    for (let n = 0; n < 2; n++) {
+      const { status, error, datasetId } = await uploads.upload(points(name))
+      assert.equal(status, 'completed', JSON.stringify(error))
+      sources.push((await uploads.call('GET', `/api/v1/datasets/${datasetId}`)).body.source)
+    }
+  assert.equal(new Set(sources).size, 6)
+  assert.ok(
+    sources.every((source) => Buffer.byteLength(source) <= 63 && source.isWellFormed()),
+    sources.join(' '),
+  )
+  const indexes = await uploads.app.db.query<{ table: string; name: string }>(sql`
+    SELECT tablename::text AS "table", indexname::text AS name FROM pg_indexes WHERE tablename = ANY (${sources}::text[])`)
+  assert.equal(indexes.length, 12)
+  for (const { table, name } of indexes) assert.match(name, /_(pkey|geom)$/, table)
+  assert.ok(indexes.every(({ name }) => !name.startsWith('svc_')))
 })

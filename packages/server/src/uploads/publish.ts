@@ -6,6 +6,7 @@ import type { Inspection } from '../datasets/dataset-type.ts'
 import { insertDataset, type LoadedDataset, type LoadedTable, updateDataset } from '../datasets/store-dataset.ts'
 import { codeOf, isPassing } from '../db/database-error.ts'
 import type { Db, Queryable } from '../db/db.ts'
+import { cutIdentifier } from '../db/identifier.ts'
 import { sql } from '../db/sql.ts'
 import { lockApplication } from '../resource/lock-application.ts'
 import { dropOverviews } from '../tiles/overviews/drop-overviews.ts'
@@ -154,7 +155,7 @@ async function newName(tx: Queryable, schema: string, name: string): Promise<str
   const stem = freeName(/^\d/.test(cleaned) ? `t_${cleaned}` : cleaned, () => false, 40)
   const taken = await tx.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND starts_with(c.relname, ${stem.slice(0, 20)})`)
+    WHERE n.nspname = ${schema} AND starts_with(c.relname, ${cutIdentifier(stem, 20)})`)
   const names = new Set(taken.map((row) => row.name))
   return freeName(stem, (candidate) => names.has(candidate), 50)
 }

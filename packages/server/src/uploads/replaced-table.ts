@@ -1,6 +1,7 @@
 // Checks before the table of a dataset is replaced.
 import type { TableName } from '../databases/postgres/introspect.ts'
 import type { Queryable } from '../db/db.ts'
+import { fitsIdentifier, maxIdentifierBytes } from '../db/identifier.ts'
 import { sql } from '../db/sql.ts'
 import type { Target } from './target.ts'
 import { UploadFault } from './upload-fault.ts'
@@ -50,6 +51,12 @@ export async function demandReplaceable(
     throw new UploadFault(
       'not_replaceable',
       'Only a table in the schema of the application can be replaced, and the table of this dataset lies in another schema.',
+    )
+  }
+  if (ownSchema !== undefined && !fitsIdentifier(name)) {
+    throw new UploadFault(
+      'not_replaceable',
+      `The name of the table has more than ${maxIdentifierBytes} bytes, so that it is cut. Give the dataset the name of the table as it is.`,
     )
   }
   if (name.startsWith('svc_')) {

@@ -3,6 +3,7 @@ import type { TableName } from '../databases/postgres/introspect.ts'
 import { cancelStatements } from '../db/cancel-statements.ts'
 import { codeOf } from '../db/database-error.ts'
 import type { Queryable, TupleBytes } from '../db/db.ts'
+import { cutIdentifier, maxIdentifierBytes } from '../db/identifier.ts'
 import { ident, joinSql, quoted, raw, type Sql, sql } from '../db/sql.ts'
 import type { Extent } from '../geometry/geometry-type.ts'
 import { geometryColumn, keyColumn } from './column-names.ts'
@@ -220,7 +221,9 @@ export async function putInPlace(tx: Queryable, { target, name }: Staged, place:
   }
 }
 
-const freeIndexName = (table: string, suffix: string): string => `${table.slice(0, 40)}${suffix}`
+/** Of a long name the end is cut, not the suffix, which tells the two indexes apart. */
+const freeIndexName = (table: string, suffix: string): string =>
+  `${cutIdentifier(table, maxIdentifierBytes - suffix.length)}${suffix}`
 
 async function dropReplaced(tx: Queryable, target: Target, place: TableName): Promise<void> {
   await demandReplaceable(tx, target.isOwn ? target.schema : undefined, place)

@@ -1,4 +1,5 @@
 import { isTableChanged } from '../../db/database-error.ts'
+import { fitsIdentifier, maxIdentifierBytes } from '../../db/identifier.ts'
 import { ident, raw, type Sql, sql } from '../../db/sql.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { didYouMean, shortList } from '../../nearest-name.ts'
@@ -30,6 +31,7 @@ export async function describeTable(
   }
 }
 
+/** Compares names as texts: as a `name` one that is too long would be cut, and be that of another table. */
 async function describeNow(
   connection: PostgresConnection,
   source: string,
@@ -45,10 +47,14 @@ async function describeNow(
            pg_total_relation_size(c.oid) AS bytes,
            CASE WHEN c.relkind <> 'v' AND NOT c.relrowsecurity THEN ${rowEstimate} END AS rows
     FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND ${isNoOverview(connection)}
+    WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND ${isNoOverview(connection)}
       AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`,
   )
-  if (!table) throw absent(source, await suggestedTables(connection, { schema, name }, options))
+  if (!table) {
+    const isCut = ![schema, name].every(fitsIdentifier)
+    const suggestion = isCut ? tooLong : await suggestedTables(connection, { schema, name }, options)
+    throw absent(source, suggestion)
+  }
   const from = ident(schema, name)
   const rows = await facts(
     catalogOf(connection),
@@ -242,6 +248,8 @@ export function readableName(source: string, ownSchema: string): TableName {
 
 const absent = (source: string, suggestion = ''): ApiError =>
   invalid('body/source', `there is no table "${source.slice(0, 100)}" that can be read.${suggestion}`)
+
+const tooLong = ` A name in PostgreSQL has at most ${maxIdentifierBytes} bytes of UTF-8.`
 
 const maxSuggested = 1_000
 
