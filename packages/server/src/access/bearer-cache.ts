@@ -6,7 +6,7 @@ import { sql } from '../db/sql.ts'
 import type { Tokens, VerifiedToken } from './access-tokens.ts'
 import type { Bearer } from './acl.ts'
 import { isUuid } from './credentials.ts'
-import type { Key, KeyCache } from './key-cache.ts'
+import { credentialTtlMs, type Key, type KeyCache } from './key-cache.ts'
 
 /** A bearer with a live session, and the default key that is used if the request has none. */
 export type Admitted = {
@@ -36,6 +36,7 @@ export function createBearerCache(db: Db, tokens: Tokens, keys: KeyCache, onForg
   const verified = new LRUCache<string, VerifiedToken>({ max: maxTokens })
   // Failures are not cached: the missing default key may be set in a moment.
   const sessions = createLoadingCache<Entry | undefined>({
+    ttlMs: credentialTtlMs,
     max: maxTokens,
     keeps: (entry) => entry !== undefined && entry.session.defaultKeys.length > 0,
   })

@@ -22,10 +22,16 @@ export type KeyCache = {
   flush(): Promise<void>
 }
 
-/** Cache of API keys, fresh to a second. `onForget`: requests admitted with a forgotten key must be checked again. */
+/**
+ * For how long a key or a session is trusted. Half of the second within which a revoked one is refused everywhere, so that a
+ * busy database may take the other half to answer; a look-up more in a second costs each process nothing to speak of.
+ */
+export const credentialTtlMs = 500
+
+/** Cache of API keys, fresh to half a second. `onForget`: requests admitted with a forgotten key must be checked again. */
 export function createKeyCache(db: Db, onForget: () => void): KeyCache {
   // Unknown keys are not cached: a key created a moment ago on another replica must work here at once.
-  const keys = createLoadingCache<Key | undefined>({ keeps: (key) => key !== undefined })
+  const keys = createLoadingCache<Key | undefined>({ ttlMs: credentialTtlMs, keeps: (key) => key !== undefined })
   /** By the keys' hashes, in milliseconds. */
   const used = new Map<string, number>()
 

@@ -19,7 +19,7 @@ export type Revocation = {
   close(): void
 }
 
-/** With the 0.9 s for which a key is cached, and `settledMs`, everything ends within two seconds. */
+/** With the half second for which a key is cached, and `settledMs`, everything ends 1.3 s after, where two seconds are promised. */
 const everyMs = 500
 /** Requests that end sooner are not polled for. */
 const settledMs = 300
