@@ -5,6 +5,7 @@ import { ApiError } from '../errors.ts'
 import type { Cell } from '../formats/cell.ts'
 import type { Connection } from '../query/connection.ts'
 import type { Dialect, DialectSubject, Shape } from '../query/dialect.ts'
+import { roughlyNearest, withinReach } from '../query/nearest-reach.ts'
 import type { Column, Plan } from '../query/plan.ts'
 import { type SplitPlan, splitPlan } from '../query/plan-split.ts'
 import { planSql, type Relation } from '../query/plan-sql.ts'
@@ -30,7 +31,17 @@ export async function answerInSql(
   const dialect = await place.connection.dialect({ ...place.subject, ...options, srid: shape.srid })
   const { pushed, condition, rest } = splitPlan(plan, dialect)
   if (rest) return answerRest(place, relation, dialect, { pushed, condition, rest }, shape, options)
-  return select(place.connection, { ...written({ relation, plan, shape, dialect, condition }), options })
+  const run = (one: Plan, filter = splitPlan(one, dialect).condition): Promise<Answered> =>
+    select(place.connection, { ...written({ relation, plan: one, shape, dialect, condition: filter }), options })
+  const nearby = roughlyNearest(plan)
+  return nearby ? run(withinReach(plan, await firstCells(await run(nearby)))) : run(plan, condition)
+}
+
+/** Of the rows of an answer with one column. */
+async function firstCells({ batches }: Answered): Promise<Cell[]> {
+  const cells: Cell[] = []
+  for await (const batch of batches) for (const [cell = null] of batch) cells.push(cell)
+  return cells
 }
 
 type Written = { readonly statement: Sql; readonly columns: readonly Column[]; readonly changes: Changes }

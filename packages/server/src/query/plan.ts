@@ -18,6 +18,8 @@ export type Column = {
   readonly isDistinct?: boolean
   /** Select the attribute's distance to this geometry, in metres, instead of the attribute. */
   readonly distanceTo?: Geometry
+  /** Of a distance: in no unit, and good only for finding rows that are near by an index. */
+  readonly isRough?: boolean
   /** Select the attribute's sort key, which may differ from its displayed value. */
   readonly isSortKey?: boolean
   /** Added only to break ties: any stable order will do. */

@@ -4,7 +4,7 @@ import type { Attribute, AttributeType } from './attribute.ts'
 import type { SqlDialect } from './dialect.ts'
 import { filterSql } from './filter-sql.ts'
 import type { Column, Sample } from './plan.ts'
-import { distanceSql } from './spatial-sql.ts'
+import { distanceSql, roughDistanceSql } from './spatial-sql.ts'
 import { sqlType } from './sql-type.ts'
 import { isScalarType } from './value.ts'
 
@@ -15,7 +15,8 @@ export const postgresSql: SqlDialect = {
   sortKey,
   canGroup: () => true,
   aggregate,
-  distance: (attribute, { distanceTo }) => distanceTo && distanceSql(attribute, column(attribute), distanceTo),
+  distance: (attribute, { distanceTo, isRough }) =>
+    distanceTo && (isRough ? roughDistanceSql : distanceSql)(attribute, column(attribute), distanceTo),
   sample: (sample, isTable) =>
     isTable ? { from: tableSample(sample), where: raw('') } : { from: raw(''), where: sql` AND ${rowSample(sample)}` },
 }
