@@ -142,6 +142,10 @@ export class FaultCollector {
   #code: ErrorCode | undefined
   #extensions: Readonly<Record<string, unknown>> | undefined
 
+  get size(): number {
+    return this.#faults.size
+  }
+
   /** Throws when there are enough, so that what follows is not looked at. */
   add(fault: Fault): void {
     if (!this.#faults.has(fault.path)) this.#faults.set(fault.path, fault)

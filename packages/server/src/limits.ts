@@ -22,10 +22,7 @@ export const limits = {
     ...{ setting: 'BODY_LIMIT', code: 'too_large', countedIn: 'request' },
   },
   bodyDepth: { what: 'Nesting of a JSON body', value: 64, code: 'invalid_request', countedIn: 'request' },
-  bodyValues: {
-    ...{ what: 'Values in a JSON body: numbers, texts, lists and objects', value: 100_000, code: 'too_large' },
-    countedIn: 'request',
-  },
+  bodyValues: { what: 'Values in a JSON body', value: 100_000, code: 'too_large', countedIn: 'request' },
   bodyKeys: { what: 'Keys in a JSON body', value: 10_000, code: 'invalid_request', countedIn: 'request' },
   keyBytes: { what: 'Key in a JSON body', value: 1_024, unit: 'bytes', code: 'invalid_request', countedIn: 'request' },
   names: {
@@ -143,18 +140,9 @@ export const limits = {
     ...{ what: 'Rows that a request may change or delete by a filter', value: 100_000, code: 'too_many_rows' },
     countedIn: 'request',
   },
-  rowValues: {
-    ...{ what: 'Values of a row that is sent, without the coordinates of geometries', value: 5_000, code: 'too_large' },
-    countedIn: 'request',
-  },
-  coordinateValues: {
-    ...{ what: 'Numbers and lists in the coordinates of a row that is sent', value: 100_000, code: 'too_large' },
-    countedIn: 'request',
-  },
-  rowsValues: {
-    ...{ what: 'Values of all rows that a request sends', value: 1_000_000, code: 'too_large' },
-    countedIn: 'request',
-  },
+  rowValues: { what: 'Values of a row, without coordinates', value: 5_000, code: 'too_large', countedIn: 'request' },
+  coordinateValues: { what: 'Values in coordinates of a row', value: 50_000, code: 'too_large', countedIn: 'request' },
+  rowsValues: { what: 'Values of all rows of a request', value: 1_000_000, code: 'too_large', countedIn: 'request' },
   writesAtOnce: {
     ...{ what: 'Requests that write rows at once', value: 4, code: 'busy' },
     ...{ countedIn: 'process', countedFor: 'application' },

@@ -2,7 +2,8 @@
 // because the database names neither the row nor more than one fault.
 import { typeOfColumn } from '../databases/postgres/column-type.ts'
 import { invalid } from '../errors.ts'
-import { rowBudget, scanJson } from '../json-budget.ts'
+import { rowBudget } from '../json-budget.ts'
+import { scanJson } from '../json-scanner.ts'
 import { didYouMean, shortList } from '../nearest-name.ts'
 import { show } from '../query/fault.ts'
 import { canonicalText, isScalarType } from '../query/value.ts'

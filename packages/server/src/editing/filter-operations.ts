@@ -7,7 +7,6 @@ import { type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { freeObject } from '../http/bounded-schemas.ts'
 import type { QueryTree } from '../http/query-string.ts'
-import { rowBudget } from '../json-budget.ts'
 import { limits, overLimit } from '../limits.ts'
 import { parseFilterIn } from '../query/filter-language.ts'
 import { filterSql } from '../query/filter-sql.ts'
@@ -53,7 +52,6 @@ const patch = operation({
   body: freeObject('bodyBytes', { examples: [{ name: 'Oslo' }] }),
   readsText: ['application/geo+json'],
   beforeBody: ({ services, scope }, params) => demandDataset({ services, scope: queriedScope(scope) }, params),
-  budget: rowBudget,
   async handle(context, { params: { id }, query }) {
     const { repair = false, expect } = query
     const edit = await beginQueriedEdit(context, id)

@@ -58,7 +58,7 @@ export type GeometryOptions = {
 /** Hexadecimal EWKB in the system that it is given in. Throws a 400 that names the place. */
 export function geometryText(value: unknown, column: GeometryColumn, path: string, options: GeometryOptions): string {
   const { repair, crs = longitudeLatitude } = options
-  const written = typeof value === 'string' ? wktGeometry(value, path) : plainGeometry(value)
+  const written = typeof value === 'string' ? wktGeometry(value, path) : (value as LooseGeometry)
   readGeometry(written, path)
   const geometry = crs.swapsAxes ? swapped(written) : written
   const { kind, height, hasMeasure } = column
@@ -98,9 +98,6 @@ function wktGeometry(text: string, path: string): LooseGeometry {
   if ((read.srid ?? wgs84) !== wgs84) throw invalid(path, 'must be in longitude and latitude (SRID 4326)')
   return read.geometry
 }
-
-/** Coordinates with more digits than a double has are rounded; other values keep them as raw JSON. */
-const plainGeometry = (value: unknown): LooseGeometry => JSON.parse(JSON.stringify(value) ?? 'null')
 
 /** `[y, x]` → `[x, y]` in every position. */
 const swapped = ({ type, coordinates, geometries }: LooseGeometry): LooseGeometry =>

@@ -1,29 +1,18 @@
 // The rows in the body of a request: JSON, GeoJSON or CSV, as queries answer them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ApiError, invalid } from '../errors.ts'
-import { inspectColumns } from '../http/json-body.ts'
-import { rowBudget, scanJson } from '../json-budget.ts'
-import { keepDigits } from '../resource/exact-number.ts'
-import { type CsvRecord, csvRecords } from './csv-records.ts'
+import { invalid } from '../errors.ts'
+import { csvRows } from './csv-rows.ts'
 import type { EditTable } from './edit-table.ts'
-import { splitJson } from './split-json.ts'
-
-export type GivenCell = { readonly name: string; readonly value: unknown; readonly path: string }
-
-export type GivenRow = {
-  /** Where it is in the body, for messages. */
-  readonly path: string
-  readonly cells: readonly GivenCell[]
-  readonly isFeature: boolean
-  /** Values are texts, which JSON and lists have to be read from. */
-  readonly isText: boolean
-}
+import type { GivenCell, GivenRow } from './given-row.ts'
+import { parseRow } from './parse-row.ts'
+import { findRows, type JsonPart, splitRows, wholeBody } from './split-json.ts'
 
 /** `isOne`: the body is a row and no list of rows, so the answer is a row, too. */
 export type GivenBody = {
   readonly isOne: boolean
   readonly isFeature: boolean
-  readonly rows: AsyncIterable<GivenRow>
+  /** Reads the rows, from the first on each time, because those of a large body are not kept. */
+  rows(): AsyncIterable<GivenRow>
 }
 
 type Names = Pick<EditTable, 'columns' | 'key'>
@@ -32,34 +21,33 @@ type Names = Pick<EditTable, 'columns' | 'key'>
 export const maxBodyBytes = 8 * 1_048_576
 
 /** How long rows are read before others have a turn. */
-const turnMs = 10
+const turnMs = 5
 
 export function readBody(body: unknown, contentType: string | undefined, table: Names): GivenBody {
-  if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('body', 'is required, as JSON, GeoJSON or CSV')
-  const text = body.toString()
-  if (/^text\/csv/i.test(contentType ?? '')) return many(csvRows(text, table))
-  const parts = splitJson(text)
-  if (!('one' in parts)) return many(jsonRows(parts.many, parts.path, table))
-  return bodyOf(readOne(parts.one, 'body', table))
+  const bytes = bytesOf(body, 'is required, as JSON, GeoJSON or CSV')
+  if (/^text\/csv/i.test(contentType ?? '')) return many(() => csvRows(bytes, table))
+  const list = findRows(bytes)
+  if (list) return many(() => jsonRows(splitRows(bytes, list), table))
+  return bodyOf(rowOf(wholeBody(bytes), table))
 }
 
-export const bodyOf = (row: GivenRow): GivenBody => ({ isOne: true, isFeature: row.isFeature, rows: once(row) })
+export const bodyOf = (row: GivenRow): GivenBody => ({ isOne: true, isFeature: row.isFeature, rows: () => once(row) })
 
 /** The one row of a body that must be one. */
-export const readOneRow = (text: unknown, table: Names): GivenRow => readOne(given(text), 'body', table)
+export const readOneRow = (body: unknown, table: Names): GivenRow => rowOf(wholeBody(bytesOf(body)), table)
 
 /** The one object of a body that must be one. */
-export const readObject = (text: unknown): object => objectOf(given(text), 'body')
+export const readObject = (body: unknown): object => parseRow(wholeBody(bytesOf(body)))
 
-function given(body: unknown): string {
-  if (!Buffer.isBuffer(body) || body.length === 0) throw invalid('body', 'is required, as JSON')
-  return body.toString()
+function bytesOf(body: unknown, otherwise = 'is required, as JSON'): Buffer {
+  if (Buffer.isBuffer(body) && body.length > 0) return body
+  throw invalid('body', otherwise)
 }
 
-const many = (rows: Iterable<GivenRow> | AsyncIterable<GivenRow>): GivenBody => ({
+const many = (read: () => Iterable<GivenRow> | AsyncIterable<GivenRow>): GivenBody => ({
   isOne: false,
   isFeature: false,
-  rows: inTurns(rows),
+  rows: () => inTurns(read()),
 })
 
 async function* once(row: GivenRow): AsyncGenerator<GivenRow> {
@@ -76,31 +64,13 @@ async function* inTurns(rows: Iterable<GivenRow> | AsyncIterable<GivenRow>): Asy
   }
 }
 
-function* jsonRows(texts: Iterable<string>, root: string, table: Names): Generator<GivenRow> {
-  let index = 0
-  for (const text of texts) yield readOne(text, `${root}/${index++}`, table)
+function* jsonRows(parts: Iterable<JsonPart>, table: Names): Generator<GivenRow> {
+  for (const part of parts) yield rowOf(part, table)
 }
 
-function readOne(text: string, path: string, table: Names): GivenRow {
-  const value = objectOf(text, path)
-  return isFeature(value, table) ? featureRow(value, path, table) : plainRow(value, path)
-}
-
-function objectOf(text: string, path: string): object {
-  const { mayOverflow } = scanJson(Buffer.from(text), rowBudget, path)
-  const value = parseExact(text, path)
-  inspectColumns(value, path, { text, mayOverflow })
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw invalid(path, 'must be a row, such as {"name": "Oslo"}, or a GeoJSON feature')
-}
-
-/** Numbers that a double would round stay as they are written, as raw JSON. */
-function parseExact(text: string, path: string): unknown {
-  try {
-    return /\d{16}|\d[.\d]{15}|e\+?\d{3}/i.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text)
-  } catch (error) {
-    throw new ApiError('invalid_json', `The body is not valid JSON: fault in ${path}.`, { cause: error })
-  }
+function rowOf(part: JsonPart, table: Names): GivenRow {
+  const value = parseRow(part)
+  return isFeature(value, table) ? featureRow(value, part.path, table) : plainRow(value, part.path)
 }
 
 export type Feature = { readonly id?: unknown; readonly geometry?: unknown; readonly properties?: unknown }
@@ -134,30 +104,4 @@ export function featureRow({ id, geometry, properties }: Feature, path: string, 
   if (id !== undefined && only && others.length === 0 && !isGiven(only.name))
     cells.push({ name: only.name, value: id, path: `${path}/id` })
   return { path, cells, isFeature: true, isText: false }
-}
-
-function* csvRows(text: string, table: Names): Generator<GivenRow> {
-  let names: readonly string[] | undefined
-  for (const { fields, line } of csvRecords(text, table.columns.size)) {
-    if (names) yield csvRow(names, fields, `body/line ${line}`)
-    else names = headerOf(fields)
-  }
-}
-
-function headerOf(fields: CsvRecord['fields']): string[] {
-  const names = fields.map((name) => name ?? '')
-  const seen = new Set<string>()
-  const twice = names.find((name) => seen.size === seen.add(name).size)
-  if (twice !== undefined) throw invalid('body/line 1', `must not name the column "${twice.slice(0, 100)}" twice`)
-  return names
-}
-
-function csvRow(names: readonly string[], fields: CsvRecord['fields'], path: string): GivenRow {
-  const cells = names.map((name, index) => ({
-    name,
-    value: fields[index] ?? null,
-    path: `${path}/${name.slice(0, 100)}`,
-  }))
-  for (const { value, path } of cells) if (value?.includes('\0')) throw invalid(path, 'must not contain NUL')
-  return { path, cells, isFeature: false, isText: true }
 }

@@ -1,12 +1,11 @@
 // Checks rows against their table, all faults at once, before the database sees them.
 import { FaultCollector, maxFaults } from '../errors.ts'
-import { limits, overLimit } from '../limits.ts'
 import { unknownName } from '../nearest-name.ts'
 import type { Connection } from '../query/connection.ts'
 import { cellText } from './cell-text.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
 import { type GeometryOptions, invalidFault, invalidSql, type PlacedGeometry } from './geometry-column.ts'
-import type { GivenBody, GivenCell, GivenRow } from './given-rows.ts'
+import type { GivenCell, GivenRow } from './given-row.ts'
 
 export type PreparedRow = { readonly path: string; readonly cells: ReadonlyMap<EditColumn, string | null> }
 
@@ -22,25 +21,7 @@ export type Preparing = { readonly faults: FaultCollector; readonly geometries: 
 
 export const startPreparing = (): Preparing => ({ faults: new FaultCollector(), geometries: [] })
 
-/** Rows to insert: whole ones, none twice. */
-export async function prepareNewRows(
-  body: GivenBody,
-  table: EditTable,
-  options: PrepareOptions,
-  preparing: Preparing,
-): Promise<PreparedRow[]> {
-  const rows: PreparedRow[] = []
-  const most = limits.writtenRows.value
-  for await (const given of body.rows) {
-    if (rows.length === most)
-      throw overLimit('writtenRows', most, `A request may insert at most ${most} rows. Send several, or upload a file.`)
-    rows.push(prepareNewRow(given, table, options, preparing))
-  }
-  refuseTwice(rows, table, preparing)
-  finish(preparing)
-  return rows
-}
-
+/** A row to insert, which must be whole. */
 export function prepareNewRow(
   given: GivenRow,
   table: EditTable,
@@ -99,36 +80,29 @@ export function keyText({ cells }: PreparedRow, { key }: Pick<EditTable, 'key'>)
   return key.length === 0 || parts.some((part) => typeof part !== 'string') ? undefined : JSON.stringify(parts)
 }
 
-function refuseTwice(rows: readonly PreparedRow[], table: EditTable, { faults }: Preparing): void {
-  const first = new Map<string, string>()
-  for (const row of rows) {
-    const key = keyText(row, table)
-    if (key === undefined) continue
-    const earlier = first.get(key)
-    if (earlier === undefined) first.set(key, row.path)
-    else faults.add({ path: row.path, code: 'duplicate', message: `has the same key as ${earlier}` })
-  }
-}
-
 export function finish({ faults }: Preparing): void {
   faults.finish()
 }
 
-/** Refuses geometries that are not valid. Asked as a query of the application, with its limits: a large polygon takes long. */
-export async function checkValidity(
+/** Finds geometries that are not valid. Asked as a query of the application, with its limits: a large polygon takes long. */
+export async function findInvalid(
   connection: Pick<Connection, 'select'>,
-  { geometries }: Pick<Preparing, 'geometries'>,
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  { faults, geometries }: Preparing,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<void> {
   if (geometries.length === 0) return
-  const asked = { ...options, atMost: maxFaults, isOurs: true, reads: 'page' } as const
+  const asked = { timeoutMs, signal, atMost: maxFaults, isOurs: true, reads: 'page' } as const
   const { batches } = await connection.select(invalidSql(geometries), asked)
-  const faults = new FaultCollector()
   for await (const batch of batches) {
     for (const [n, reason] of batch) {
       const geometry = geometries[Number(n) - 1]
       if (geometry) faults.add(invalidFault(geometry, String(reason)))
     }
   }
-  faults.finish()
+}
+
+/** Refuses them. */
+export async function checkValidity(...given: Parameters<typeof findInvalid>): Promise<void> {
+  await findInvalid(...given)
+  finish(given[1])
 }

@@ -2,8 +2,11 @@
 import type { Transaction } from '../db/db.ts'
 import { sql } from '../db/sql.ts'
 import { invalid } from '../errors.ts'
-import type { EditColumn, EditTable } from './edit-table.ts'
+import type { EditTable } from './edit-table.ts'
 import type { PreparedRow } from './prepare-rows.ts'
+
+/** A number that a row came with, and where. */
+export type NumberedRow = { readonly number: bigint; readonly path: string }
 
 export type SequenceOptions = {
   /** One that the key got in this transaction. */
@@ -19,13 +22,12 @@ export type SequenceOptions = {
 export async function aheadOfSequence(
   tx: Transaction,
   { from, key }: EditTable,
-  rows: readonly PreparedRow[],
+  given: NumberedRow | undefined,
   { sequence: newSequence, maxLead }: SequenceOptions = {},
 ): Promise<() => Promise<void>> {
   const [column, ...others] = key
   const name = newSequence ?? column?.sequence
-  const given = column && others.length === 0 ? largest(rows, column) : undefined
-  if (!name || !given) return async () => {}
+  if (!name || others.length > 0 || !given) return async () => {}
   const sequence = sql`${name}::regclass`
   const number = sql`${String(given.number)}::int8`
   const last = sql`coalesce(pg_sequence_last_value(${sequence}), 0)`
@@ -40,13 +42,15 @@ export async function aheadOfSequence(
   }
 }
 
-function largest(rows: readonly PreparedRow[], column: EditColumn): { number: bigint; path: string } | undefined {
-  let most: { number: bigint; path: string } | undefined
-  for (const { cells, path } of rows) {
-    const text = cells.get(column)
-    if (typeof text !== 'string' || column.type !== 'integer') continue
-    const number = BigInt(text)
-    if (most === undefined || number > most.number) most = { number, path: `${path}/${column.name}` }
-  }
-  return most
+/** The larger of a number and that of a row, where the key is one whole number. */
+export function largerOf(
+  most: NumberedRow | undefined,
+  { cells, path }: PreparedRow,
+  { key }: Pick<EditTable, 'key'>,
+): NumberedRow | undefined {
+  const [column, ...others] = key
+  const text = column?.type === 'integer' && others.length === 0 ? cells.get(column) : undefined
+  if (!column || typeof text !== 'string') return most
+  const number = BigInt(text)
+  return most === undefined || number > most.number ? { number, path: `${path}/${column.name}` } : most
 }

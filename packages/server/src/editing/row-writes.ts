@@ -7,10 +7,10 @@ import type { EditColumn } from './edit-table.ts'
 import { writeRows } from './edit-transaction.ts'
 import { demandTag, type Edit, type EditContext, writeInTransaction } from './editing.ts'
 import type { GeometryOptions } from './geometry-column.ts'
-import type { GivenRow } from './given-rows.ts'
+import type { GivenRow } from './given-row.ts'
 import { mergeJson } from './merge-json.ts'
 import { checkValidity, finish, type PreparedRow, prepareCells, prepareNewRow, startPreparing } from './prepare-rows.ts'
-import { aheadOfSequence } from './row-numbers.ts'
+import { aheadOfSequence, largerOf } from './row-numbers.ts'
 import { absentRow, rowCondition, rowShape, type ShownRow } from './row-shape.ts'
 import { isDuplicateKey } from './write-errors.ts'
 import { deleteSql, insertRows, updateSql } from './write-rows.ts'
@@ -86,7 +86,7 @@ export async function replaceRow(
     if (replaced.length > 0) return { rows: replaced, isNew: false, count: replaced.length, columns }
     if (!createsAbsent) throw absentRow()
     if (table.key.some(isGivenByDatabase)) throw cannotInsert()
-    const advance = await aheadOfSequence(tx, table, [row])
+    const advance = await aheadOfSequence(tx, table, largerOf(undefined, row, table))
     const rows = await insertRows(tx, table, [row], { onConflict: undefined, repair, returning }, signal)
     await advance()
     return { rows, isNew: true, count: rows.length, columns }

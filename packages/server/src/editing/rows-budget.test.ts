@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { type EditWorld, editWorld } from '../../testing/editing.ts'
+import { after, before, describe, test } from 'node:test'
+import { type EditWorld, editWorld, faultsOf } from '../../testing/editing.ts'
 import type { Reply } from '../../testing/harness.ts'
 
 let world: EditWorld
@@ -44,10 +44,10 @@ test('a row with too many values is refused wherever a row is sent', async () =>
 test('a geometry may have more values than a row, up to a limit of its own', async () => {
   const points = (count: number): string =>
     `{"name":"a","geom":{"type":"MultiPoint","coordinates":[${Array.from({ length: count }, (_, n) => `[${n / 1000},1.5]`).join()}]}}`
-  const fitting = await world.insertText('shapes', points(20_000))
+  const fitting = await world.insertText('shapes', points(15_000))
   assert.equal(fitting.status, 201, fitting.text.slice(0, 500))
-  const reply = await world.insertText('shapes', points(50_000))
-  assert.deepEqual(told(reply), { status: 413, limit: 100_000, limitName: 'coordinateValues' })
+  const reply = await world.insertText('shapes', points(20_000))
+  assert.deepEqual(told(reply), { status: 413, limit: 50_000, limitName: 'coordinateValues' })
 })
 
 test('all rows of a request together have a limit of values', async () => {
@@ -55,4 +55,93 @@ test('all rows of a request together have a limit of values', async () => {
   const reply = await world.insertText('notes', list(300, row))
   assert.deepEqual(told(reply), { status: 413, limit: 1_000_000, limitName: 'rowsValues' })
   assert.equal(await world.count('notes'), 0)
+})
+
+describe('rows of more than one batch', () => {
+  const rowsOf = (count: number, row: (n: number) => object) => Array.from({ length: count }, (_, n) => row(n))
+
+  test('are inserted in their order, with the columns that each has', async () => {
+    const rows = rowsOf(2_500, (n) => (n % 3 === 0 ? { id: 10_000 + n } : { id: 10_000 + n, name: `row ${n}` }))
+    const reply = await world.insert('notes', rows)
+    assert.equal(reply.status, 201, reply.text.slice(0, 300))
+    assert.equal(reply.body.count, 2_500)
+    assert.deepEqual(
+      reply.body.keys.toSorted((a: number, b: number) => a - b),
+      rows.map(({ id }: { id?: number }) => id),
+    )
+    const [last] = await world.rows('notes', 'filter[id]=12499&attributes=id,name')
+    assert.deepEqual(last, { id: 12_499, name: null })
+    const next = await world.insert('notes', { name: 'next' })
+    assert.ok(next.body.id > 12_499, 'and the sequence is ahead of all of them')
+  })
+
+  test('are refused with the faults of all batches, or none of them is inserted', async () => {
+    const before = await world.count('notes')
+    const faulty = await world.insert(
+      'notes',
+      rowsOf(3_500, (n) => (n % 1_700 === 1_699 ? { nmae: 'x' } : { name: 'x' })),
+    )
+    assert.deepEqual(
+      faultsOf(faulty).map((line) => line.split(':')[0]),
+      ['body/1699/nmae', 'body/3399/nmae'],
+    )
+    const twice = await world.insert(
+      'notes',
+      rowsOf(2_001, (n) => ({ id: 20_000 + (n % 2_000) })),
+    )
+    assert.deepEqual(faultsOf(twice), ['body/2000: has the same key as body/0'])
+    await world.insert('notes', { id: 31_999 })
+    const existing = await world.insert(
+      'notes',
+      rowsOf(2_500, (n) => ({ id: 30_000 + n })),
+    )
+    assert.equal(existing.status, 409)
+    assert.match(faultsOf(existing)[0] ?? '', /^body\/1999: has the key of a row that exists/)
+    assert.equal(await world.count('notes'), before + 1)
+  })
+
+  test('have the geometries of every batch checked', async () => {
+    const ring = (n: number) => (n % 1_100 === 1_050 ? '0 0,1 1,1 0,0 1,0 0' : '0 0,0 1,1 1,1 0,0 0')
+    const body = rowsOf(2_300, (n) => ({ name: `${n}`, geom: `POLYGON((${ring(n)}))` }))
+    const refused = await world.insert('shapes', body)
+    assert.deepEqual(
+      faultsOf(refused).map((line) => line.split(':')[0]),
+      ['body/1050/geom', 'body/2150/geom'],
+    )
+    const repaired = await world.insert('shapes', body, '?repair=true')
+    assert.equal(repaired.body.count, 2_300, repaired.text.slice(0, 300))
+  })
+
+  test('of CSV and of features before their type are read as well', async () => {
+    const csv = await world.insertText('notes', `name\n${'a\n\n'.repeat(1_500)}`, 'text/csv')
+    assert.equal(csv.body.count, 1_500, csv.text.slice(0, 300))
+    const features = rowsOf(1_200, () => ({ type: 'Feature', geometry: null, properties: { name: 'x' } }))
+    const late = { links: [{ a: [1] }], features, type: 'FeatureCollection', name: '}' }
+    const reply = await world.insertText('notes', JSON.stringify(late), 'application/geo+json')
+    assert.equal(reply.body.count, 1_200, reply.text.slice(0, 300))
+    const cut = await world.insertText('notes', JSON.stringify({ ...late, other: [1] }).slice(0, -2))
+    assert.equal(cut.body.code, 'invalid_json')
+  })
+})
+
+describe('CSV', () => {
+  test('with too many fields, too many lines or too much JSON in a field is refused', async () => {
+    const fields = await world.insertText('notes', `name${','.repeat(6_000)}`, 'text/csv')
+    assert.deepEqual(told(fields), { status: 413, limit: 5_000, limitName: 'rowValues' })
+    const lines = await world.insertText('notes', `name\n${'\n'.repeat(200_000)}`, 'text/csv')
+    assert.deepEqual(told(lines), { status: 413, limit: 10_000, limitName: 'writtenRows' })
+    const json = await world.insertText('notes', `info\n"${list(6_000, '0')}"\n`, 'text/csv')
+    assert.deepEqual(told(json), { status: 413, limit: 5_000, limitName: 'rowValues' })
+    const wkt = await world.insertText('shapes', `geom\n"MULTIPOINT(${Array(30_000).fill('1 2')})"\n`, 'text/csv')
+    assert.deepEqual(told(wkt), { status: 413, limit: 50_000, limitName: 'coordinateValues' })
+  })
+})
+
+test('numbers keep their digits beside a geometry with long coordinates, which are rounded to doubles', async () => {
+  const geom = '{"type":"Point","coordinates":[1.00000000000000000001,2.5]}'
+  const reply = await world.insertText('shapes', `{"name":"12345678901234567890","geom":${geom}}`)
+  assert.deepEqual(reply.body.geom, { type: 'Point', coordinates: [1, 2.5] }, reply.text)
+  const info = '{"a":12345678901234567890.5,"coordinates":[12345678901234567890]}'
+  const noted = await world.insertText('notes', `{"info":${info}}`)
+  assert.match(noted.text, /"a":\s*12345678901234567890\.5/)
 })

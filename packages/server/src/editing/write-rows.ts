@@ -1,7 +1,7 @@
 // The statements that write rows. Every value is a text parameter that is cast to its column's type.
 import type { Row, Transaction } from '../db/db.ts'
 import { ident, joinSql, raw, type Sql, sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
+import { columnSet } from './checked-rows.ts'
 import type { EditColumn, EditTable } from './edit-table.ts'
 import { type EditTransaction, insertStatement } from './edit-transaction.ts'
 import { geometrySql } from './geometry-column.ts'
@@ -28,9 +28,6 @@ function valueSql(column: EditColumn, text: Sql, repair: boolean): Sql {
   return sql`(${text})::${raw(column.castTo)}`
 }
 
-const rowsPerStatement = 1_000
-const maxGroups = 50
-
 /** Rows with the same columns are inserted together; a column that a row lacks gets its default. */
 export async function insertRows(
   tx: EditTransaction,
@@ -39,26 +36,12 @@ export async function insertRows(
   options: InsertOptions,
   signal: AbortSignal,
 ): Promise<Row[]> {
-  const groups = Map.groupBy(rows, ({ cells }) =>
-    [...cells.keys()]
-      .map(({ name }) => JSON.stringify(name))
-      .sort()
-      .join(),
-  )
-  if (groups.size > maxGroups)
-    throw invalid(
-      'body',
-      `must not have more than ${maxGroups} different sets of columns: send such rows in several requests`,
-    )
   const made: Row[] = []
-  for (const group of groups.values()) {
-    for (let begin = 0; begin < group.length; begin += rowsPerStatement) {
-      const part = group.slice(begin, begin + rowsPerStatement)
-      const statement = (returning: Sql): Sql => insertSql(table, part, { ...options, returning })
-      const existing = options.onConflict === 'update' ? givenKeys(table, part) : undefined
-      const { returning } = options
-      for (const row of await insertStatement(tx, { statement, returning, existing }, signal)) made.push(row)
-    }
+  for (const group of Map.groupBy(rows, columnSet).values()) {
+    const statement = (returning: Sql): Sql => insertSql(table, group, { ...options, returning })
+    const existing = options.onConflict === 'update' ? givenKeys(table, group) : undefined
+    const { returning } = options
+    for (const row of await insertStatement(tx, { statement, returning, existing }, signal)) made.push(row)
   }
   return made
 }

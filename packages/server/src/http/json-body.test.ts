@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { ApiError } from '../errors.ts'
-import { bodyBudget, scanJson } from '../json-budget.ts'
+import { bodyBudget } from '../json-budget.ts'
+import { scanJson } from '../json-scanner.ts'
 import { parseJsonBody as parseScanned } from './json-body.ts'
 
 /** As the server does. */

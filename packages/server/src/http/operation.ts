@@ -5,7 +5,6 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { AclClass, AclLevel, Caller, Scope } from '../access/acl.ts'
 import type { Trail } from '../access/audit-trail.ts'
 import type { ReadToolToken } from '../access/authenticate.ts'
-import type { JsonBudget } from '../json-budget.ts'
 import type { QueryTree } from './query-string.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
@@ -80,11 +79,9 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   ownParameters?: boolean
   body?: B
   bodyLimit?: number
-  /** What the JSON of the body may hold; that of every body by default. */
-  budget?: JsonBudget
   /** A multipart form in place of a JSON body; the operation reads it from the request itself. */
   multipart?: TObject
-  /** The operation reads the bytes of its body itself: JSON, with all digits that were sent, or a text of these media types. */
+  /** The operation reads and counts the bytes of its body itself: JSON, with all digits that were sent, or a text of these media types. */
   readsText?: readonly string[]
   /** The property of the body whose keys are column names of a tenant, which may be anything. */
   columnsIn?: string

@@ -1,7 +1,8 @@
 /** Reads the bytes of a body as they arrive, and refuses one that is too large or over its budget before it is there. */
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors.ts'
-import { type JsonBudget, JsonScanner } from '../json-budget.ts'
+import type { JsonBudget } from '../json-budget.ts'
+import { JsonScanner } from '../json-scanner.ts'
 import { overLimit } from '../limits.ts'
 
 export type BodyLimits = {

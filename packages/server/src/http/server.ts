@@ -12,7 +12,8 @@ import type { Authority } from '../access/authenticate.ts'
 import { takeTurn } from '../concurrency/turns.ts'
 import { ApiError } from '../errors.ts'
 import { report } from '../events.ts'
-import { bodyBudget, type JsonScanner } from '../json-budget.ts'
+import { bodyBudget } from '../json-budget.ts'
+import type { JsonScanner } from '../json-scanner.ts'
 import { limits, overLimit } from '../limits.ts'
 import type { AuditLog } from './audit-log.ts'
 import { forgetDeadline, setDeadline } from './body-deadline.ts'
@@ -181,7 +182,8 @@ function readJson(app: FastifyInstance): void {
   })
   app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, ({ routeOptions, raw }, _, done) => {
     const operation = operationOf(routeOptions.config)
-    const limits = { bytes: routeOptions.bodyLimit, budget: operation?.budget ?? bodyBudget }
+    // What an operation reads itself it counts itself.
+    const limits = { bytes: routeOptions.bodyLimit, budget: operation?.readsText ? undefined : bodyBudget }
     readBody(raw, limits, (error, bytes, scanner) => {
       if (error || !bytes || operation?.readsText) return done(error, bytes)
       parseInTurn(bytes, (body) => parseBody(body, scanner, operation), done)

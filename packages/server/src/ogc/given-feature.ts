@@ -1,7 +1,8 @@
 // Features in the bodies of requests: whole ones to create and replace, and patches.
 import type { EditColumn, EditTable } from '../editing/edit-table.ts'
 import type { GivenCrs } from '../editing/geometry-column.ts'
-import { type Feature, featureRow, type GivenRow, readObject } from '../editing/given-rows.ts'
+import type { GivenRow } from '../editing/given-row.ts'
+import { type Feature, featureRow, readObject } from '../editing/given-rows.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { type Crs, crs84, parseCrs } from './crs.ts'
 import { mediaTypes } from './links.ts'
