@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { createWorkWatch } from './concurrency/work-watch.ts'
-import { isLasting } from './db/database-error.ts'
+import { judgeFailure } from './db/database-error.ts'
 import { limitConnections } from './http/connection-limit.ts'
 import { createIdleCloser } from './http/idle-connections.ts'
 import type { DeclaredOperation } from './http/operation.ts'
@@ -36,7 +36,7 @@ export async function createApp(options: ServiceOptions): Promise<App> {
   let listener: FastifyInstance | undefined
   const isStopping = () => hasStopped
   const isLeaving = () => hasStopped || hasRetired
-  const works = createWorkWatch(isLasting)
+  const works = createWorkWatch(judgeFailure)
   const open = await openServices({ ...options, works, isStopping, listener: () => listener })
   const { services, authority } = open
   const limits = {

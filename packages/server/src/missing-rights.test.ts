@@ -56,7 +56,7 @@ async function readinessNow() {
   const readiness = createReadiness({
     db,
     health: { check: async () => 'ok' },
-    storage: { check: async () => {} },
+    storage: { state: async () => 'ok' },
     failing: () => [],
     isStopping: () => false,
     canTenantsLogIn: () => canTenantsLogIn(db, secrets, readPlatformServer(url())),

@@ -1,4 +1,5 @@
 /** Creates what monitors and load balancers ask: health, readiness, and the free space of the disk. */
+import { join } from 'node:path'
 import type { Secrets } from './access/secrets.ts'
 import type { Bus } from './bus/bus.ts'
 import type { WorkWatch } from './concurrency/work-watch.ts'
@@ -20,9 +21,13 @@ type HealthOptions = {
 const mebibyte = 1024 * 1024
 
 /** A bus inside one machine cannot be cut. */
-export function openHealth({ db, secrets, config, isStopping, works: { failing } }: HealthOptions, bus: Bus) {
+export function openHealth(
+  { db, secrets, config, isStopping, works: { failing, lacksRoom } }: HealthOptions,
+  bus: Bus,
+) {
   const health = createHealth(db)
-  const storage = watchStorage(config.DATA_DIR, config.DATA_MIN_FREE_MB * mebibyte)
+  const directories = [config.DATA_DIR, ...(db.kind === 'embedded' ? [join(config.DATA_DIR, 'database')] : [])]
+  const storage = watchStorage({ directories, minFreeBytes: config.DATA_MIN_FREE_MB * mebibyte, lacksRoom })
   const broker = config.NATS_URL === undefined ? undefined : bus
   const { database } = config
   const canLogIn = database && db.kind === 'postgres' && (() => canTenantsLogIn(db, secrets, database))

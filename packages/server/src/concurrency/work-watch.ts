@@ -5,8 +5,10 @@
 export type WorkWatch = {
   /** A loop, or one part of it, under the name of the whole: each part fails and succeeds for itself. */
   part(name: string): Watch
-  /** The names of what fails now. */
+  /** The names of what fails now, but for want of room. */
   failing(): readonly string[]
+  /** Whether some of it fails for want of room. */
+  lacksRoom(): boolean
 }
 
 /** Runs the work, and hands on what it gives or throws. */
@@ -17,9 +19,15 @@ const forgetMs = 600_000
 
 export const unwatched: Watch = (work) => work()
 
-/** `isLasting` tells a failure that the next try would repeat from one that passes, such as a lost connection. */
-export function createWorkWatch(isLasting: (error: unknown) => boolean): WorkWatch {
-  const failures = new Map<symbol, { readonly name: string; readonly at: number }>()
+type Failure = 'lasting' | 'full'
+
+/** `judge` tells a failure that the next try would repeat from one that passes, such as a lost connection. */
+export function createWorkWatch(judge: (error: unknown) => Failure | undefined): WorkWatch {
+  const failures = new Map<symbol, { readonly name: string; readonly kind: Failure; readonly at: number }>()
+  const recent = (kind: Failure) => {
+    const since = performance.now() - forgetMs
+    return [...failures.values()].filter((failure) => failure.kind === kind && failure.at > since)
+  }
   return {
     part(name) {
       const part = Symbol(name)
@@ -29,14 +37,13 @@ export function createWorkWatch(isLasting: (error: unknown) => boolean): WorkWat
           failures.delete(part)
           return result
         } catch (error) {
-          if (isLasting(error)) failures.set(part, { name, at: performance.now() })
+          const kind = judge(error)
+          if (kind) failures.set(part, { name, kind, at: performance.now() })
           throw error
         }
       }
     },
-    failing() {
-      const since = performance.now() - forgetMs
-      return [...new Set([...failures.values()].filter(({ at }) => at > since).map(({ name }) => name))]
-    },
+    failing: () => [...new Set(recent('lasting').map(({ name }) => name))],
+    lacksRoom: () => recent('full').length > 0,
   }
 }

@@ -109,10 +109,14 @@ export function unavailable(cause: unknown): ApiError {
   })
 }
 
-/** Whether the next try would fail alike: a right, a table or a setting is missing, or the program is at fault. */
-export function isLasting(error: unknown): boolean {
-  if (error instanceof ApiError || isConnectionFailure(error) || isPassing(error)) return false
-  return !/^(40|53|55|57|58|ENOSPC|EDQUOT|ENOMEM|EMFILE|ENFILE|ABORT)/.test(codeOf(error))
+/**
+ * Why work of the server itself fails: for want of room, or lastingly, because a right, a table or a setting is missing or the program
+ * is at fault. Undefined if the next try may succeed.
+ */
+export function judgeFailure(error: unknown): 'lasting' | 'full' | undefined {
+  if (/^(53100|ENOSPC|EDQUOT)$/.test(codeOf(error))) return 'full'
+  if (error instanceof ApiError || isConnectionFailure(error) || isPassing(error)) return undefined
+  return /^(40|53|55|57|58|ENOMEM|EMFILE|ENFILE|ABORT)/.test(codeOf(error)) ? undefined : 'lasting'
 }
 
 /** Translates errors for callers: lost connections become `unavailable`, others stay. */

@@ -5,7 +5,6 @@ import { testApp } from '../../testing/harness.ts'
 import { startNats } from '../../testing/nats.ts'
 import { until } from '../../testing/until.ts'
 import { sql } from '../db/sql.ts'
-import { storageFull } from '../http/system-fault.ts'
 import { createReadiness, type ReadinessParts } from './readiness.ts'
 
 const path = '/api/v1/readiness'
@@ -23,7 +22,7 @@ const readinessWith = (changed: Partial<ReadinessParts>) =>
   createReadiness({
     db: { kind: 'embedded', query: () => new Promise(() => {}) },
     health: { check: async () => 'ok' },
-    storage: { check: async () => {} },
+    storage: { state: async () => 'ok' },
     failing: () => [],
     isStopping: () => false,
     ...changed,
@@ -37,7 +36,7 @@ test('a server is ready while nothing hinders it, and busy is no hindrance', asy
 
 test('each thing that hinders a server makes it unready, and is named', async () => {
   const lost = { check: () => Promise.reject(new Error('gone')) }
-  const full = { check: () => Promise.reject(storageFull()) }
+  const full = { state: async () => 'full' as const }
   const hindrances: [Partial<ReadinessParts>, object][] = [
     [{ isStopping: () => true }, { process: 'stopping' }],
     [{ health: lost }, { database: 'unavailable', migrations: 'unknown' }],

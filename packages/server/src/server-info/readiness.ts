@@ -19,7 +19,7 @@ export type Readiness = {
 
 export type ReadinessParts = NeedsParts & {
   readonly health: Health
-  readonly storage: Pick<Storage, 'check'>
+  readonly storage: Pick<Storage, 'state'>
   /** Only where replicas are joined by a broker. */
   readonly bus?: { isConnected(): boolean } | undefined
   /** Background work that fails, by its name. */
@@ -40,13 +40,7 @@ export function createReadiness({ health, storage, bus, failing, isStopping, ...
   const known = createLoadingCache<Readonly<Record<string, Seen>>>({ ttlMs: trustMs, max: 1 })
   const needs = watchNeeds(parts)
   const look = async (): Promise<Record<string, Seen>> => {
-    const [database, room] = await Promise.all([
-      health.check().catch(() => 'unavailable'),
-      storage.check().then(
-        () => 'ok',
-        () => 'full',
-      ),
-    ])
+    const [database, room] = await Promise.all([health.check().catch(() => 'unavailable'), storage.state()])
     return {
       database: { state: database, reasons: [] },
       ...(database === 'unavailable' ? unknown(needs.look()) : needs.look()),

@@ -47,7 +47,9 @@ const readinessSchema = Type.Object({
           description: 'Whether roles of applications can log in; PostgreSQL only',
         }),
       ),
-      storage: Type.Enum(['ok', 'full']),
+      storage: Type.Enum(['ok', 'full', 'unwritable'], {
+        description: 'The disk of DATA_DIR, and that of the database',
+      }),
       work: Type.Enum(['ok', 'failing'], { description: 'Polling, sweeps and other work in the background' }),
       bus: Type.Optional(Type.Enum(['ok', 'disconnected'], { description: 'Only where NATS_URL is set' })),
     },

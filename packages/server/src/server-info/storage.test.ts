@@ -5,10 +5,15 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startServer } from '../../testing/command-line.ts'
 import { testDatabase } from '../../testing/database.ts'
 import { testApp } from '../../testing/harness.ts'
+import { until } from '../../testing/until.ts'
+import { createWorkWatch } from '../concurrency/work-watch.ts'
+import { judgeFailure } from '../db/database-error.ts'
 import { ApiError } from '../errors.ts'
 import { isOwnStorageFull, systemFault } from '../http/system-fault.ts'
+import { watchStorage } from './storage.ts'
 
 test('what the system ran out of, and values beyond its limits, are told apart', () => {
   const coded = (code: string, message = 'x') => Object.assign(new Error(message), { code })
@@ -99,4 +104,54 @@ test('a value that no index can hold is 400', async () => {
   } finally {
     await close()
   }
+})
+
+test('a disk that is full makes a server on the embedded database unready, whatever DATA_MIN_FREE_MB is, until there is room', {
+  skip,
+}, async (t) => {
+  const disk = await smallDisk(220)
+  if (!disk) return t.skip('this user may not mount a file system')
+  const server = await startServer({ DATA_DIR: join(disk.path, 'data'), DATA_MIN_FREE_MB: '0', PORT: '0' })
+  try {
+    const storage = async () => {
+      const answer = await fetch(`${server.url}/api/v1/readiness`)
+      const { checks, reasons } = (await answer.json()) as { checks: { storage: string }; reasons?: string[] }
+      return `${answer.status} ${checks.storage} ${reasons ?? ''}`
+    }
+    assert.equal(await storage(), '200 ok ')
+    const fill = join(disk.path, 'fill')
+    await assert.rejects(writeFile(fill, Buffer.alloc(220 * 1024 * 1024)), { code: 'ENOSPC' })
+    await until(async () => (await storage()) === '503 full storage: full')
+    await rm(fill)
+    await until(async () => (await storage()) === '200 ok ')
+  } finally {
+    await server.stop('SIGTERM')
+    await disk.remove()
+  }
+})
+
+test('want of room in the database and other failures of work in the background are told apart', async () => {
+  const works = createWorkWatch(judgeFailure)
+  const failing = (code: string) => () => Promise.reject(Object.assign(new Error('x'), { code }))
+  const [sweeps, usage] = [works.part('sweeps'), works.part('usage')]
+  for (const code of ['57P01', 'ECONNREFUSED', '40P01', '53300']) await assert.rejects(sweeps(failing(code)))
+  assert.deepEqual([works.failing(), works.lacksRoom()], [[], false], 'these pass')
+  await assert.rejects(sweeps(failing('42501')))
+  await assert.rejects(usage(failing('53100')))
+  assert.deepEqual([works.failing(), works.lacksRoom()], [['sweeps'], true])
+  const storage = watchStorage({ directories: [tmpdir()], minFreeBytes: 0, lacksRoom: works.lacksRoom })
+  assert.equal(await storage.state(), 'full')
+  await Promise.all([sweeps, usage].map((part) => part(async () => {})))
+  assert.deepEqual([works.failing(), await storage.state()], [[], 'ok'])
+  storage.close()
+})
+
+test('a directory that cannot be written is said, not taken for a full one', async (t) => {
+  const disk = await smallDisk(4)
+  if (!disk) return t.skip('this user may not mount a file system')
+  execFileSync('mount', ['-o', 'remount,ro', disk.path])
+  const storage = watchStorage({ directories: [disk.path], minFreeBytes: 0 })
+  assert.equal(await storage.state(), 'unwritable')
+  storage.close()
+  await disk.remove()
 })
