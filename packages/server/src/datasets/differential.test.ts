@@ -143,7 +143,7 @@ const sortable = [...attributes.values()].filter(({ type }) => isScalarType(type
 const anyTerm = fc.tuple(fc.constantFrom('', '-'), fc.constantFrom('id', ...sortable)).map((parts) => parts.join(''))
 const anyPaging: Arbitrary<Paging> = fc.record(
   {
-    order: fc.array(anyTerm, { minLength: 1, maxLength: 3 }),
+    order: fc.uniqueArray(anyTerm, { minLength: 1, maxLength: 3, selector: (term) => term.replace(/^-/, '') }),
     limit: fc.integer({ min: 0, max: 70 }),
     offset: fc.integer({ min: 0, max: 70 }),
   },
