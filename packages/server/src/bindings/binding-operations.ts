@@ -54,8 +54,13 @@ const replace = operation({
     '`keys`, `bbox`, `firstEventId` and `lastEventId`, or `dataset.reset` where changes were missed.',
   access: { class: 'contactpoints', level: 'write' },
   body: Type.Object(
-    { bindings: Type.Array(givenSchema, { maxItems: mostOfPoint,
-          description: `At most ${mostOfPoint}`, 'x-limit': { name: 'contactPointBindings' } }) },
+    {
+      bindings: Type.Array(givenSchema, {
+        maxItems: mostOfPoint,
+        description: `At most ${mostOfPoint}`,
+        'x-limit': { name: 'contactPointBindings' },
+      }),
+    },
     { additionalProperties: false, examples: [{ bindings: [] }], title: 'ChangeBindingsUpdate' },
   ),
   beforeBody: recordGuard(contactPoint),

@@ -25,3 +25,22 @@ test('an alias has letters, digits, _, -, . and blanks; anything else is 400', (
   }
   assert.deepEqual(namesOf('odd; name'), ['odd; name'], 'an attribute keeps its own name')
 })
+
+test('a name is sorted, grouped or made distinct by once', () => {
+  for (const [query, path] of [
+    [{ order: ['pop', 'pop'] }, 'body/order/1'],
+    [{ order: ['-pop', 'odd; name', 'pop'] }, 'body/order/2'],
+    [{ attributes: ['sum(pop) as total'], order: ['total', '-total'] }, 'body/order/1'],
+    [{ group: ['pop', 'pop'] }, 'body/group/1'],
+    [{ distinct: ['pop', 'pop'] }, 'body/distinct/1'],
+    [{ attributes: ['pop', 'pop'] }, 'body/attributes/1'],
+  ] as const) {
+    assert.throws(
+      () => parsePlan(query, attributes),
+      (error) => error instanceof ApiError && error.faults[0]?.path === path && /given twice/.test(error.message),
+      JSON.stringify(query),
+    )
+  }
+  const orders = parsePlan({ attributes: ['pop', 'pop as again'], order: ['pop', 'again'] }, attributes).order
+  assert.equal(orders.length, 2, 'under two names it stands twice')
+})
