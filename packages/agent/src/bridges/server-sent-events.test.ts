@@ -3,6 +3,7 @@ import test from 'node:test'
 import fc from 'fast-check'
 import { lines } from './lines.ts'
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts'
+import { parseJson } from './upstream.ts'
 
 async function* cut(text: string, sizes: readonly number[]): AsyncGenerator<string> {
   for (let at = 0, i = 0; at < text.length; i++) {
@@ -14,9 +15,9 @@ async function* cut(text: string, sizes: readonly number[]): AsyncGenerator<stri
 const events = (text: string, sizes = [1]): Promise<ServerSentEvent[]> =>
   Array.fromAsync(serverSentEvents(cut(text, sizes)))
 
-test('lines end with \\n, \\r\\n or \\r, wherever chunks are cut', async () => {
+test('lines end with \\n, \\r\\n or \\r, wherever chunks are cut, and empty ones are left out', async () => {
   const text = 'a\r\nb\rc\n\r\n\n\r\rd'
-  const expected = ['a', 'b', 'c', '', '', '', '', 'd']
+  const expected = ['a', 'b', 'c', 'd']
   for (const sizes of [[1], [2], [3], [100], [1, 2], [2, 1]]) {
     assert.deepEqual(await Array.fromAsync(lines(cut(text, sizes))), expected)
   }
@@ -64,4 +65,38 @@ test('a line without end is refused before it fills the memory', async () => {
 test('a long line in tiny chunks is read in linear time', { timeout: 100_000 }, async () => {
   const [line] = await Array.fromAsync(lines(cut('x'.repeat(100_000), [1])))
   assert.equal(line?.length, 100_000)
+})
+
+/** How often others had a turn while the stream was read. */
+async function turnsDuring(stream: AsyncIterable<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  for await (const _ of stream);
+  isOver = true
+  return turns
+}
+
+test('others are served while a provider’s long chunk of short lines or events is read', async () => {
+  const chunk = async function* (text: string) {
+    yield text
+  }
+  for (const stream of [lines(chunk('{}\n'.repeat(50_000))), serverSentEvents(chunk('data: {}\n\n'.repeat(50_000)))]) {
+    assert.ok((await turnsDuring(stream)) >= 2)
+  }
+})
+
+test('a stream of something else than events is given up', async () => {
+  await assert.rejects(Array.fromAsync(serverSentEvents(cut('{}\n'.repeat(2_000), [1_000]))), /is no event stream/)
+})
+
+test('JSON of a provider with too many values is refused before it is parsed, however long its texts may be', () => {
+  const text = JSON.stringify({ text: 'a, [b], {c} \\" \\\\'.repeat(100_000) })
+  assert.equal(parseJson(text).text, JSON.parse(text).text)
+  assert.throws(() => parseJson(`{"choices":[${'[],'.repeat(100_000)}[]]}`), /too complex/)
+  assert.throws(() => parseJson('['.repeat(1_000_000)), /too complex/)
 })

@@ -1,5 +1,6 @@
 // HTTP requests to model providers, and the classification of their errors.
 import { ProviderError, Reject } from '../errors.ts'
+import { hasMoreValues } from './json-size.ts'
 
 type UpstreamResponse = Pick<Response, 'ok' | 'status'> & {
   readonly headers: Pick<Headers, 'get'>
@@ -121,8 +122,11 @@ async function beginning(response: UpstreamResponse): Promise<string> {
   return text.slice(0, maxErrorLength)
 }
 
+const maxValues = 100_000
+
 /** Parses a JSON object of a stream; throws a ProviderError if it is not one. */
 export function parseJson(text: string): Record<string, unknown> {
+  if (hasMoreValues(text, maxValues)) throw new ProviderError('The answer of the model provider is too complex.')
   try {
     const value = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value

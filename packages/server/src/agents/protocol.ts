@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { bodyBudget, scanJson } from '../json-budget.ts'
 import type { Invoke } from './bridge-package.ts'
 
 /**
@@ -135,18 +136,22 @@ export type FinishReason = (typeof finishReasons)[number]
 
 const checks = new Map(Object.entries(workerFrames).map(([name, schema]) => [name, Compile(schema as TSchema)]))
 
-/** The frame; `unknown` for one of a later protocol, which is ignored; `broken` for one that breaks this protocol. */
-export function readWorkerFrame(text: string): WorkerFrame | 'unknown' | 'broken' {
-  const value = parse(text)
+/**
+ * The frame; `unknown` for one of a later protocol, which is ignored; `broken` for one that breaks this protocol, or has more
+ * values than the body of a request may have.
+ */
+export function readWorkerFrame(bytes: Buffer): WorkerFrame | 'unknown' | 'broken' {
+  const value = parse(bytes)
   if (typeof value !== 'object' || value === null || !('t' in value) || typeof value.t !== 'string') return 'broken'
   const check = checks.get(value.t)
   if (!check) return 'unknown'
   return check.Check(value) ? (value as WorkerFrame) : 'broken'
 }
 
-function parse(text: string): unknown {
+function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(text)
+    scanJson(bytes, bodyBudget)
+    return JSON.parse(bytes.toString())
   } catch {
     return undefined
   }

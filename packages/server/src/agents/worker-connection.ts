@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { hasLeft } from '../http/request-signal.ts'
+import { readFrames } from './frame-queue.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import type { Limits } from './limits.ts'
 import type { Offer } from './offer.ts'
@@ -77,7 +78,7 @@ export function serveConnection(
 
   function gone(): void {
     clearTimeout(helloTimer)
-    socket.removeAllListeners('message')
+    stopReading()
     slots.lose(connection?.state.isGoingAway ?? false)
     if (connection) events.onGone(connection)
     connection = undefined
@@ -97,8 +98,9 @@ export function serveConnection(
     events.onReady(connection)
   }
 
-  function read(text: string): void {
-    const frame = readWorkerFrame(text)
+  function read(bytes: Buffer | undefined): void {
+    heartbeat.noteActivity()
+    const frame = bytes ? readWorkerFrame(bytes) : 'broken'
     if (frame === 'unknown') return
     if (frame === 'broken' || (frame.t === 'hello') !== (connection === undefined)) breach()
     else if (frame.t === 'hello') welcome(frame)
@@ -113,11 +115,7 @@ export function serveConnection(
     events.onChange(connection)
   }
 
-  socket.on('message', (data, isBinary) => {
-    heartbeat.noteActivity()
-    if (isBinary) breach()
-    else read(data.toString())
-  })
+  const stopReading = readFrames(socket, read)
   const revoke = () => hasLeft(signal.reason) || close(closeCodes.keyRevoked, 'key revoked')
   if (signal.aborted) revoke()
   else signal.addEventListener('abort', revoke, { once: true })
