@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts'
 /** Whoever wants more rows than this wants most of them measured anyway. */
 const mostRows = 10_000
 /** Two measurements of one row may differ in the last digits. */
-const roundingMetres = 0.001
+export const roundingMetres = 0.001
 
 /** The distances of about the rows that the plan wants; undefined for a plan that has to measure all. */
 export function roughlyNearest(plan: Plan): Plan | undefined {

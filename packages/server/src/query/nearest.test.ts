@@ -103,6 +103,27 @@ test('what else is sorted by decides among rows that are equally near', async ()
   )
 })
 
+test('in memory the first rows are those that come first when all are measured', () => {
+  const spread = (n: number) => [((n * 7919) % 360) - 180, ((n * 104_729) % 170) - 85] as const
+  const many = Array.from({ length: 400 }, (_, n) => {
+    const [x, y] = spread(n)
+    return { id: n, geom: [null, point(x, y), square(x / 2, y / 2, 3), square(8 + (n % 40) / 20, 49, 0.01)][n % 4] }
+  })
+  const line = { type: 'LineString', coordinates: [point(170, 10).coordinates, point(180, -20).coordinates] }
+  for (const nearest of [...places.map(([, one]) => one), { geometry: line }]) {
+    const first = (limit: number, offset = 0) => {
+      const plan = planOf({ attributes: ['id'], order: ['-id'], limit, offset }, nearest)
+      return [...planBatches(plan, many, { geometry: 'geojson' })].flat()
+    }
+    // So many that all are measured.
+    const all = first(20_000)
+    assert.equal(all.length, 400)
+    for (const [limit, offset] of [[1], [10], [10, 30], [200, 150]] as const) {
+      assert.deepEqual(first(limit, offset), all.slice(offset ?? 0, (offset ?? 0) + limit))
+    }
+  }
+})
+
 test('a wrong place, name or combination is refused with what is allowed', () => {
   const wrong: [Query, Nearest, RegExp][] = [
     [{}, {}, /^body\/nearest: must have either point or geometry/],

@@ -7,6 +7,7 @@ import type { Attribute } from './attribute.ts'
 import { cellReader, keyReader, type Row, rawReader } from './cell-reader.ts'
 import { filterPredicate } from './filter-predicate.ts'
 import { type GeometryNotation, geometryOf } from './geometry-text.ts'
+import { nearestRows } from './nearest-rows.ts'
 import type { Column, Order, Plan, Sample } from './plan.ts'
 import { projectionOf } from './projection.ts'
 import { compareValues, decodeValue, isScalarType, type Value } from './value.ts'
@@ -28,7 +29,7 @@ const batchSize = 1_000
  */
 export function* planBatches(plan: Plan, rows: Iterable<Row>, shape: RowShape): Generator<Cells[]> {
   const readers = createReaders(shape)
-  const kept = selectRows(plan, rows)
+  const kept = nearestRows(plan, selectRows(plan, rows), geometryReader(plan))
   const items = plan.group ? groupRows(plan, plan.group, kept, readers) : kept.map((row) => rowItem(row, readers))
   const sorted = sortItems(items, completeOrder(plan))
   const distinct = plan.distinct.length > 0 ? firstOfEach(sorted, plan.distinct) : sorted
@@ -48,6 +49,12 @@ function createReaders({ geometry, definition }: RowShape) {
     key: perAttribute(keyReader),
     distance: distanceReader(),
   }
+}
+
+/** Of the geometry that the plan sorts by the distance of. */
+function geometryReader({ order }: Plan): (row: Row) => Geometry | undefined {
+  const read = rawReader(order[0]?.by.attribute?.name ?? '')
+  return (row) => geometryOf(read(row)) ?? undefined
 }
 
 /** Prepares the geometry to measure from once, not for every row. */
