@@ -19,8 +19,8 @@ const limits = {
   answerBytes: 64 * mebibyte,
 }
 
-/** For starting anew, on a busy machine. */
-const restartMs = 9_000
+/** For starting anew, on a busy machine; those who left would take 75 s. */
+const restartMs = 30_000
 
 const onEmbedded = { skip: process.env.TEST_DATABASE_URL ? 'PostgreSQL has a session for each' : false }
 
@@ -118,8 +118,8 @@ describe('while one tenant keeps the embedded database busy', onEmbedded, () => 
     await Promise.all(attacks)
     const { p99, count } = await health.end()
     t.diagnostic(`p99 of ${count} healthchecks: ${Math.round(p99)} ms`)
-    // 100 ms on a machine that does nothing else; tests run beside each other.
-    assert.ok(p99 < 1_000, `p99 of ${count} healthchecks: ${p99} ms`)
+    // 100 ms on a machine that does nothing else; one that waits for the queries takes 5 s.
+    assert.ok(p99 < 4_000, `p99 of ${count} healthchecks: ${p99} ms`)
     const again = performance.now()
     assert.equal((await ask(modest, small)).status, 200)
     assert.ok(performance.now() - again < restartMs, 'those who left are not carried out')

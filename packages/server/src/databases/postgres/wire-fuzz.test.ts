@@ -142,7 +142,7 @@ describe('a server whose words are mutated', { skip }, () => {
     const memory = process.memoryUsage().rss
     await Promise.all(Array.from({ length: atOnce }, lane))
     const { beats, longestMs } = await pulse.stop()
-    assert.ok(beats > 10 && longestMs < 2_000, `${beats} beats, the longest of ${longestMs} ms`)
+    assert.ok(beats > 10 && longestMs < 10_000, `${beats} beats, the longest of ${longestMs} ms`)
     assert.ok(process.memoryUsage().rss - memory < 500 << 20, `${process.memoryUsage().rss >> 20} MB`)
     assert.deepEqual(
       [...statuses.keys()].filter((status) => ![200, 201, 204, 400, 429, 502, 503, 504].includes(status)),
