@@ -6,7 +6,7 @@ import { test } from 'node:test'
 /** Root files that every folder may import. They import only each other. All other root files put the server together. */
 const base = [
   ...['agent-settings.ts', 'config.ts', 'data-settings.ts', 'errors.ts', 'events.ts', 'json-budget.ts'],
-  ...['json-scanner.ts', 'limit.ts'],
+  ...['json-scanner.ts', 'limit.ts', 'request-limits.ts'],
   ...['limits.ts', 'nearest-name.ts', 'setting-types.ts', 'steps.ts', 'storage-settings.ts'],
 ]
 

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { bodyBudget, scanJson } from '../json-budget.ts'
+import { bodyBudget } from '../json-budget.ts'
+import { scanJson } from '../json-scanner.ts'
 import type { Invoke } from './bridge-package.ts'
 
 /**
