@@ -388,6 +388,7 @@ export interface ChangeBindings {
 }
 
 export interface ChangeBindingsUpdate {
+  /** At most 20 */
   bindings: {
     /** Of the application of the contact point */
     datasetId: string
@@ -1049,6 +1050,7 @@ export interface DatasetCreate {
   } | null
   /** Makes the table that `source` names, in the application’s own database. Without a primary key it gets a numbered column `id`. It is deleted with the dataset. */
   columns?: {
+    /** At most 63 bytes of UTF-8 */
     name: string
     type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
     /** A narrower type than `type` stands for, such as `integer`, `numeric(10,2)`, `character varying(20)`, `integer[]` */
@@ -1268,6 +1270,7 @@ export type DatasetsChangeRowBody = JsonObject
 export type DatasetsPutRowBody = JsonObject
 
 export interface DatasetsAddColumnBody {
+  /** At most 63 bytes of UTF-8 */
   name: string
   type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "time" | "uuid" | "json" | "array" | "binary" | "geometry"
   /** A narrower type than `type` stands for, such as `integer`, `numeric(10,2)`, `character varying(20)`, `integer[]` */
@@ -1622,7 +1625,8 @@ export interface ServerReadiness {
     postgis?: "ok" | "missing" | "unknown"
     /** Whether roles of applications can log in; PostgreSQL only */
     tenants?: "ok" | "refused" | "unknown"
-    storage: "ok" | "full"
+    /** The disk of DATA_DIR, and that of the database */
+    storage: "ok" | "full" | "unwritable"
     /** Polling, sweeps and other work in the background */
     work: "ok" | "failing"
     /** Only where NATS_URL is set */
