@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { runCommandLine } from '../testing/command-line.ts'
-import { testDatabase } from '../testing/database.ts'
+import { migratedDatabase, testDatabase } from '../testing/database.ts'
 import { about } from '../testing/harness.ts'
 import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
@@ -124,6 +124,14 @@ async function notOf(admin: Db, role: string): Promise<unknown[]> {
     SELECT object, owner::regrole::text AS owner FROM owners WHERE owner <> ${role}::regrole`)
 }
 
+/** The platform's functions and columns. */
+const definitionsOf = (admin: Db): Promise<unknown[]> =>
+  admin.query(
+    raw(`SELECT pg_get_functiondef(oid) AS definition FROM pg_proc WHERE pronamespace = 'svc'::regnamespace
+    UNION ALL SELECT concat_ws(' ', table_name, column_name, data_type, is_nullable, column_default)
+      FROM information_schema.columns WHERE table_schema = 'svc' ORDER BY 1`),
+  )
+
 /** As versions before left it: all migrations in their former text, by a superuser who owned what they made. */
 async function migrateAsBefore({ name, role, adminUrl, directory }: Way): Promise<string> {
   const texts = join(directory, 'migrations')
@@ -207,6 +215,9 @@ describe('PostgreSQL with a role that is no superuser', { skip }, () => {
     assert.deepEqual(await migrateAs(way.adminUrl), [35, 36])
     assert.deepEqual(await notOf(way.admin, way.role), [])
     assert.deepEqual((await readHardening(way.admin)).open, [], 'it stays closed')
+    const fresh = await migratedDatabase()
+    t.after(() => fresh.close())
+    assert.deepEqual(await definitionsOf(way.admin), await definitionsOf(fresh.admin), 'as migrated by the new texts')
     await assertServes(way)
     const db = openPostgres({ platform: readPlatformServer(way.url), poolSize: 1, onError: () => {} })
     t.after(() => db.close())
