@@ -77,7 +77,9 @@ test('the coordinates of a row have a limit of their own, and its other values k
   const line = (count: number): string => `{"type":"LineString","coordinates":${list(count, '[1,2]')}}`
   const row = (geometry: string, others: number): string => `{"geom":${geometry},"a":${list(others, '0')}}`
   const fitting = Math.floor((most - 1) / 3)
-  assert.equal(refusalOf(row(line(fitting), limits.rowValues.value - 4), rowBudget), undefined)
+  const full = row(line(fitting), limits.rowValues.value - 4)
+  assert.equal(refusalOf(full, rowBudget), undefined)
+  for (let piece = 20; piece < 45; piece++) assert.equal(refusalOf(full, rowBudget, piece), undefined, `${piece}`)
   assert.equal(refusalOf(row(line(fitting + 1), 0), rowBudget), 'coordinateValues')
   assert.equal(refusalOf(row(line(fitting), limits.rowValues.value - 3), rowBudget), 'rowValues')
   assert.equal(refusalOf(row(line(fitting).replace('"coordinates"', '"positions"'), 0), rowBudget), 'rowValues')

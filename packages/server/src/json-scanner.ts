@@ -79,6 +79,7 @@ export class JsonScanner {
   #coordinatesDepth = 0
   #coordinatesStart = -1
   #endsWithValue = false
+  #lastBytes: Uint8Array = new Uint8Array()
   #restingValues = 0
 
   /** A number may be too large for a double. */
@@ -112,6 +113,7 @@ export class JsonScanner {
   feed(bytes: Uint8Array): void {
     this.#read(bytes, 0, false)
     this.#offset += bytes.length
+    this.#lastBytes = bytes.slice(-coordinatesKey.length)
   }
 
   /** Counts the list or object that begins there, and answers where it ends: behind all bytes, if it is not whole. */
@@ -251,7 +253,10 @@ export class JsonScanner {
   #isCoordinates(bytes: Uint8Array): boolean {
     if (this.#textEnd - this.#textStart !== coordinatesKey.length) return false
     const begin = this.#textStart - this.#offset
-    return coordinatesKey.every((byte, index) => bytes[begin + index] === byte)
+    const last = this.#lastBytes
+    // It may have begun in the bytes before.
+    const byteAt = (at: number) => (at < 0 ? last[last.length + at] : bytes[at])
+    return coordinatesKey.every((byte, index) => byteAt(begin + index) === byte)
   }
 
   #enterCoordinates(name: 'coordinateValues'): void {

@@ -7,6 +7,7 @@ import { type Sql, sql } from '../db/sql.ts'
 import { ApiError, invalid } from '../errors.ts'
 import { freeObject } from '../http/bounded-schemas.ts'
 import type { QueryTree } from '../http/query-string.ts'
+import { rowBudget } from '../json-budget.ts'
 import { limits, overLimit } from '../limits.ts'
 import { parseFilterIn } from '../query/filter-language.ts'
 import { filterSql } from '../query/filter-sql.ts'
@@ -51,6 +52,7 @@ const patch = operation({
   query: Type.Object({ ...selection, repair: repairParameter }),
   body: freeObject('bodyBytes', { examples: [{ name: 'Oslo' }] }),
   readsText: ['application/geo+json'],
+  budget: rowBudget,
   beforeBody: ({ services, scope }, params) => demandDataset({ services, scope: queriedScope(scope) }, params),
   async handle(context, { params: { id }, query }) {
     const { repair = false, expect } = query

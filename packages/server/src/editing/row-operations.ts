@@ -6,6 +6,7 @@ import { ApiError } from '../errors.ts'
 import { chooseFormat } from '../formats/answer-formats.ts'
 import { freeObject } from '../http/bounded-schemas.ts'
 import { type Answer, queryWeight } from '../http/operation.ts'
+import { rowBudget } from '../json-budget.ts'
 import { isUnchanged } from '../resource/revision.ts'
 import { beginEdit, demandDataset, type EditContext, mayQuery, operation } from './editing.ts'
 import { maxBodyBytes, readOneRow } from './given-rows.ts'
@@ -27,6 +28,7 @@ const written = {
   body: rowSchema,
   beforeBody: demandDataset,
   readsText: ['application/geo+json'],
+  budget: rowBudget,
   bodyLimit: maxBodyBytes,
   success: { status: 200, description: 'The row as it is now', schema: rowSchema, headers: ['ETag'] },
   failures: [409, 412, 413, 429, 502, 504],

@@ -3,7 +3,7 @@
  * block the event loop and hold all of them in memory.
  */
 import { ApiError, invalid } from '../errors.ts'
-import { type JsonBudget, rowBudget, rowsBudget } from '../json-budget.ts'
+import { rowBudget, rowsBudget } from '../json-budget.ts'
 import { JsonScanner } from '../json-scanner.ts'
 import { limits, overLimit } from '../limits.ts'
 
@@ -127,13 +127,12 @@ function endOfText(bytes: Buffer, begin: number): number {
   throw tooShort()
 }
 
-const outerBudget: JsonBudget = { ...rowsBudget, depth: limits.bodyDepth.value + 1 }
-
-/** The place behind a value that is no row. */
-function endOfValue(bytes: Buffer, begin: number): number {
+/** The place behind a member. A member of what is one row may have as many values as a row, features as many as all rows. */
+function endOfValue(bytes: Buffer, name: string, begin: number): number {
   const first = bytes[begin]
   if (first === quote) return endOfText(bytes, begin)
-  if (first === openBrace || first === openBracket) return endOf(bytes, begin, new JsonScanner(outerBudget))
+  const budget = name === featuresName ? rowsBudget : rowBudget
+  if (first === openBrace || first === openBracket) return endOf(bytes, begin, new JsonScanner(budget))
   let at = begin
   while (at < bytes.length && bytes[at] !== comma && bytes[at] !== closeBrace && !isSpace(bytes[at])) at++
   return at
@@ -148,8 +147,8 @@ function* membersFrom(bytes: Buffer, begin: number): Generator<Member, number> {
     const nameEnd = endOfText(bytes, at)
     const name = bytes.toString('latin1', at, Math.min(nameEnd, at + maxName))
     const start = afterMark(bytes, skipSpace(bytes, nameEnd), colon)
-    yield { name, start, end: () => endOfValue(bytes, start) }
-    at = skipSpace(bytes, endOfValue(bytes, start))
+    yield { name, start, end: () => endOfValue(bytes, name, start) }
+    at = skipSpace(bytes, endOfValue(bytes, name, start))
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1)
   }
   if (bytes[at] !== closeBrace) throw at >= bytes.length ? tooShort() : faultAt(at)
@@ -158,6 +157,7 @@ function* membersFrom(bytes: Buffer, begin: number): Generator<Member, number> {
 
 /** No name that is looked for is longer. */
 const maxName = 16
+const featuresName = '"features"'
 
 /**
  * Where the list `features` of a FeatureCollection begins; undefined for any other object. Usually its type comes first, and
@@ -168,7 +168,7 @@ function featuresOf(bytes: Buffer, begin: number): number | undefined {
   let isCollection = false
   for (const { name, start, end } of membersFrom(bytes, skipSpace(bytes, begin + 1))) {
     if (name === '"type"') isCollection = bytes.toString('latin1', start, end()) === '"FeatureCollection"'
-    if (name === '"features"' && bytes[start] === openBracket) features = start
+    if (name === featuresName && bytes[start] === openBracket) features = start
     if (isCollection && features !== undefined) return features
   }
   return undefined

@@ -5,6 +5,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { AclClass, AclLevel, Caller, Scope } from '../access/acl.ts'
 import type { Trail } from '../access/audit-trail.ts'
 import type { ReadToolToken } from '../access/authenticate.ts'
+import type { JsonBudget } from '../json-budget.ts'
 import type { QueryTree } from './query-string.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
@@ -83,6 +84,8 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   multipart?: TObject
   /** The operation reads and counts the bytes of its body itself: JSON, with all digits that were sent, or a text of these media types. */
   readsText?: readonly string[]
+  /** What the body may hold that is read so, counted while it arrives. */
+  budget?: JsonBudget
   /** The property of the body whose keys are column names of a tenant, which may be anything. */
   columnsIn?: string
   /** Repairs texts that cannot be stored instead of refusing them, because people paste such texts. */

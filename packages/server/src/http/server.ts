@@ -182,8 +182,8 @@ function readJson(app: FastifyInstance): void {
   })
   app.addContentTypeParser(/^application\/([\w.-]+\+)?json(;|$)/, ({ routeOptions, raw }, _, done) => {
     const operation = operationOf(routeOptions.config)
-    // What an operation reads itself it counts itself.
-    const limits = { bytes: routeOptions.bodyLimit, budget: operation?.readsText ? undefined : bodyBudget }
+    const budget = operation?.readsText ? operation.budget : bodyBudget
+    const limits = { bytes: routeOptions.bodyLimit, budget }
     readBody(raw, limits, (error, bytes, scanner) => {
       if (error || !bytes || operation?.readsText) return done(error, bytes)
       parseInTurn(bytes, (body) => parseBody(body, scanner, operation), done)

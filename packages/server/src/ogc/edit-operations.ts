@@ -8,6 +8,7 @@ import { rowShape } from '../editing/row-shape.ts'
 import { changeRow, deleteRow, replaceRow } from '../editing/row-writes.ts'
 import { freeValue, ignoringOthers } from '../http/bounded-schemas.ts'
 import type { Operation } from '../http/operation.ts'
+import { rowBudget } from '../json-budget.ts'
 import { collectionPath } from './collection-document.ts'
 import {
   allowOf,
@@ -59,6 +60,7 @@ const withFeature = {
   ...writing,
   query: Type.Object({ repair: repairParameter }),
   bodyLimit: maxBodyBytes,
+  budget: rowBudget,
   beforeBody: demandEdited('item'),
 } as const
 
