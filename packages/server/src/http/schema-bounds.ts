@@ -70,7 +70,9 @@ function excessOf(branches: readonly Part[], value: unknown): Omit<Excess, 'path
   if (Array.isArray(value)) return over('maxItems', value.length, 'items')
   // A character beyond the 16-bit ones counts once and is two units of the text.
   if (typeof value === 'string') return over('maxLength', value.length / 2, 'characters')
-  return over('maxProperties', Object.keys(value as object).length, 'properties')
+  return typeof value === 'object' && value !== null
+    ? over('maxProperties', Object.keys(value).length, 'properties')
+    : undefined
 }
 
 function* searchItems({ items }: Part, list: readonly unknown[], path: string): Generator<Excess> {

@@ -139,8 +139,30 @@ test('a bound that is a limit is named in the answer', () => {
 
 test('no value is too odd to be refused', () => {
   const bounded = Type.Array(Type.String({ maxLength: 3 }), { maxItems: 3 })
-  const schema = Type.Object({ a: Type.Union([bounded, Type.Object({ b: bounded }, closed)]) }, closed)
-  for (const value of [null, undefined, 7, 'x', [], [null], {}, { a: null }, { a: { b: null } }, { a: [null] }]) {
+  const scalars = {
+    none: Type.Null(),
+    flag: Type.Boolean(),
+    size: Type.Integer(),
+    maybe: Type.Union([bounded, Type.Null()]),
+  }
+  const schema = Type.Object(
+    { a: Type.Union([bounded, Type.Object({ b: bounded }, closed)]), ...Type.Partial(Type.Object(scalars)).properties },
+    closed,
+  )
+  const fitting = { a: null, none: null, flag: true, size: 1, maybe: null }
+  for (const value of [
+    null,
+    undefined,
+    7,
+    'x',
+    [],
+    [null],
+    {},
+    { a: null },
+    { a: { b: null } },
+    { a: [null] },
+    fitting,
+  ]) {
     assert.ok(faultsOf(schema, value).length > 0)
   }
 })
