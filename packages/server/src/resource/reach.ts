@@ -31,7 +31,7 @@ export function one(resource: Resource, scope: Scope, id: string, view: View | u
 }
 
 /** 404 unless there is such a record in scope; reads nothing of it. */
-export async function demandRecord(store: Store, scope: Scope, id: string): Promise<void> {
+async function demandRecord(store: Store, scope: Scope, id: string): Promise<void> {
   const { resource, services } = store
   const where = one(resource, scope, id, await viewFor(store, scope))
   const [row] = await services.db.query(sql`SELECT 1 FROM ${table(resource)} WHERE ${where}`)
