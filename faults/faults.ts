@@ -3,6 +3,7 @@ import { databaseClock, serverClock } from './cases/clock-jump.ts'
 import { connections } from './cases/connections.ts'
 import { databaseOutage } from './cases/database-outage.ts'
 import { databaseFull, dataDirectoryFull } from './cases/disk-full.ts'
+import { hostileBodies } from './cases/hostile-bodies.ts'
 import { hostileTenant } from './cases/hostile-tenant.ts'
 import { killOnEmbedded, killOnPostgres } from './cases/kill.ts'
 import { listeners } from './cases/listeners.ts'
@@ -34,6 +35,7 @@ export const faults: readonly Fault[] = [
   serverClock,
   databaseClock,
   hostileTenant,
+  hostileBodies,
   manyTenants,
   soak,
   vanishingClients,

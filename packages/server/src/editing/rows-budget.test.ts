@@ -127,9 +127,9 @@ describe('rows of more than one batch', () => {
 describe('CSV', () => {
   test('with too many fields, too many lines or too much JSON in a field is refused', async () => {
     const fields = await world.insertText('notes', `name${','.repeat(6_000)}`, 'text/csv')
-    assert.deepEqual(told(fields), { status: 413, limit: 5_000, limitName: 'rowValues' })
+    assert.match(fields.body.detail, /line 1 has more fields than there can be/)
     const lines = await world.insertText('notes', `name\n${'\n'.repeat(200_000)}`, 'text/csv')
-    assert.deepEqual(told(lines), { status: 413, limit: 10_000, limitName: 'writtenRows' })
+    assert.match(lines.body.detail, /10000 empty lines or more/)
     const json = await world.insertText('notes', `info\n"${list(6_000, '0')}"\n`, 'text/csv')
     assert.deepEqual(told(json), { status: 413, limit: 5_000, limitName: 'rowValues' })
     const wkt = await world.insertText('shapes', `geom\n"MULTIPOINT(${Array(30_000).fill('1 2')})"\n`, 'text/csv')

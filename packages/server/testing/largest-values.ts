@@ -1,0 +1,61 @@
+/** The largest JSON values that the limits allow, in the shapes that cost a parser or a validator most for each byte. */
+import { limits } from '../src/limits.ts'
+
+/** What a value may take. */
+export type Room = {
+  readonly bytes: number
+  readonly values: number
+  readonly keys: number
+  readonly depth: number
+}
+
+/** All that the limits of a body of this size allow, less what is around the value. */
+export const allowedRoom = (bytes: number): Room => ({
+  bytes: bytes - 2_048,
+  values: limits.bodyValues.value - 100,
+  keys: limits.bodyKeys.value - 100,
+  depth: limits.bodyDepth.value - 8,
+})
+
+/** As many bytes, and nothing else is respected. */
+export const anyRoom = (bytes: number): Room => ({
+  ...allowedRoom(bytes),
+  ...{ values: Number.POSITIVE_INFINITY, keys: Number.POSITIVE_INFINITY, depth: bytes / 2 },
+})
+
+/** As many parts, with commas between, as there is room for. */
+function filled(bytes: number, most: number, part: (n: number) => string): string {
+  const parts: string[] = []
+  for (let left = bytes, n = 0; n < most; n++) {
+    const next = part(n)
+    left -= next.length + 1
+    if (left < 0) break
+    parts.push(next)
+  }
+  return parts.join()
+}
+
+const list = ({ bytes, values }: Room, item: (n: number) => string, valuesOfItem = 1): string =>
+  `[${filled(bytes, values / valuesOfItem, item)}]`
+
+const object = ({ bytes, values, keys }: Room, key: (n: number) => string): string =>
+  `{${filled(bytes, Math.min(values, keys), (n) => `"${key(n)}":0`)}}`
+
+const chain = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+
+export const shapes = {
+  emptyLists: (room: Room) => list(room, () => '[]'),
+  emptyObjects: (room: Room) => list(room, () => '{}'),
+  numbers: (room: Room) => list(room, (n) => String(n % 10)),
+  shortTexts: (room: Room) => list(room, (n) => `"${n.toString(36)}"`),
+  escapes: (room: Room) => list(room, () => '"\\u0041\\n"'),
+  longKeys: (room: Room) => object(room, (n) => String(n).padStart(limits.keyBytes.value, 'k')),
+  shortKeys: (room: Room) => object(room, (n) => n.toString(36)),
+  deep: (room: Room) => {
+    const depth = Math.min(room.depth, room.bytes / 2 - 4)
+    return list(room, () => chain(depth), depth)
+  },
+  hugeText: ({ bytes }: Room) => `"${'x'.repeat(bytes)}"`,
+} as const
+
+export type Shape = keyof typeof shapes
