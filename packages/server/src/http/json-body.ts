@@ -17,13 +17,16 @@ export function parseJsonBody(body: JsonText, columnsIn?: string, repairsText = 
   let value: unknown
   try {
     // Only escapes can hold what needs repair, so other bodies skip the reviver.
-    value = JSON.parse(text, repairsText && text.includes('\\u') ? (_, part) => repaired(part) : undefined)
+    value = JSON.parse(text, repairsText && needsRepair.test(text) ? (_, part) => repaired(part) : undefined)
   } catch (error) {
     throw new ApiError('invalid_json', `The body is not valid JSON: ${positionOf(error)}.`, { cause: error })
   }
   if (isSuspect(body)) inspect(value, columnsIn)
   return value
 }
+
+/** Escapes of NUL and of surrogates: no other can hold what needs repair, and a reviver takes ten times as long as the parser. */
+const needsRepair = /\\u(?:0000|d[89a-f])/i
 
 /** Without NUL and halves of surrogate pairs. */
 const repaired = (part: unknown): unknown => (typeof part === 'string' ? part.replace(/[\0\p{Cs}]/gu, '') : part)

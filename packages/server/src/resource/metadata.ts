@@ -2,6 +2,7 @@ import type { Scope } from '../access/acl.ts'
 import type { Sql } from '../db/sql.ts'
 import { freeRecord, freeValue } from '../http/bounded-schemas.ts'
 import { type Answer, type Operation, operationUsing } from '../http/operation.ts'
+import { limits } from '../limits.ts'
 import { mergedAt, mergedWith, valueAt, withoutKey, withValueAt } from './json-document.ts'
 import { recordGuard } from './reach.ts'
 import type { BaseServices, Resource, Store } from './resource.ts'
@@ -25,6 +26,8 @@ const plainWriter: MetadataWriter<BaseServices> = {
 
 const metadataSchema = freeRecord('metadataBytes', { examples: [{ colour: { hex: '#2a6' } }] })
 const valueSchema = freeValue('metadataBytes', { examples: [{ hex: '#2a6' }] })
+/** White space and escapes take room that is not stored. */
+const bodyLimit = 4 * limits.metadataBytes.value
 const whole = { status: 200, description: 'The whole metadata object', schema: metadataSchema, headers: ['ETag'] }
 
 /** The five metadata operations of any resource: read to look, write to change, on the record itself. */
@@ -66,6 +69,7 @@ function mergeWhole<S extends BaseServices>(resource: Resource<S>, writer: Metad
     summary: `Merge into the metadata of one of the ${resource.name}`,
     description: 'Keys given are set, keys not given stay.',
     body: metadataSchema,
+    bodyLimit,
     beforeBody: recordGuard(resource),
     success: whole,
     failures: [412],
@@ -101,6 +105,7 @@ function setKey<S extends BaseServices>(resource: Resource<S>, writer: MetadataW
     summary: `Set one key of the metadata of one of the ${resource.name}`,
     description: `The key may be dotted: objects on the way are made.${mergedNote(writer)}`,
     body: valueSchema,
+    bodyLimit,
     beforeBody: recordGuard(resource),
     success: whole,
     failures: [412],
