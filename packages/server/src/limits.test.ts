@@ -92,7 +92,12 @@ const cases: Readonly<Record<LimitName, Case>> = {
   keyBytes: { limit: 1_024, ask: () => call('POST', styles, { raw: `{"${'k'.repeat(1_025)}":0}`, headers: json }) },
   names: {
     limit: 2_000,
-    ask: () => call('POST', `/api/v1/datasets/${randomUUID()}/query`, { body: { order: Array(2_001).fill('a') } }),
+    async ask() {
+      const { body } = await call('POST', '/api/v1/datasets', {
+        body: { type: 'sql', name: 'a', source: 'SELECT 1 AS a' },
+      })
+      return call('POST', `/api/v1/datasets/${body.id}/query`, { body: { order: Array(2_001).fill('a') } })
+    },
   },
   filterPositions: 'query/spatial-operand.test.ts',
   styleLayers: 'styles/style-size.test.ts',

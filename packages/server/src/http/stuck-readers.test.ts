@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { limits } from '../limits.ts'
 import { hangUpOnStuckReaders } from './stuck-readers.ts'
 
 // One database is enough: none is asked. datasets/stuck-reader.test.ts holds it for queries, and for slow readers.
@@ -39,7 +40,7 @@ test('a client that takes nothing of an answer is cut off, and one that has all 
 test('a client that takes less than the least rate is cut off after five times as long, and one that takes it is not', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const server = new EventEmitter()
-  hangUpOnStuckReaders(server as Server, 60_000, 16_384)
+  hangUpOnStuckReaders(server as Server, 60_000, limits.readerBytesPerSecond.value)
   const connectReader = (bytesPerSecond: number) => {
     const socket = Object.assign(new EventEmitter(), { bytesWritten: 1_000_000_000, writableLength: 1_000_000_000 })
     const reader = { socket, bytesPerSecond, isCut: false }
