@@ -131,7 +131,7 @@ export const limits = {
     ...{ code: 'busy', countedIn: 'machine', countedFor: 'application' },
   },
   readerBytesPerSecond: {
-    ...{ what: 'Bytes of an answer that a reader takes at least, on average over five minutes', value: 16_384 },
+    ...{ what: 'Bytes of an answer that a reader has to take, over 5 × `STUCK_READER_MS`', value: 16_384 },
     ...{ unit: 'per second', code: { instead: 'the connection is reset' }, countedIn: 'request' },
   },
   exportsWaiting: {

@@ -40,7 +40,8 @@ test('a client that takes nothing of an answer is cut off, and one that has all 
 test('a client that takes less than the least rate is cut off after five times as long, and one that takes it is not', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const server = new EventEmitter()
-  hangUpOnStuckReaders(server as Server, 60_000, limits.readerBytesPerSecond.value)
+  assert.equal(limits.readerBytesPerSecond.value, 16_384)
+  hangUpOnStuckReaders(server as Server, 60_000)
   const connectReader = (bytesPerSecond: number) => {
     const socket = Object.assign(new EventEmitter(), { bytesWritten: 1_000_000_000, writableLength: 1_000_000_000 })
     const reader = { socket, bytesPerSecond, isCut: false }

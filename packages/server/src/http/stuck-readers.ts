@@ -15,14 +15,10 @@ type Watched = { taken: number; idleLooks: number; behindLooks: number; takenBef
  * counts, because a slow query is not the reader's fault. Looks are counted instead of time, because neither is a server that
  * was blocked. One timer looks at all connections.
  */
-export function hangUpOnStuckReaders(
-  server: Server,
-  stuckMs: number,
-  leastPerSecond: number = limits.readerBytesPerSecond.value,
-): void {
+export function hangUpOnStuckReaders(server: Server, stuckMs: number): void {
   const watched = new Map<Socket, Watched>()
   const lookMs = Math.ceil(stuckMs / looks)
-  const leastBytes = (leastPerSecond * rateLooks * lookMs) / 1000
+  const leastBytes = (limits.readerBytesPerSecond.value * rateLooks * lookMs) / 1000
   server.on('connection', (socket: Socket) => {
     watched.set(socket, { taken: -1, idleLooks: 0, behindLooks: 0, takenBefore: 0 })
     socket.once('close', () => watched.delete(socket))
