@@ -23,7 +23,10 @@ function attacks(dataset: string): { path: string; body: string }[] {
     { path: query, body: `{"order":${shapes.shortTexts(within)}}` },
     { path: query, body: `{"where":${shapes.shortKeys(within)}}` },
     { path: query, body: `{"where":{"$or":${shapes.emptyObjects(within)}}}` },
-    { path: query, body: `{"where":{"geom":{"$intersects":{"type":"MultiPoint","coordinates":${shapes.deep(within)}}}}}` },
+    {
+      path: query,
+      body: `{"where":{"geom":{"$intersects":{"type":"MultiPoint","coordinates":${shapes.deep(within)}}}}}`,
+    },
     { path: query, body: shapes.emptyLists(anyRoom(bodyBytes)) },
     { path: '/api/v1/mcp', body: tool(`"attributes":${shapes.shortTexts(within)}`) },
     { path: '/api/v1/mcp', body: tool(`"where":{"$or":${shapes.emptyObjects(within)}}`) },
