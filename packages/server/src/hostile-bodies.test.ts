@@ -17,8 +17,8 @@ const maxCpuMs = 50
 const maxTurnMs = 100
 /** To receive and count each mebibyte beyond the first. */
 const receivedMs = 10
-/** Not mended yet: one row of a million keys is looked through in one turn before it is refused. */
-const open = /^datasets\.insertRows (shortKeys|longKeys)/
+/** CPU time grows by this where other processes use the same cores and their caches, as in a run of all tests. */
+const sharedCores = 2.5
 const maxGrownBytes = 300_000_000
 /** Where a body goes deepest: all shapes, and before the others, which get one by chance that differs with the seed. */
 const deepest =
@@ -41,7 +41,7 @@ const measured: Measured[] = []
 
 before(async () => {
   server = await startMeteredServer()
-  slack = Math.max(1, parsedMs() / usualParsedMs)
+  slack = Math.max(sharedCores, parsedMs() / usualParsedMs)
   const random = createRandom(seed)
   const all = (await allPlacements()).map((placement) => ({
     ...{ placement, rank: deepest.test(placement.name) ? 0 : 1, chance: random() },
@@ -90,11 +90,11 @@ function bodiesAt(placement: Placement, random: () => number): Body[] {
 const ask = ({ method, path, asMaster }: Pick<Placement, 'method' | 'path' | 'asMaster'>, body: string) =>
   send(server.url, method, path, { key: server.named(asMaster ? 'key.master' : 'key.own.developer'), body })
 
-/** The least of three, where the first is too much: a compiler or a garbage collector may come in between. */
+/** The least of five, where the first is too much: a compiler or a garbage collector may come in between. */
 async function measure(body: Body): Promise<Measured> {
   const text = body.text()
   let best: Measured | undefined
-  for (let attempt = 0; attempt < 3; attempt++) {
+  for (let attempt = 0; attempt < 5; attempt++) {
     const { cpuMs, longestTurnMs: turnMs, result } = await server.measure(() => ask(body.placement, text))
     const isRefused = result.status >= 400 || result.text.includes('"isError":true')
     if (!best || cpuMs < best.cpuMs) best = { ...body, cpuMs, turnMs, status: result.status, isRefused }
@@ -103,10 +103,9 @@ async function measure(body: Body): Promise<Measured> {
   return best as Measured
 }
 
-const isTooMuch = ({ name, placement, cpuMs, turnMs, isRefused }: Measured): boolean =>
-  !open.test(name) &&
-  (turnMs > maxTurnMs * slack ||
-    (isRefused && cpuMs > (maxCpuMs + receivedMs * (placement.bytes / 1_048_576 - 1)) * slack))
+const isTooMuch = ({ placement, cpuMs, turnMs, isRefused }: Measured): boolean =>
+  turnMs > maxTurnMs * slack ||
+  (isRefused && cpuMs > (maxCpuMs + receivedMs * (placement.bytes / 1_048_576 - 1)) * slack)
 
 const described = ({ name, status, cpuMs, turnMs }: Measured): string =>
   `${name}: ${status}, ${Math.round(cpuMs)} ms of CPU, ${Math.round(turnMs)} ms in one turn`
@@ -126,7 +125,6 @@ describe('the largest bodies in every shape, for each operation and each tool', 
   const costliest = (most: number): Measured[] => {
     const operationsSeen = new Set<string>()
     return measured
-      .filter(({ name }) => !open.test(name))
       .toSorted((a, b) => b.turnMs - a.turnMs)
       .filter(({ placement: { path } }) => operationsSeen.size < operationsSeen.add(path).size)
       .slice(0, most)

@@ -1,4 +1,6 @@
 import { freeRecord } from '../http/bounded-schemas.ts'
+import { limits } from '../limits.ts'
+import { configTooLarge } from '../resource/constraint-errors.ts'
 import { defineResource, field, uuidIdentity } from '../resource/resource.ts'
 
 export const configSchema = freeRecord('configBytes', {
@@ -22,8 +24,15 @@ export const appConfig = defineResource({
   bodyLimit: 4 * 1024 * 1024,
   fields: { config: field('json', configSchema, { default: {}, queryable: false }) },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  prepare: async ({ values }) => (values.config ? { config: withoutReserved(values.config) } : {}),
+  prepare: async ({ values }) => (values.config ? { config: storedConfig(values.config) } : {}),
 })
+
+/** What is stored of a configuration that a client sent. Its size is checked before the database is sent all of it to find out. */
+export function storedConfig(sent: object): object {
+  const config = withoutReserved(sent)
+  if (Buffer.byteLength(JSON.stringify(config)) > limits.configBytes.value) throw configTooLarge()
+  return config
+}
 
 /** Removes the server's own part, because clients send back what they read. */
 export function withoutReserved(config: object): object {

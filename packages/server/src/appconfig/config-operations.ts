@@ -13,7 +13,7 @@ import type { BaseServices, Entity } from '../resource/resource.ts'
 import { etagOf, readIfMatch } from '../resource/revision.ts'
 import { outputSchema } from '../resource/schemas.ts'
 import { changeEntity, readJson, updateJson } from '../resource/store.ts'
-import { appConfig, configSchema, withoutReserved } from './app-config.ts'
+import { appConfig, configSchema, storedConfig, withoutReserved } from './app-config.ts'
 
 export type AppConfigServices = BaseServices & {
   /** The server's own part of every configuration, under `svc`. */
@@ -72,7 +72,7 @@ const wholeOperations: readonly Operation<AppConfigServices>[] = [
     success: whole,
     failures: [412],
     handle: ({ request, scope, services }, { body }) =>
-      writeConfig(services, scope, readIfMatch(request), json(withoutReserved(body))),
+      writeConfig(services, scope, readIfMatch(request), json(storedConfig(body))),
   }),
   operation({
     id: 'appconfig.merge',

@@ -155,6 +155,8 @@ function* membersFrom(bytes: Buffer, begin: number): Generator<Member, number> {
   return at + 1
 }
 
+/** A FeatureCollection has a handful of members; whatever has more than this is one row, and refused for its size if need be. */
+const maxMembers = 1_000
 /** No name that is looked for is longer. */
 const maxName = 16
 const featuresName = '"features"'
@@ -166,10 +168,12 @@ const featuresName = '"features"'
 function featuresOf(bytes: Buffer, begin: number): number | undefined {
   let features: number | undefined
   let isCollection = false
+  let count = 0
   for (const { name, start, end } of membersFrom(bytes, skipSpace(bytes, begin + 1))) {
     if (name === '"type"') isCollection = bytes.toString('latin1', start, end()) === '"FeatureCollection"'
     if (name === featuresName && bytes[start] === openBracket) features = start
     if (isCollection && features !== undefined) return features
+    if (++count > maxMembers) return undefined
   }
   return undefined
 }
@@ -178,8 +182,9 @@ function featuresOf(bytes: Buffer, begin: number): number | undefined {
 function endOfCollection(bytes: Buffer, from: number): number {
   const at = skipSpace(bytes, from)
   const rest = membersFrom(bytes, bytes[at] === comma ? skipSpace(bytes, at + 1) : at)
-  for (;;) {
+  for (let count = 0; count <= maxMembers; count++) {
     const { done, value } = rest.next()
     if (done) return value
   }
+  throw invalid('body', `must not have more than ${maxMembers} members beside its features`)
 }

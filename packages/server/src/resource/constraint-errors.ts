@@ -5,8 +5,7 @@ import { limits, overLimit } from '../limits.ts'
 const constraints: Record<string, (table: unknown) => ApiError> = {
   metadata_size: () =>
     overLimit('metadataBytes', limits.metadataBytes.value, 'The metadata would be larger than 64 KiB, its limit.'),
-  config_size: () =>
-    overLimit('configBytes', limits.configBytes.value, 'The configuration would be larger than 1 MiB, its limit.'),
+  config_size: () => configTooLarge(),
   database_in_use: () =>
     new ApiError('conflict', 'Datasets use this database. Delete them or give them another first.'),
   known_user: (table) =>
@@ -15,6 +14,9 @@ const constraints: Record<string, (table: unknown) => ApiError> = {
   users_application_id_email_key_key: () => duplicate('body/email', 'belongs to another user of this application'),
   one_default_database: () => duplicate('body/default', 'was given to another database at the same time; try again'),
 }
+
+export const configTooLarge = (): ApiError =>
+  overLimit('configBytes', limits.configBytes.value, 'The configuration would be larger than 1 MiB, its limit.')
 
 const duplicate = (path: string, message: string): ApiError =>
   faulty([{ path, code: 'duplicate', message }], 'conflict')

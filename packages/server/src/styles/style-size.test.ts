@@ -34,9 +34,14 @@ test('a style of usual size is accepted', () => {
   assert.doesNotThrow(() => checkStyleSize(styleOf([layer('l', { paint: { 'circle-radius': match(4_900) } })])))
   const image = { type: 'image', url: `data:image/png;base64,${'A'.repeat(500_000)}` }
   assert.doesNotThrow(() => checkStyleSize(styleOf([], { image })))
-  for (const odd of [null, 7, [], {}, styleOf(7, 7), styleOf([7, null, {}, {}]), { layers: [{ paint: 7 }] }]) {
+  for (const odd of [null, 7, [], {}, styleOf(7, 7), styleOf([{}, {}]), { layers: [{ paint: 7 }] }]) {
     assert.doesNotThrow(() => checkStyleSize(odd), 'what is no style at all, the validation explains')
   }
+})
+
+test('layers that are no objects are refused at the first, since the validation explains each of them', () => {
+  refused(styleOf([{}, null]), 'body/style/layers/1')
+  refused(styleOf(times(2_000, () => [])), 'body/style/layers/0')
 })
 
 test('an expression has at most 10 000 values and 32 levels', () => {

@@ -30,7 +30,7 @@ function checkLayers(size: StyleSize, layers: readonly unknown[], path: string):
   const indexes = new Map<unknown, number>()
   for (const [index, layer] of layers.entries()) {
     const at = `${path}/${index}`
-    if (!isObject(layer)) continue
+    if (!isObject(layer)) throw faulty([{ path: at, code: 'style', message: 'must be an object' }])
     const { id } = layer
     const earlier = id === undefined ? undefined : indexes.get(id)
     if (earlier !== undefined) throw sameId(at, earlier)

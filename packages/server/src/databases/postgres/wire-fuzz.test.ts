@@ -93,7 +93,7 @@ describe('a server whose words are mutated', { skip }, () => {
       return { status: statusCode, text: body }
     }
   const asks: Ask[] = [
-    ({ databaseId, public: key }) => app.call('POST', `/api/v1/databases/${databaseId}/test`, { key }),
+    ({ databaseId, reader: key }) => app.call('POST', `/api/v1/databases/${databaseId}/test`, { key }),
     get('/api/v1/datasets/{}/query?limit=5&timeout=2000'),
     get('/api/v1/datasets/{}/query?format=geojson&timeout=2000'),
     get('/api/v1/datasets/{}/query?format=csv&attributes=id,more&timeout=2000'),
