@@ -16,6 +16,7 @@ const wallClock: Readonly<Record<string, string>> = {
   'databases/duckdb/remote-files.ts': 'files have times',
   'datasets/data-versions.ts': 'all replicas take the same period',
   'datasets/export-files.ts': 'files have times',
+  'datasets/export-sweep.ts': 'files have times',
   'db/embedded-template.ts': 'a name',
   'doctor/checks/database.ts': 'it compares the clocks',
   'doctor/checks/machine.ts': 'it compares the clocks',

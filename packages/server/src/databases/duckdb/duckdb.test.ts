@@ -414,8 +414,9 @@ describe('the same rows in PostGIS and in GeoParquet', () => {
 
   test('are sorted, cut and picked alike', async () => {
     for (const { name } of columns.slice(0, 11)) {
-      await alike({ attributes: ['id', name].filter((one, at, all) => all.indexOf(one) === at), order: [name, 'id'] })
-      await alike({ attributes: ['id'], order: [`-${name}`, 'id'], limit: 3, offset: 1 })
+      const others = name === 'id' ? [] : ['id']
+      await alike({ attributes: [name, ...others], order: [name, ...others] })
+      await alike({ attributes: ['id'], order: [`-${name}`, ...others], limit: 3, offset: 1 })
     }
     await alike({ attributes: ['n', 'id'], distinct: ['n'], order: ['n', '-id'] })
     await alike({ attributes: ['id'], where: { geom: { $bbox: box } }, order: ['-id'], limit: 1, offset: 1 })
