@@ -278,7 +278,8 @@ describe('what goes wrong upstream', () => {
   test('silence is 504, and the provider is left', async (t) => {
     const upstream = await provider(t, () => {})
     const config = settingsFor('openai', upstream.url)
-    const agentId = await world.agent({ type: 'openai', config, timeoutMs: 100 })
+    // Long enough for a busy machine to reach the provider.
+    const agentId = await world.agent({ type: 'openai', config, timeoutMs: 3_000 })
     const reply = await world.invoke(agentId, { input: 'x' })
     assert.deepEqual([reply.status, reply.body.code], [504, 'agent_timeout'])
     await until(() => upstream.state.left === 1, 'the provider still answers')
