@@ -75,9 +75,10 @@ test('a data directory that a newer server has opened is refused by the last rel
   const release = await unpackLastRelease(join(directory, 'release'))
   const { errors, code } = await runCommandLine(['serve'], env, release)
   assert.equal(code, 1)
+  // The newer server applied 0010 as it was amended since, which the last release meets first.
   assert.match(
     errors,
-    /^The database is newer than this server: it has the migration 00\d\d-.*\. Start a newer version/,
+    /^The (database is newer than this server: it has the migration 00\d\d-|migration 0010-closed-catalogs\.sql was changed)/,
   )
 })
 
