@@ -54,7 +54,7 @@ async function run(context: FaultContext): Promise<Figures> {
       ...{ clients: 1, pauseMs: 20, isKept },
       ask: ask(`/api/v1/datasets/${dataset}/query?limit=20`, good.key),
     })
-    const liveness = startLoad({ clients: 1, pauseMs: 20, isKept, ask: ask('/api/v1/healthcheck') })
+    const liveness = startLoad({ clients: 1, pauseMs: 20, isKept, ask: ask('/api/v1/liveness') })
     await sleep(ms)
     await Promise.all([queries.stop(), liveness.stop()])
     return { queries, liveness }
