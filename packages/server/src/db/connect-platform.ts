@@ -82,11 +82,18 @@ async function connectRoute(
   connectionOf(client).on('authenticationSASL', ({ mechanisms }) => {
     offersBinding = isEncrypted && mechanisms.includes('SCRAM-SHA-256-PLUS')
   })
-  const timer = setTimeout(() => streamOf(client).destroy(new Error('timeout expired')), server.connectMs ?? connectMs)
-  try {
+  return connectWithin(client, server.connectMs ?? connectMs, async () => {
     await client.connect()
     await demandSession(client, server.sessions)
     await prepare(client)
+  })
+}
+
+/** The client when `work` has connected it; its socket is closed when that fails or takes longer. */
+export async function connectWithin(client: pg.Client, ms: number, work: () => Promise<void>): Promise<pg.Client> {
+  const timer = setTimeout(() => streamOf(client).destroy(new Error('timeout expired')), ms)
+  try {
+    await work()
     return client
   } catch (error) {
     streamOf(client).destroy()

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 import type { PlatformServer } from '../libpq/platform-server.ts'
-import { connectMs, connectPlatform, streamOf } from './connect-platform.ts'
+import { connectMs, connectPlatform, connectWithin, streamOf } from './connect-platform.ts'
 import type { Place } from './connection-pool.ts'
 import { isConnectionFailure, isForeignServerFault } from './database-error.ts'
 import { relayedSocket } from './wire/relay.ts'
@@ -74,19 +74,12 @@ export async function connectClient(
   const client = new pg.Client({ ...config, ...foreignConfig(server, openSocket) })
   forgetOptions(client)
   client.on('error', () => {})
-  const timer = setTimeout(() => streamOf(client).destroy(new Error('timeout expired')), connectMs)
-  try {
+  return connectWithin(client, connectMs, async () => {
     await client.connect().catch((error) => {
       throw foreignLoginError(error)
     })
     await prepare(client)
-    return client
-  } catch (error) {
-    streamOf(client).destroy()
-    throw error
-  } finally {
-    clearTimeout(timer)
-  }
+  })
 }
 
 /** The driver takes PGOPTIONS, which are for the platform's server, where none are given. */
