@@ -25,7 +25,7 @@ const pinnedNode = 'node_modules/.bin/node'
 const installedStamp = 'node_modules/.graticule-installed'
 // npm writes it when an install has ended well: what is in node_modules.
 const installedPackages = 'node_modules/.package-lock.json'
-const templateScript = 'packages/server/src/db/embedded-template.ts'
+const templateScript = 'packages/server/src/kernel/db/embedded/embedded-template.ts'
 const templateStamp = 'node_modules/.cache/graticule/template-prepared'
 
 const debianPython = '/usr/lib/python3/dist-packages'

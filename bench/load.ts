@@ -23,7 +23,7 @@ export type Answered = {
   readonly refused: number
 }
 
-const script = new URL('requests.lua', import.meta.url).pathname
+const script = new URL('./requests.lua', import.meta.url).pathname
 const defaultConnections = 4
 
 /** By wrk, in one thread: load generators of JavaScript take longer for a request than a fast server for the answer. */

@@ -4,7 +4,9 @@ import { basename, join } from 'node:path'
 
 // Reads one file as an upload does, by the readers of one checkout; says how much CPU time the guess and the load took.
 const [checkout = '', file = ''] = process.argv.slice(2)
-const { openReader } = (await import(join(checkout, 'packages/server/src/uploads/readers/open-reader.ts'))) as Readers
+const { openReader } = (await import(
+  join(checkout, 'packages/server/src/data/uploads/readers/open-reader.ts')
+)) as Readers
 const directory = await mkdtemp(join(tmpdir(), 'graticule-bench-read-'))
 const { signal } = new AbortController()
 const reader = await openReader(file, { fileName: basename(file), directory, signal, allowNativeGdal: false })
@@ -24,4 +26,4 @@ await rm(directory, { recursive: true })
 const { isAsGuessed, layer: loaded } = step.value
 console.log(JSON.stringify({ ms: (user + system) / 1000, bytes, isAsGuessed, features: loaded.featureCount }))
 
-type Readers = typeof import('../packages/server/src/uploads/readers/open-reader.ts')
+type Readers = typeof import('../packages/server/src/data/uploads/readers/open-reader.ts')

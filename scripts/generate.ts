@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { limitsPage } from '../packages/server/src/limits-page.ts'
-import { openApiDocument } from '../packages/server/src/openapi-document.ts'
+import { limitsPage } from '../packages/server/src/boot/documents/limits-page.ts'
+import { openApiDocument } from '../packages/server/src/boot/documents/openapi-document.ts'
 import { clientTypes } from './client-types.ts'
 import { referencePages } from './reference/reference-pages.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allTestFiles, batchesOf, selectFiles } from './test-files.ts'
 
-const all = ['packages/server/src/tiles/tiles.test.ts', 'packages/server/src/uploads/upload.test.ts']
+const all = ['packages/server/src/tiles/tiles.test.ts', 'packages/server/src/data/uploads/record/upload.test.ts']
 
 test('a pattern that is a part of a path selects the files that have it, the others are names of tests', () => {
   assert.deepEqual(selectFiles([], all), { files: all, names: [] })
@@ -21,7 +21,7 @@ test('batches hold every file once, and a file that looks at its own process is 
   assert.deepEqual(batches.flat().toSorted(), files)
   assert.ok(batches.length < files.length / 2, `${batches.length} batches of ${files.length} files`)
   const batchOf = (name: string) => batches.find((batch) => batch.some((file) => file.endsWith(name)))
-  for (const alone of ['uploads/reader-process.test.ts', 'agents/detaching-map.test.ts']) {
+  for (const alone of ['reader-process/reader-process.test.ts', 'workers/detaching-map.test.ts']) {
     assert.equal(batchOf(alone)?.length, 1, alone)
   }
   // It only asks for a variable of the environment.

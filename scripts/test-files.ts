@@ -3,9 +3,12 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 export const allTestFiles = (): string[] =>
-  globSync(['packages/*/{src,build}/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', '{scripts,bench}/**/*.test.ts'], {
-    exclude: (name) => name === 'node_modules',
-  }).sort()
+  globSync(
+    ['packages/*/{src,build,system-tests}/**/*.test.{ts,tsx}', 'examples/**/*.test.ts', '{scripts,bench}/**/*.test.ts'],
+    {
+      exclude: (name) => name === 'node_modules',
+    },
+  ).sort()
 
 // A pattern is a part of a path or, where no path has it, a regular expression on the names of tests. What looks like a path is
 // never taken for a name: all files would run to find that no test is called so.
@@ -38,6 +41,7 @@ export function dependsOnDatabase(file: string): boolean {
   if (/^\/\/ One database is enough: ./m.test(readFileSync(file, 'utf8'))) return false
   if (importsValues(file, /\/testing\/database\.ts$/)) return true
   if (usesBrowser(file)) return false
+  if (file.includes('/system-tests/')) return true
   const folder = dirname(file)
   const sources = globSync('**/*.{ts,tsx}', { cwd: folder }).filter((source) => !/\.test\.tsx?$/.test(source))
   return [file, ...sources.map((source) => join(folder, source))].some(talksToDatabase)

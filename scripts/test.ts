@@ -84,7 +84,7 @@ async function runChecks() {
     // Each further checker, by default four, checks the types again that files have in common.
     tsc: ['node_modules/.bin/tsc', '--checkers', '1'],
     knip: ['node_modules/.bin/knip'],
-    layers: ['--test', 'packages/server/src/layers.test.ts'],
+    layers: ['--test', 'packages/server/system-tests/layers.test.ts'],
   }
   await phase('Checks', async (report) => {
     await Promise.all(Object.entries(checks).map(async ([name, command]) => report(await runCheck(name, command))))

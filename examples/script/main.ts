@@ -11,7 +11,7 @@ interface Earthquake {
 const { GRATICULE_URL = 'http://localhost:8080', GRATICULE_API_KEY = null } = process.env
 const client = createClient(GRATICULE_URL, GRATICULE_API_KEY)
 
-const file = await openAsBlob(new URL('earthquakes.geojson', import.meta.url))
+const file = await openAsBlob(new URL('./earthquakes.geojson', import.meta.url))
 const sent = await client.uploads.upload(
   file,
   { fileName: 'earthquakes.geojson', name: 'Earthquakes' },

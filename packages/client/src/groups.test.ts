@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { createConsoleLink } from '../../server/src/console-link.ts'
+import { createConsoleLink } from '../../server/src/boot/start/console-link.ts'
 import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { type Client, createClient } from './client.ts'
 

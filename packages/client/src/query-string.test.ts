@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { FaultCollector } from '../../server/src/errors.ts'
-import { parseQueryString, readQuery } from '../../server/src/http/query-string.ts'
+import { parseQueryString, readQuery } from '../../server/src/api/http/input/query-string.ts'
+import { FaultCollector } from '../../server/src/kernel/errors.ts'
 import { type ClientServer, clientServer } from '../testing/client-server.ts'
 import { queryString } from './query-string.ts'
 

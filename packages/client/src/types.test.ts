@@ -5,7 +5,7 @@ import { clientTypes } from '../../../scripts/client-types.ts'
 
 test('the types that are checked in are those that openapi.json makes (npm run generate)', async () => {
   const document = await readFile(new URL('../../../openapi.json', import.meta.url), 'utf8')
-  const checkedIn = await readFile(new URL('types.ts', import.meta.url), 'utf8')
+  const checkedIn = await readFile(new URL('./types.ts', import.meta.url), 'utf8')
   assert.equal(checkedIn, clientTypes(document))
 })
 

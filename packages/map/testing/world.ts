@@ -1,7 +1,7 @@
 /** The real server with a tenant whose datasets the tests show: points on a line, an area, a path, and other points. */
 import type { AddressInfo } from 'node:net'
-import { baseStyles } from '../../server/src/maps/base-styles.ts'
-import { installBaseStyles } from '../../server/src/maps/install-base-styles.ts'
+import { baseStyles } from '../../server/src/tenants/cartography/maps/base-styles.ts'
+import { installBaseStyles } from '../../server/src/tenants/cartography/maps/install-base-styles.ts'
 import { testApp } from '../../server/testing/harness.ts'
 
 export type World = Awaited<ReturnType<typeof startWorld>>

@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty'
 import { inspect, parseArgs } from 'node:util'
-import { countWorkers } from './cluster/count-workers.ts'
-import { joinSupervisor } from './cluster/member.ts'
+import { countWorkers } from './boot/cluster/count-workers.ts'
+import { joinSupervisor } from './boot/cluster/member.ts'
 
 // Files of this process and its children are not readable by other users of the machine.
 process.umask(0o077)
@@ -23,11 +23,11 @@ try {
   const member = joinSupervisor(process.env)
   const workers = member || !isServing() ? 1 : countWorkers(process.env)
   if (workers > 1) process.exit(await supervise(workers))
-  const { run } = await import('./cli.ts')
+  const { run } = await import('./boot/cli.ts')
   await run(args, process.env, { stop: stop.signal, isTerminal, member })
   process.exit()
 } catch (error) {
-  const { masked } = await import('./log.ts')
+  const { masked } = await import('./boot/start/log.ts')
   const isExpected = error instanceof Error && error.name === 'StartError'
   console.error(masked(isExpected ? error.message : inspect(error)))
   process.exit(1)
@@ -40,10 +40,10 @@ function isServing(): boolean {
 }
 
 async function supervise(workers: number): Promise<number> {
-  const { createSupervisor } = await import('./cluster/supervisor.ts')
+  const { createSupervisor } = await import('./boot/cluster/supervisor.ts')
   const supervisor = createSupervisor(workers, (level, fields, text) => {
     // The library is loaded when there is something to say.
-    void import('./log.ts').then(({ createLogger }) => {
+    void import('./boot/start/log.ts').then(({ createLogger }) => {
       createLogger(process.env.LOG_LEVEL || 'info', undefined, isTerminal)[level](fields, text)
     })
   })

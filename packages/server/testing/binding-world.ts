@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { claimBinding } from '../src/bindings/binding-rows.ts'
-import { tellChanges } from '../src/bindings/tell-changes.ts'
+import { claimBinding } from '../src/data/webhooks/binding-rows.ts'
+import { tellChanges } from '../src/data/webhooks/tell-changes.ts'
 import { changeWorld } from './change-world.ts'
 import { httpSink } from './http-sink.ts'
 import { until } from './until.ts'

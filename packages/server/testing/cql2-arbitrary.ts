@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Attribute, Attributes } from '../src/query/attribute.ts'
+import type { Attribute, Attributes } from '../src/query/values/attribute.ts'
 
 /** For the property tests of CQL2 only: rows, and filters as CQL2 JSON that are valid for them. */
 type Json = unknown

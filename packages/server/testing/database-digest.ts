@@ -1,5 +1,5 @@
-import type { Db } from '../src/db/db.ts'
-import { ident, raw, sql } from '../src/db/sql.ts'
+import type { Db } from '../src/kernel/db/db.ts'
+import { ident, raw, sql } from '../src/kernel/db/sql.ts'
 
 /** By table how many rows it has and a digest of them, of the platform and of all tenants. Replicas report all the time. */
 export async function digestOf(db: Db): Promise<Record<string, string>> {

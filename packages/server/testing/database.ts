@@ -3,15 +3,15 @@ import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rm
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import type { Db } from '../src/db/db.ts'
-import { openEmbedded } from '../src/db/embedded.ts'
-import { cacheDirectory } from '../src/db/embedded-bundle.ts'
-import { defaultLimits, type EmbeddedLimits } from '../src/db/embedded-limits.ts'
-import { prepareTemplate, templateDirectory } from '../src/db/embedded-template.ts'
-import { hardeningText } from '../src/db/hardening.ts'
-import { migrate } from '../src/db/migrate.ts'
-import { openPostgres } from '../src/db/postgres.ts'
-import { readPlatformServer } from '../src/libpq/platform-server.ts'
+import type { Db } from '../src/kernel/db/db.ts'
+import { openEmbedded } from '../src/kernel/db/embedded/embedded.ts'
+import { cacheDirectory } from '../src/kernel/db/embedded/embedded-bundle.ts'
+import { defaultLimits, type EmbeddedLimits } from '../src/kernel/db/embedded/embedded-limits.ts'
+import { prepareTemplate, templateDirectory } from '../src/kernel/db/embedded/embedded-template.ts'
+import { openPostgres } from '../src/kernel/db/postgres/postgres.ts'
+import { hardeningText } from '../src/kernel/db/schema/hardening.ts'
+import { migrate } from '../src/kernel/db/schema/migrate.ts'
+import { readPlatformServer } from '../src/kernel/libpq/platform-server.ts'
 import { makeDatabaseDirectory } from './database-directory.ts'
 
 /** A database of its own for one test file. */
@@ -109,8 +109,8 @@ async function migratedDirectory(): Promise<string> {
 
 function checksumOfMigrations(): string {
   const hash = createHash('sha256').update(templateDirectory())
-  const source = join(import.meta.dirname, '../src/db')
-  for (const file of ['migrate.ts', ...globSync('migrations/*.sql', { cwd: source }).sort()]) {
+  const source = join(import.meta.dirname, '../src/kernel/db')
+  for (const file of ['schema/migrate.ts', ...globSync('migrations/*.sql', { cwd: source }).sort()]) {
     hash.update(file).update(readFileSync(join(source, file)))
   }
   return hash.digest('hex').slice(0, 16)

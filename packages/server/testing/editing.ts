@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ident, sql } from '../src/db/sql.ts'
+import { ident, sql } from '../src/kernel/db/sql.ts'
 import { type Reply, type Tenant, type TestApp, testApp } from './harness.ts'
 
 // What the tests of editing share: a tenant with tables in its schema, and datasets of them.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { sql } from '../src/db/sql.ts'
+import { sql } from '../src/kernel/db/sql.ts'
 import { bindingWorld } from './binding-world.ts'
 import { startForeignServer } from './foreign-server.ts'
 import { until } from './until.ts'

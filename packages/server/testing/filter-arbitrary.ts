@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { Attribute, Attributes } from '../src/query/attribute.ts'
+import type { Attribute, Attributes } from '../src/query/values/attribute.ts'
 
 /** For the property tests only: attributes, rows, and filters that apply to them. */
 type Declared = {

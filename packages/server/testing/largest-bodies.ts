@@ -1,5 +1,5 @@
 /** For each operation and each tool of models: where in its body the largest values can stand. */
-import type { DeclaredOperation } from '../src/http/operation.ts'
+import type { DeclaredOperation } from '../src/api/http/operation.ts'
 
 export type Placement = {
   /** `datasets.queryAdvanced where.$or` */

@@ -1,5 +1,5 @@
 /** The largest JSON values that the limits allow, in the shapes that cost a parser or a validator most for each byte. */
-import { limits } from '../src/limits.ts'
+import { limits } from '../src/kernel/limits/limits.ts'
 
 /** What a value may take. */
 export type Room = {

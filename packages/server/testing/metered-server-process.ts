@@ -1,6 +1,6 @@
 /** The whole service in a process of its own that measures itself: started by metered-server.ts, asked by messages. */
 
-import { openApiDocument } from '../src/openapi-document.ts'
+import { openApiDocument } from '../src/boot/documents/openapi-document.ts'
 import type { Document } from './api-document.ts'
 import { startCpuMeter } from './cpu-meter.ts'
 import { testApp } from './harness.ts'

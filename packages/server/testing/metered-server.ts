@@ -6,7 +6,7 @@ import { unoptimized } from './command-line.ts'
 import type { Reading } from './cpu-meter.ts'
 import type { Greeting } from './metered-server-process.ts'
 
-const script = fileURLToPath(new URL('metered-server-process.ts', import.meta.url))
+const script = fileURLToPath(new URL('./metered-server-process.ts', import.meta.url))
 
 /** No key or application is refused for the number of its requests. */
 const unlimited = { REQUESTS_PER_SECOND: '1000000' }

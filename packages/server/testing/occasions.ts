@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createConsoleLink } from '../src/console-link.ts'
-import type { DeclaredOperation } from '../src/http/operation.ts'
+import type { DeclaredOperation } from '../src/api/http/operation.ts'
+import { createConsoleLink } from '../src/boot/start/console-link.ts'
 import type { Tenant, TestApp, TestUser } from './harness.ts'
 
 /** What an operation needs that its example cannot say: somebody who asks, and tokens that are good. */

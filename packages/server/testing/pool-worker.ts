@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveRequests } from '../src/concurrency/serve-requests.ts'
-import { ApiError } from '../src/errors.ts'
+import { serveRequests } from '../src/kernel/concurrency/serve-requests.ts'
+import { ApiError } from '../src/kernel/errors.ts'
 
 // A worker, thread or process, that does what it is told: for the tests of request and reply.
 

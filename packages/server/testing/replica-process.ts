@@ -11,7 +11,7 @@ export type ReplicaProcess = {
 }
 
 const server = fileURLToPath(new URL('../bin/graticule.js', import.meta.url))
-const worker = fileURLToPath(new URL('agent-worker-process.ts', import.meta.url))
+const worker = fileURLToPath(new URL('./agent-worker-process.ts', import.meta.url))
 
 /** The whole server as one process of its own, unless `WORKERS` says otherwise, listening. */
 export async function startReplica(env: Record<string, string>): Promise<ReplicaProcess> {

@@ -1,6 +1,6 @@
 import { readdirSync, readlinkSync, statSync } from 'node:fs'
-import type { Db } from '../src/db/db.ts'
-import { sql } from '../src/db/sql.ts'
+import type { Db } from '../src/kernel/db/db.ts'
+import { sql } from '../src/kernel/db/sql.ts'
 
 /** How many queries of tenants the server is working on or holding open; only an administrator of PostgreSQL sees them. */
 export async function runningQueries(db: Db): Promise<number> {

@@ -2,7 +2,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FetchStream } from '../src/databases/driver.ts'
+import type { FetchStream } from '../src/data/databases/driver.ts'
 
 export type S3Server = Awaited<ReturnType<typeof s3Server>>
 

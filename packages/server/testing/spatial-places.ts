@@ -1,9 +1,9 @@
-import type { Db } from '../src/db/db.ts'
-import { ident, joinSql, type Sql, sql } from '../src/db/sql.ts'
-import type { Geometry, Position } from '../src/geometry/geojson.ts'
-import type { Attribute, Attributes } from '../src/query/attribute.ts'
-import { parseFilter } from '../src/query/filter.ts'
-import { filterSql } from '../src/query/filter-sql.ts'
+import type { Db } from '../src/kernel/db/db.ts'
+import { ident, joinSql, type Sql, sql } from '../src/kernel/db/sql.ts'
+import { parseFilter } from '../src/query/filter/filter.ts'
+import { filterSql } from '../src/query/filter/filter-sql.ts'
+import type { Geometry, Position } from '../src/query/geometry/geojson.ts'
+import type { Attribute, Attributes } from '../src/query/values/attribute.ts'
 
 /** For the spatial tests only: the same places in degrees, in metres of the web's maps, in UTM zone 32, on a sphere. */
 export const spatialColumns: readonly Attribute[] = [

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveRequests } from '../src/concurrency/serve-requests.ts'
-import type { TileJob } from '../src/tiles/tile-job.ts'
+import type { TileJob } from '../src/data/tiles/workers/tile-job.ts'
+import { serveRequests } from '../src/kernel/concurrency/serve-requests.ts'
 
 // A tile thread that never comes back from a job whose first cell is `loop`, and ends at one whose first cell is `crash`.
 // One whose first cell is `quick` is made at once, others after a moment.

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { Compression, TileType, zxyToTileId } from 'pmtiles'
-import type { Fetch } from '../src/tiles/archives/archive.ts'
+import type { Fetch } from '../src/data/tiles/archives/archive.ts'
 
 // What the tests of archives share: files made here, and servers to read them from.
 

@@ -1,6 +1,6 @@
 // Prints how large the young generation is before and after `trimHeap`, in a process without the flags of a test run.
 import { getHeapSpaceStatistics } from 'node:v8'
-import { trimHeap } from '../src/trim-heap.ts'
+import { trimHeap } from '../src/boot/start/trim-heap.ts'
 
 const youngBytes = () => getHeapSpaceStatistics().find((space) => space.space_name === 'new_space')?.space_size ?? 0
 const kept: object[] = []

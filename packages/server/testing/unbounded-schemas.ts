@@ -1,4 +1,4 @@
-import { limits } from '../src/limits.ts'
+import { limits } from '../src/kernel/limits/limits.ts'
 
 /** A schema as JSON, such as a document of OpenAPI has it. */
 export type JsonSchema = { readonly [name: string]: unknown }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Db } from '../src/db/db.ts'
-import { json, sql } from '../src/db/sql.ts'
+import type { Db } from '../src/kernel/db/db.ts'
+import { json, sql } from '../src/kernel/db/sql.ts'
 
 /** An upload that has ended, without a file ever having come. */
 export async function uploadRecord(

@@ -90,7 +90,7 @@ async function openUploads(app: TestApp, http: TestApp['http'], directory: strin
 }
 
 async function tablesOf({ db }: TestApp, schema: string): Promise<{ rows: string[] }> {
-  const { sql } = await import('../src/db/sql.ts')
+  const { sql } = await import('../src/kernel/db/sql.ts')
   const rows = await db.query<{ name: string }>(sql`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ${schema} AND c.relkind = 'r'

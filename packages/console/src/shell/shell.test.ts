@@ -95,7 +95,7 @@ test('the chosen theme outlives the page, and the list of shortcuts turns single
 })
 
 test('a sign-in link signs in once, and its token leaves the address at once', async () => {
-  const { createConsoleLink } = await import('../../../server/src/console-link.ts')
+  const { createConsoleLink } = await import('../../../server/src/boot/start/console-link.ts')
   const link = await createConsoleLink(stage.app.db, stage.url, { applicationId: stage.tenant.id, endsAtRestart: true })
   assert.ok(link)
   const page = await stage.open('/', { key: null })

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { unzip } from '../../../server/src/uploads/readers/zip/zip.ts'
+import { unzip } from '../../../server/src/data/uploads/readers/zip/zip.ts'
 import { bundleShapefiles } from './bundle-shapefiles.ts'
 
 const file = (name: string, text = name) => new File([text], name)

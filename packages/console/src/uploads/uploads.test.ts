@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { sql } from '../../../server/src/db/sql.ts'
+import { sql } from '../../../server/src/kernel/db/sql.ts'
 import { accessibilityFaults, type ConsolePage, phone, screenshots, setStage } from '../../testing/stage.ts'
 
 const stage = setStage()

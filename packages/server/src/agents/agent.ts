@@ -1,10 +1,16 @@
 import Type, { type TSchema } from 'typebox'
-import type { Db } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
-import { invalid } from '../errors.ts'
-import { freeRecord } from '../http/bounded-schemas.ts'
-import { type BaseServices, type Draft, defineResource, type Entity, field } from '../resource/resource.ts'
-import { bridgeTypes, destinationOf, isBridgeType, readBridgeSecrets, readBridgeSettings } from './bridge-settings.ts'
+import { freeRecord } from '../api/http/input/bounded-schemas.ts'
+import { type BaseServices, type Draft, defineResource, type Entity, field } from '../api/resource/resource.ts'
+import type { Db } from '../kernel/db/db.ts'
+import { sql } from '../kernel/db/sql.ts'
+import { invalid } from '../kernel/errors.ts'
+import {
+  bridgeTypes,
+  destinationOf,
+  isBridgeType,
+  readBridgeSecrets,
+  readBridgeSettings,
+} from './bridges/bridge-settings.ts'
 
 /** An agent record, as invocations need it. */
 export type Agent = {

@@ -1,8 +1,8 @@
-import type { Db } from '../db/db.ts'
-import { sql } from '../db/sql.ts'
-import type { Bridges } from './bridges.ts'
+import type { Db } from '../kernel/db/db.ts'
+import { sql } from '../kernel/db/sql.ts'
+import type { Bridges } from './bridges/bridges.ts'
 import { closeCodes } from './protocol.ts'
-import type { Workers } from './workers.ts'
+import type { Workers } from './workers/workers.ts'
 
 /**
  * Periodic check that closes the connections of deleted agents, whichever replica deleted them. A connection whose key was

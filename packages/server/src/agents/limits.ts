@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../kernel/settings/config.ts'
 
 /** Limits for agents, workers and clients, from the settings `AGENT_…`. */
 export type Limits = ReturnType<typeof limitsOf>

@@ -1,14 +1,14 @@
 /** Opens the agents service from the configuration. */
-import type { Secrets } from '../access/secrets.ts'
-import type { MachineShare } from '../concurrency/machine-share.ts'
-import type { WorkWatch } from '../concurrency/work-watch.ts'
-import type { Config } from '../config.ts'
-import type { Db } from '../db/db.ts'
+import type { Secrets } from '../api/access/secrets/secrets.ts'
+import type { MachineShare } from '../kernel/concurrency/machine-share.ts'
+import type { WorkWatch } from '../kernel/concurrency/work-watch.ts'
+import type { Db } from '../kernel/db/db.ts'
+import type { Config } from '../kernel/settings/config.ts'
 import { type Agents, type AgentsOptions, createAgents } from './agents.ts'
-import { loadBridgePackage } from './bridge-package.ts'
-import { type Bridges, type BridgesOptions, createBridges, noBridges } from './bridges.ts'
+import { loadBridgePackage } from './bridges/bridge-package.ts'
+import { type Bridges, type BridgesOptions, createBridges, noBridges } from './bridges/bridges.ts'
+import { openTracing } from './invocation/tracing.ts'
 import { limitsOf } from './limits.ts'
-import { openTracing } from './tracing.ts'
 
 export type OpenAgentsOptions = Pick<BridgesOptions, 'stream' | 'fetchTools'> & {
   readonly db: Db

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import type { Job } from '../../testing/agent-worker.ts'
 import { type AgentWorld, agentWorld } from '../../testing/agent-world.ts'
-import { sql } from '../db/sql.ts'
+import { sql } from '../kernel/db/sql.ts'
 
 let world: AgentWorld
 let reader: string

@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { bodyBudget } from '../json-budget.ts'
-import { scanJson } from '../json-scanner.ts'
-import type { Invoke } from './bridge-package.ts'
+import { bodyBudget } from '../kernel/json/json-budget.ts'
+import { scanJson } from '../kernel/json/json-scanner.ts'
+import type { Invoke } from './bridges/bridge-package.ts'
 
 /**
  * The frames between the platform and the workers that serve an agent: one JSON object in one WebSocket text frame.
@@ -66,7 +66,7 @@ export type WorkerFrame = {
 export type Hello = Static<typeof workerFrames.hello>
 
 /** What both sides mean by an invocation. */
-export type { Invoke, InvokeOptions, Message, Tools } from './bridge-package.ts'
+export type { Invoke, InvokeOptions, Message, Tools } from './bridges/bridge-package.ts'
 
 export const cancelReasons = [
   'client_disconnected',

@@ -1,12 +1,12 @@
 /** The services of the operations on agents. */
 import type { FastifyRequest } from 'fastify'
-import type { Caller } from '../access/acl.ts'
-import { operationUsing } from '../http/operation.ts'
-import type { RecordCache } from '../resource/record-cache.ts'
-import type { BaseServices } from '../resource/resource.ts'
+import type { Caller } from '../api/access/acl.ts'
+import { operationUsing } from '../api/http/operation.ts'
+import type { RecordCache } from '../api/resource/record-cache.ts'
+import type { BaseServices } from '../api/resource/resource.ts'
 import type { Agent } from './agent.ts'
 import type { Agents } from './agents.ts'
-import type { Question } from './question.ts'
+import type { Question } from './invocation/question.ts'
 
 export type AgentServices = BaseServices & {
   readonly agents: Agents

@@ -1,6 +1,6 @@
-import { parseWkb } from '../../src/geometry/wkb-geojson.ts'
-import type { EncodedColumn, FieldType, Reader, ScannedLayer } from '../../src/uploads/readers/reader.ts'
-import { geometryColumnType } from '../../src/uploads/readers/reader.ts'
+import type { EncodedColumn, FieldType, Reader, ScannedLayer } from '../../src/data/uploads/readers/reader.ts'
+import { geometryColumnType } from '../../src/data/uploads/readers/reader.ts'
+import { parseWkb } from '../../src/query/geometry/encoding/wkb-geojson.ts'
 
 /** A row read back from COPY BINARY, for tests: its values by name, and its geometry as GeoJSON has it. */
 export type DecodedRow = { fid: number; values: Record<string, unknown>; geometry: unknown; srid: number | undefined }

@@ -1,4 +1,4 @@
-import { decoderOf } from '../../src/uploads/readers/text/code-pages.ts'
+import { decoderOf } from '../../src/data/uploads/readers/text/code-pages.ts'
 
 const doubleByte = /^(shift_jis|euc-jp|gbk|big5|euc-kr)$/
 const tables = new Map<string, Map<string, Buffer>>()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseTemporal } from '../../src/uploads/readers/engine/temporal.ts'
+import { parseTemporal } from '../../src/data/uploads/readers/engine/temporal.ts'
 import type { ReadGeometry, ReadLayer, ReadRow } from './read-back.ts'
 import { gdal } from './source-layers.ts'
 

@@ -1,5 +1,11 @@
-import type { EncodedColumn, FieldType, PassOptions, Reader, ScannedLayer } from '../../src/uploads/readers/reader.ts'
-import { geometryColumnType } from '../../src/uploads/readers/reader.ts'
+import type {
+  EncodedColumn,
+  FieldType,
+  PassOptions,
+  Reader,
+  ScannedLayer,
+} from '../../src/data/uploads/readers/reader.ts'
+import { geometryColumnType } from '../../src/data/uploads/readers/reader.ts'
 
 /** A row as a database would have it, for tests to compare. */
 export type ReadRow = { geometry: ReadGeometry | null; properties: Record<string, unknown> }

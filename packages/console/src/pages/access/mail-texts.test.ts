@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderTemplate } from '../../../../server/src/mail/templates.ts'
+import { renderTemplate } from '../../../../server/src/tenants/mail/templates.ts'
 import { fill, mailNames, templateOf, textsOf, usualTexts } from './mail-texts.ts'
 
 const values = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAllowedRedirect } from '../../../../server/src/auth/redirects.ts'
+import { isAllowedRedirect } from '../../../../server/src/tenants/auth/redirects.ts'
 import { allowsConsole, authOf, readAllowed, readRedirectUrl, rulesInWords, rulesOf } from './sign-up-rules.ts'
 
 test('rules are read from metadata of any shape, and written back as they were', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, test } from 'node:test'
-import { sql } from '../../../../server/src/db/sql.ts'
+import { sql } from '../../../../server/src/kernel/db/sql.ts'
 import {
   accessibilityFaults,
   type ConsolePage,

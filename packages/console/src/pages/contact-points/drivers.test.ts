@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { driverNames, driverOf } from '../../../../server/src/contactpoints/drivers.ts'
+import { driverNames, driverOf } from '../../../../server/src/tenants/contactpoints/drivers.ts'
 import { drivers } from './drivers.ts'
 
 test('the forms have exactly the settings of the server’s drivers, and know which are secret or required', () => {

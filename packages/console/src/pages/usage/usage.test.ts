@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { raw, sql } from '../../../../server/src/db/sql.ts'
+import { raw, sql } from '../../../../server/src/kernel/db/sql.ts'
 import type { Tenant } from '../../../../server/testing/harness.ts'
 import {
   accessibilityFaults,

@@ -1,0 +1,293 @@
+/** Creates the services of a server, and closes them in order. */
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Agents } from '../../agents/agents.ts'
+import { fetchToolsInProcess } from '../../agents/bridges/in-process-tools.ts'
+import { createKnownAgents } from '../../agents/invocation/invoke-operations.ts'
+import { openAgents } from '../../agents/open-agents.ts'
+import { createConnectRateLimit } from '../../agents/workers/connect-rate-limit.ts'
+import type { Authority } from '../../api/access/authenticate.ts'
+import type { Secrets } from '../../api/access/secrets/secrets.ts'
+import { createConsoleFiles } from '../../api/console/console-files.ts'
+import { baseUrlOf } from '../../api/http/base-url.ts'
+import { createMetrics, type Gauges, type Metrics } from '../../api/metrics/metrics.ts'
+import type { BaseServices } from '../../api/resource/resource.ts'
+import { createGenerations, createStores } from '../../api/resource/services.ts'
+import { publicLimits } from '../../api/server-info/limits.ts'
+import type { ServerConfig } from '../../api/server-info/server-info.ts'
+import type { ChangeFeed } from '../../data/changes/change-feed.ts'
+import type { Connections } from '../../data/databases/connection.ts'
+import { createDatasetCache } from '../../data/datasets/dataset-cache.ts'
+import { createMemoryThreads } from '../../data/datasets/memory/memory-source-threads.ts'
+import { maxTimeoutMs } from '../../data/datasets/queries/query-parameters.ts'
+import type { StreamSlots } from '../../data/datasets/queries/stream-slots.ts'
+import { createWriteSlots } from '../../data/editing/editing.ts'
+import { createReadCrs } from '../../data/ogc/collections/crs.ts'
+import { createUnplacedCheck } from '../../data/ogc/collections/unplaced-rows.ts'
+import { createTiles } from '../../data/tiles/http/tile-services.ts'
+import { createEstimates } from '../../data/tiles/source/dataset-estimates.ts'
+import { createTiling, type Tiling, type TilingOptions } from '../../data/tiles/tiling.ts'
+import { bytesIn, createStorageQuota } from '../../data/uploads/http/storage-quota.ts'
+import { createUploading, type Uploading } from '../../data/uploads/uploading.ts'
+import { createBindings } from '../../data/webhooks/bindings.ts'
+import type { Bus } from '../../kernel/bus/bus.ts'
+import { openBus } from '../../kernel/bus/open-bus.ts'
+import { type MachineShare, wholeMachine } from '../../kernel/concurrency/machine-share.ts'
+import type { WorkWatch } from '../../kernel/concurrency/work-watch.ts'
+import type { Db } from '../../kernel/db/db.ts'
+import { defaultLimits } from '../../kernel/db/embedded/embedded-limits.ts'
+import { createEgress, type Egress } from '../../kernel/egress/guard.ts'
+import { isLaptop, ownServicesOf } from '../../kernel/egress/own-services.ts'
+import { createJobs } from '../../kernel/jobs/jobs.ts'
+import { createStarter, type Starter } from '../../kernel/jobs/starter.ts'
+import type { Config } from '../../kernel/settings/config.ts'
+import { createDirectoryStore } from '../../kernel/storage/directory-store.ts'
+import { openFileStore } from '../../kernel/storage/open-file-store.ts'
+import { resources } from '../../operations.ts'
+import type { Services } from '../../services.ts'
+import { countAddress } from '../../tenants/auth/login-attempts.ts'
+import { createBaseStyleReader } from '../../tenants/cartography/maps/base-style-file.ts'
+import { createFonts } from '../../tenants/cartography/maps/fonts.ts'
+import { createKnownStyles } from '../../tenants/cartography/maps/map-operations.ts'
+import { createSprites } from '../../tenants/cartography/maps/sprites.ts'
+import { style } from '../../tenants/cartography/styles/style.ts'
+import { createStyleCheck } from '../../tenants/cartography/styles/style-check.ts'
+import { createDeliveries } from '../../tenants/contactpoints/deliveries.ts'
+import { createMailer } from '../../tenants/mail/mailer.ts'
+import { createSending } from '../../tenants/outbox/sending.ts'
+import { applicationMetrics } from '../../tenants/usage/application-metrics.ts'
+import type { Tallies } from '../../tenants/usage/tallies.ts'
+import type { Member } from '../cluster/member.ts'
+import { addFirstKeys } from '../start/first-start.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import { createAgentTools } from './agent-tools.ts'
+import { createOpenApiText, internalCalls } from './internal-calls.ts'
+import { openAuthority, startUpkeep } from './open-authority.ts'
+import { changeGauges } from './open-changes.ts'
+import { createData } from './open-data.ts'
+import { openHealth } from './open-health.ts'
+import { type OpenUsage, openUsage } from './open-usage.ts'
+
+/** The settings that the service itself reads. */
+type AppConfig = Omit<Config, 'PORT' | 'MASTER_API_KEY' | 'SECRET_KEY' | 'LOG_LEVEL'>
+
+export type ServiceOptions = {
+  db: Db
+  secrets: Secrets
+  logger: FastifyBaseLogger
+  config: AppConfig
+  about: ServerConfig
+  /** This process as one of several workers. */
+  member?: Member | undefined
+  /** Where traces and metrics are exported. */
+  telemetry?: Telemetry | undefined
+}
+
+export type OpenOptions = ServiceOptions & {
+  /** Remembers which work in the background fails. */
+  works: WorkWatch
+  isStopping: () => boolean
+  /** The server that uses them, once there is one. */
+  listener: () => FastifyInstance | undefined
+}
+
+/** Open services, with the functions that start and close them. */
+export type OpenServices = {
+  readonly services: Services
+  readonly authority: Authority
+  /** Starts the background workers. */
+  work(): Promise<void>
+  /** Measures and counts nothing more. */
+  pause(): void
+  /** Closes everything but the database, once no request needs it. */
+  close(): Promise<void>
+}
+
+/** The base map, fonts and sprites that come with the service. */
+const assetsDirectory = fileURLToPath(new URL('../../../../assets', import.meta.url))
+
+export async function openServices(options: OpenOptions): Promise<OpenServices> {
+  const { db, secrets, logger, config, about, member, works, isStopping, listener } = options
+  const share = member ?? wholeMachine
+  const bus = await openBusOf(options)
+  const egress = await openEgress(options, () => listener()?.server.address())
+  const fetchTools = fetchToolsInProcess(listener)
+  const { usage, tileUse, ...counting } = openUsage(options)
+  const agents = await openAgents({ ...options, ...counting, share, stream: egress.stream, bus, fetchTools })
+  const { authority, ...credentials } = openAuthority(options, share)
+  const styleCheck = createStyleCheck()
+  const memoryThreads = createMemoryThreads(share)
+  const data = createData({ ...options, ...counting, share, egress, memoryThreads })
+  const onError = (error: unknown) => logger.error({ err: error }, 'job failed')
+  const jobs = createJobs({ db, onError, watch: () => works.part('jobs') })
+  const { tiling, ...maps } = await createMaps({ db, config, share, ...data, fetch: egress.fetch, jobs, onError })
+  const onStatus = (id: string) => member?.tellUpload(id)
+  const watching = { onError, onStatus, watch: () => works.part('uploads') }
+  const uploading = createUploading({ db, ...data, tiling, files: maps.files, config, share, ...watching })
+  const { bindings, close: closeSending, ...messages } = createMessages({ ...options, ...counting, ...data, egress })
+  const metrics = openMetrics(options, gaugesOf({ agents, tiling, ...data }), usage)
+  const health = openHealth(options, bus)
+  const upkeep = startUpkeep(options, authority, credentials.audit)
+  const baseUrl = baseUrlFor(config)
+  const base: BaseServices = {
+    ...{ db, secrets, generations: createGenerations() },
+    storeOf: (title) => storeOf(services, title),
+  }
+  const services: Services = {
+    ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
+    ...rememberedRecords(base, data.connections),
+    ...{ about, isStopping, baseUrl, ...health, metrics },
+    ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
+    ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
+    ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },
+    ...{ writeSlots: createWriteSlots(), fileBytesOf: (applicationId) => bytesIn(maps.files, applicationId) },
+    addFirstKeys: (tx, applicationId) => addFirstKeys(tx, secrets, applicationId),
+    countAddress: (address) => countAddress(db, address),
+    ...{ estimates: createEstimates(db, data.sources), ...createAgentTools(db, secrets, baseUrl) },
+    ...{ consoleFiles: createConsoleFiles(), readBaseStyle: createBaseStyleReader() },
+    ...internalCalls(() => services),
+    openApiText: createOpenApiText(about.version.tag),
+    ...{ readCrs: createReadCrs(db), hasUnplacedRows: createUnplacedCheck(tiling.means.data.version) },
+  }
+  const starter = starterOf(options, { jobs, uploads: uploading, webhooks: bindings })
+  member?.onUpload((changed) => (changed === undefined ? uploading.announce() : uploading.heard(changed)))
+  return {
+    services,
+    authority,
+    work: starter.start,
+    pause() {
+      starter.close()
+      upkeep.pause()
+      void data.changeFeed.close()
+      metrics.close()
+      health.storage.close()
+    },
+    async close() {
+      authority.revocation.close()
+      for (const close of [bus.close, closeSending, uploading.close, jobs.close]) await close()
+      messages.mailer.close()
+      data.exports.files.close()
+      await Promise.all([styleCheck.close(), memoryThreads.close(), data.exports.threads.close(), tiling.close()])
+      await Promise.all([data.connections.close(), egress.close(), maps.files.close()])
+      await Promise.all([upkeep.flush(), usage.close()])
+    },
+  }
+}
+
+const storeOf = createStores(resources)
+
+type Startable = Readonly<Record<string, { start(): Promise<void> }>>
+
+const starterOf = ({ works, logger }: OpenOptions, parts: Startable): Starter =>
+  createStarter(parts, works, (error, name) => logger.error({ err: error }, `${name} were not started`))
+
+const openBusOf = ({ config, member, secrets, logger }: OpenOptions): Promise<Bus> =>
+  openBus({
+    ...{ url: config.NATS_URL, port: member?.bus, namespace: secrets.fingerprint },
+    onError: (error) => logger.warn({ err: error }, 'message bus failed'),
+  })
+
+/** So long the worker that received a file has the first turn: its process for reading is already started. */
+const headStartMs = 100
+
+/** A new upload is announced to the other workers too: one of them may have room for it. */
+const announcing = (uploading: Uploading, member: Member | undefined): Uploading => ({
+  ...uploading,
+  announce() {
+    uploading.announce()
+    setTimeout(() => member?.tellUpload(), uploading.readsFiles ? headStartMs : 0).unref()
+  },
+})
+
+const budgetOf = (config: AppConfig) => ({ maxFeatures: config.TILE_MAX_FEATURES, maxBytes: config.TILE_MAX_BYTES })
+
+/** Caches of records that requests need on the way, fresh to a second. */
+const rememberedRecords = (base: BaseServices, connections: Connections) => ({
+  knownStyles: createKnownStyles({ resource: style, services: base }),
+  datasetCache: createDatasetCache(base, connections.find),
+  knownAgents: createKnownAgents(base),
+})
+
+/** What `trustProxy` is to the web server. */
+export const trustedProxies = ({ TRUST_PROXY }: AppConfig): boolean | string =>
+  TRUST_PROXY === 'true' || TRUST_PROXY || false
+
+const baseUrlFor = (config: AppConfig) => (request: FastifyRequest) =>
+  baseUrlOf(request, config.BASE_URL, trustedProxies(config) !== false)
+
+/** Those of all workers together. The embedded database ends queries sooner than a `timeout` may ask. */
+const limitsToTell = (config: AppConfig, { count }: MachineShare, { kind }: Db) =>
+  publicLimits(
+    {
+      ...config,
+      STREAMS_PER_APPLICATION: config.STREAMS_PER_APPLICATION * count,
+      CONNECTIONS_PER_APPLICATION: config.CONNECTIONS_PER_APPLICATION * count,
+    },
+    kind === 'embedded' ? defaultLimits.cpuMs : maxTimeoutMs,
+  )
+
+/** `listening` is the server's own address, once it listens. */
+async function openEgress(
+  { config, db, telemetry }: OpenOptions,
+  listening: () => AddressInfo | string | null | undefined,
+): Promise<Egress> {
+  const mayReachLoopback = await isLaptop(config, db.kind)
+  const egress = createEgress({ allow: config.EGRESS_ALLOW, mayReachLoopback, own: ownServicesOf(config, listening) })
+  return telemetry?.egress(egress) ?? egress
+}
+
+const openMetrics = ({ config, about, member }: OpenOptions, gauges: Gauges, usage: Tallies): Metrics =>
+  createMetrics(gauges, about.version.tag, member?.figures, applicationMetrics(usage, config.METRICS_APPLICATIONS))
+
+type Gauged = { agents: Agents; slots: StreamSlots; tiling: Tiling; changeFeed: ChangeFeed }
+
+/** Gauges: values that are read when they are scraped. */
+const gaugesOf = ({ agents, slots, tiling, changeFeed }: Gauged): Gauges => ({
+  ...changeGauges(changeFeed),
+  agent_invocations_in_flight: { help: 'Invocations of agents that are under way', read: () => agents.inFlight() },
+  agent_workers: { help: 'Workers that are connected here', read: () => [...agents.workers.connections()].length },
+  query_streams: { help: 'Queries of datasets that are running or being read', read: () => slots.taken },
+  tile_cache_bytes: { help: 'Memory that tiles take', read: () => tiling.cache.bytes },
+  tiles_in_the_making: { help: 'Tiles that are being made', read: () => tiling.workers.pending },
+})
+
+type MapParts = Pick<ServiceOptions, 'db' | 'config'> &
+  Pick<TilingOptions, 'connections' | 'sources' | 'fetch' | 'jobs' | 'share' | 'onError'>
+
+/** Files, tiles, and what maps need besides. */
+async function createMaps({ config, ...parts }: MapParts) {
+  const files = await openFileStore(config, parts.onError)
+  const { TILE_CACHE_MB: cacheMb, OVERVIEW_MIN_ROWS: overviewMinRows } = config
+  const maxConnections = config.TILE_CONNECTIONS
+  const overviewRebuildMs = config.OVERVIEW_REBUILD_SECONDS * 1000
+  const quota = createStorageQuota(files, config.STORAGE_PER_APPLICATION)
+  const storageLeft = async (applicationId: string) => (await quota.measure(parts.db, applicationId)).left(parts.db)
+  const limits = { cacheMb, overviewMinRows, overviewRebuildMs, maxConnections, storageLeft }
+  return {
+    files,
+    tiling: createTiling({ ...parts, ...limits, files, assetsDirectory }),
+    fonts: await createFonts([createDirectoryStore(assetsDirectory), files], parts.onError),
+    sprites: await createSprites(join(assetsDirectory, 'sprites')),
+  }
+}
+
+type MessageParts = Omit<ServiceOptions, 'about'> & { works: WorkWatch; egress: Egress } & Pick<
+    OpenUsage,
+    'onDelivered'
+  > &
+  Pick<Services, 'sources' | 'slots'>
+
+/** Mail and messages to contact points, also of changes: outbox rows that are sent in the background. */
+function createMessages({ db, works, secrets, logger, config, egress, onDelivered, sources, slots }: MessageParts) {
+  const onError = (error: unknown) => logger.warn({ err: error }, 'sending mail and messages failed')
+  const sending = createSending({ db, onError, onDelivered, watch: () => works.part('messages') })
+  const register = sending.add
+  const mailer = createMailer({ db, secrets, smtpUrl: config.SMTP_URL, from: config.MAIL_FROM, register })
+  const perMinute = config.MESSAGES_PER_MINUTE
+  const deliveries = createDeliveries({ db, secrets, egress, sendMail: mailer.deliver, register, perMinute })
+  sending.start()
+  const bindings = createBindings({ db, deliveries, sources, slots, onError, watch: () => works.part('webhooks') })
+  return { mailer, deliveries, bindings, close: () => bindings.close().then(sending.close) }
+}

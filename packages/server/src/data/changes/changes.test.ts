@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type ChangeWorld, changed, changeWorld, sweepLog } from '../../../testing/change-world.ts'
+import { until } from '../../../testing/until.ts'
+
+let world: ChangeWorld
+before(async () => {
+  world = await changeWorld()
+})
+after(() => world.close())
+
+const script = (text: string) => world.script(text)
+const table = (columns?: string) => world.table(columns)
+const followed = (id: string) => world.followed(id)
+const follow: ChangeWorld['follow'] = (id, asked) => world.follow(id, asked)
+
+describe('a change event', () => {
+  test('says what was done to which rows and where: old and new boxes of an update', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    await script(`INSERT INTO $.${name} VALUES (1, ST_Point(6, 50, 4326)), (2, ST_Point(7, 51, 4326))`)
+    await changed(client)
+    await script(`UPDATE $.${name} SET geom = ST_Point(10, 40, 4326) WHERE id = 1`)
+    await changed(client, 2)
+    await script(`DELETE FROM $.${name} WHERE id = 2`)
+    await changed(client, 3)
+    await script(`TRUNCATE $.${name}`)
+    await changed(client, 4)
+    const told = client.changes().map(({ version, ...rest }) => rest)
+    assert.deepEqual(told, [
+      { operations: ['insert'], rows: 2, keys: [1, 2], boxes: [[6, 50, 7, 51]] },
+      {
+        operations: ['update'],
+        rows: 1,
+        keys: [1],
+        boxes: [
+          [10, 40, 10, 40],
+          [6, 50, 6, 50],
+        ],
+      },
+      { operations: ['delete'], rows: 1, keys: [2], boxes: [[7, 51, 7, 51]] },
+      { operations: ['truncate'], rows: null, keys: null, boxes: null },
+    ])
+  })
+
+  test('holds several statements of one transaction, and none for statements that changed nothing', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    await world.app.db.transaction(async (tx) => {
+      for (const n of [1, 2, 3]) {
+        await tx.script(`INSERT INTO "${world.schema}".${name} VALUES (${n}, ST_Point(${n}, 0, 4326))`)
+      }
+      await tx.script(`UPDATE "${world.schema}".${name} SET geom = NULL WHERE id = 99`)
+      await tx.script(`DELETE FROM "${world.schema}".${name} WHERE id = 2`)
+    })
+    await changed(client)
+    const [{ operations, rows, keys, boxes }] = client.changes()
+    assert.deepEqual({ operations, rows, keys }, { operations: ['insert', 'delete'], rows: 4, keys: [1, 2, 3] })
+    assert.equal(boxes.length, 3)
+    assert.equal(client.changes().length, 1)
+  })
+
+  test('has only the box of more than 1 000 rows', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    await script(`INSERT INTO $.${name} SELECT g, ST_Point(g / 100.0, 1, 4326) FROM generate_series(0, 1000) g`)
+    await changed(client)
+    const [{ rows, keys, boxes }] = client.changes()
+    assert.deepEqual({ rows, keys, boxes }, { rows: 1001, keys: null, boxes: [[0, 1, 10, 1]] })
+  })
+
+  test('has no keys without a primary key, no boxes without a geometry, and arrays for keys of several columns', async () => {
+    const bare = await table('a int')
+    const bareClient = await followed(bare.id)
+    await script(`INSERT INTO $.${bare.name} VALUES (1)`)
+    await changed(bareClient)
+    const [{ keys, boxes }] = bareClient.changes()
+    assert.deepEqual({ keys, boxes }, { keys: null, boxes: [] })
+    const wide = await table('b text, a bigint, PRIMARY KEY (b, a)')
+    const wideClient = await followed(wide.id)
+    await script(`INSERT INTO $.${wide.name} VALUES ('x"y', 1), (E'line\\nend', 9007199254740993)`)
+    await changed(wideClient)
+    assert.deepEqual(wideClient.keys(), [
+      ['line\nend', '9007199254740993'],
+      ['x"y', 1],
+    ])
+  })
+
+  test('has boxes in longitude and latitude whatever the system of the column, and none that nobody can place', async () => {
+    const metres = await table('id int PRIMARY KEY, geom geometry(Point, 3857)')
+    const client = await followed(metres.id)
+    await script(`INSERT INTO $.${metres.name} VALUES (1, ST_Transform(ST_Point(6, 50, 4326), 3857))`)
+    await changed(client)
+    const [[west, south]] = client.changes()[0].boxes
+    assert.ok(Math.abs(west - 6) < 1e-4 && Math.abs(south - 50) < 1e-4, `${west} ${south}`)
+    const mixed = await table('id int PRIMARY KEY, geom geometry')
+    const mixedClient = await followed(mixed.id)
+    await script(`INSERT INTO $.${mixed.name} VALUES (1, ST_Point(6, 50, 4326)), (2, ST_Point(6, 50, 3857))`)
+    await changed(mixedClient)
+    assert.equal(mixedClient.changes()[0].boxes, null)
+    await script(`INSERT INTO $.${mixed.name} VALUES (3, ST_Point('NaN', 'Infinity', 4326)), (4, 'POINT EMPTY')`)
+    await changed(mixedClient, 2)
+    assert.deepEqual(mixedClient.changes()[1].keys, [3, 4])
+  })
+})
+
+describe('Last-Event-ID', () => {
+  test('resumes without loss, by header or by parameter', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    await script(`INSERT INTO $.${name} VALUES (1)`)
+    await changed(client)
+    client.close()
+    await script(`INSERT INTO $.${name} VALUES (2)`)
+    await script(`INSERT INTO $.${name} VALUES (3)`)
+    const lastEventId = String(client.lastId())
+    for (const asked of [{ lastEventId }, { query: `?lastEventId=${lastEventId}` }]) {
+      const again = await follow(id, asked)
+      await until(() => again.keys().length >= 2)
+      assert.deepEqual(again.events[0], { event: 'ready', data: { resumed: true }, id: undefined })
+      assert.deepEqual(again.keys(), [2, 3])
+      again.close()
+    }
+    const live = await follow(id, { lastEventId })
+    await until(() => live.keys().length >= 2)
+    await script(`INSERT INTO $.${name} VALUES (4)`)
+    await until(() => live.keys().length >= 3)
+    assert.deepEqual(live.keys(), [2, 3, 4])
+  })
+
+  test('of garbage, of the future, of another dataset or of another tenant is a reset', async () => {
+    const { name, id } = await table()
+    const foreign = await followed((await table()).id)
+    const client = await followed(id)
+    const [era = ''] = String(client.lastId()).split('.')
+    const ids = ['x', '0', '..', '-1.2.3', `${era}.99999999999999999.0`, `${era}.${'9'.repeat(19)}.0`]
+    for (const lastEventId of [...ids, `${era}.1`, `${era}.1.2.3`, "'; DROP TABLE x", String(foreign.lastId())]) {
+      const again = await follow(id, { lastEventId })
+      const { data, id: fresh } = await again.first('reset')
+      assert.match(data.reason, /no longer known/)
+      assert.match(String(fresh), new RegExp(`^${era}\\.`))
+      await script(`INSERT INTO $.${name} SELECT coalesce(max(id), 0) + 1 FROM $.${name}`)
+      await changed(again)
+      again.close()
+    }
+  })
+
+  test('older than what is kept is a reset', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    const lastEventId = client.lastId()
+    await script(`INSERT INTO $.${name} VALUES (1)`)
+    await changed(client)
+    client.close()
+    await sweepLog(world.app.db)
+    const again = await follow(id, { lastEventId })
+    await again.first('reset')
+  })
+})

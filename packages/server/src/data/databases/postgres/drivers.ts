@@ -1,0 +1,52 @@
+import type { Entity } from '../../../api/resource/resource.ts'
+import { createSharedConnections } from '../../../kernel/db/postgres/postgres-pool.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import type { Driver } from '../driver.ts'
+import { columnTraits } from './column-type.ts'
+import { connectInternal, connectServer } from './connect.ts'
+import { readConnectionString } from './connection-string.ts'
+import { readTls } from './tls.ts'
+
+/** To all servers of applications' own. They take no place on the platform's server, only memory of this one. */
+const maxForeign = 200
+
+/** The application's own schema in the platform's database. */
+export const internal: Driver = {
+  checkRecord() {},
+  columnTraits,
+  start(services) {
+    const shared = createSharedConnections(services.maxConnections, { leavesRoom: true })
+    return {
+      keyOf: ({ applicationId }) => applicationId,
+      connect: (record) => connectInternal(services, shared, record),
+      close: async () => shared.close(),
+    }
+  },
+}
+
+/** Any server that the application can reach. */
+export const postgres: Driver = {
+  checkRecord: checkServer,
+  columnTraits,
+  readConnectionString(text) {
+    const { ssl, ...fields } = readConnectionString(text)
+    return { fields, metadata: ssl === undefined ? {} : { ssl } }
+  },
+  start(services) {
+    const shared = createSharedConnections(maxForeign, { leavesRoom: true })
+    return {
+      keyOf: ({ id, revision }) => `${id} ${revision}`,
+      connect: (record) => connectServer(services, shared, record),
+      close: async () => shared.close(),
+    }
+  },
+}
+
+/** Parts only: a connection string or a path would let the driver read files and sockets of this machine. */
+function checkServer({ host, port, user, db, metadata }: Entity): void {
+  if (!/^[\w.:-]+$/.test(String(host))) throw invalid('body/host', 'must be a host name or an IP address')
+  if (Number(port) < 1) throw invalid('body/port', 'must be from 1 to 65535')
+  if (user === '') throw invalid('body/user', 'is required')
+  if (db === '') throw invalid('body/db', 'is required')
+  readTls(metadata as Entity)
+}

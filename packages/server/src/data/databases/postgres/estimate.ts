@@ -1,0 +1,57 @@
+import { raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import type { PostgresConnection } from '../../../query/execution/connection.ts'
+import type { Estimate } from '../../../query/execution/introspection.ts'
+import type { SelectOptions } from '../../../query/execution/select-options.ts'
+import type { Attribute } from '../../../query/values/attribute.ts'
+import { catalogOf, facts, roleOf, rowEstimate, tableName } from './introspect.ts'
+
+/**
+ * How many rows a table has and where, from what PostgreSQL keeps to plan queries: no row is read. Nothing of a table that the
+ * application may not read, or not all of. In our own database tenants may not ask for statistics, which tell of all tables: we
+ * ask, for those they may read.
+ */
+export async function estimateTable(
+  connection: PostgresConnection,
+  source: string,
+  geometry: Attribute | undefined,
+  options: SelectOptions,
+): Promise<Estimate> {
+  const { schema, name } = tableName(source, connection.schema)
+  const role = roleOf(connection)
+  const statement = sql`
+    SELECT ${rowEstimate} AS rows, ${extentSql(geometry, schema, name)} AS extent, ${isIndexed(geometry)} AS indexed
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relname = ${name} AND c.relkind IN ('r', 'm', 'p') AND NOT c.relrowsecurity
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`
+  const [row] = await facts(catalogOf(connection), { ...options, isOurs: true }, statement)
+  return readEstimate(row)
+}
+
+/** The statistics of geography are not in degrees, and those of mixed geometries in no system at all. */
+function extentSql(geometry: Attribute | undefined, schema: string, name: string): Sql {
+  if (!geometry || geometry.geography || geometry.mixed) return raw('NULL')
+  const box = sql`ST_EstimatedExtent(${schema}, ${name}, ${geometry.name})::geometry`
+  return sql`(
+    SELECT json_build_array(ST_XMin(box), ST_YMin(box), ST_XMax(box), ST_YMax(box))::text
+    FROM ST_Transform(ST_SetSRID(${box}, ${geometry.srid || 4326}::int4), 4326) AS box WHERE box IS NOT NULL)`
+}
+
+/** A BRIN index does not count: it finds ranges of pages, not rows. */
+const isIndexed = (geometry: Attribute | undefined): Sql => sql`EXISTS (
+  SELECT FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class x ON x.oid = i.indexrelid
+  JOIN pg_catalog.pg_am m ON m.oid = x.relam
+  JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+  WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL AND m.amname IN ('gist', 'spgist')
+    AND a.attname = ${geometry?.name ?? ''})`
+
+/** Statistics reach a little beyond what they are of. */
+function readEstimate(row: Readonly<Record<string, string | null>> | undefined): Estimate {
+  const { rows = null, extent = null, indexed = null } = row ?? {}
+  const [west = 0, south = 0, east = 0, north = 0] = extent === null ? [] : (JSON.parse(extent) as number[])
+  const corners = [west, Math.max(-90, south), east, Math.min(90, north)].map((degrees) => Number(degrees.toFixed(6)))
+  return {
+    rows: rows === null ? null : Number(rows),
+    extent: extent === null ? null : corners,
+    isIndexed: indexed === 't',
+  }
+}

@@ -1,0 +1,275 @@
+import { isTableChanged } from '../../../kernel/db/database-error.ts'
+import { fitsIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier.ts'
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ApiError, invalid } from '../../../kernel/errors.ts'
+import { didYouMean, shortList } from '../../../kernel/nearest-name.ts'
+import type { PostgresConnection } from '../../../query/execution/connection.ts'
+import type { ColumnFact, InspectOptions, TableFact } from '../../../query/execution/introspection.ts'
+import type { SelectOptions } from '../../../query/execution/select-options.ts'
+import { overviewPrefix } from '../tenant-schema.ts'
+import { typeOfColumn } from './column-type.ts'
+import { isClosedSchema } from './tenant-sql/sql-names.ts'
+import type { NamedRelation } from './tenant-sql/sql-relations.ts'
+
+type Cells = Record<string, string | null>
+
+const tries = 3
+
+/** A table, view, materialised view, partitioned or foreign table, by `name` or `schema.name`. */
+export async function describeTable(
+  connection: PostgresConnection,
+  source: string,
+  options: InspectOptions,
+): Promise<TableFact> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await describeNow(connection, source, options)
+    } catch (error) {
+      // A column was dropped between two of its statements.
+      if (attempt === tries || !(error instanceof ApiError) || !isTableChanged(error.cause)) throw error
+    }
+  }
+}
+
+/** Compares names as texts: as a `name` one that is too long would be cut, and be that of another table. */
+async function describeNow(
+  connection: PostgresConnection,
+  source: string,
+  options: InspectOptions,
+): Promise<TableFact> {
+  const { schema, name } = readableName(source, connection.schema)
+  const role = roleOf(connection)
+  const [table] = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT c.oid, c.relkind, (SELECT coalesce(sum(pg_total_relation_size(relid)), 0) FROM pg_partition_tree(c.oid)) AS parts,
+           pg_total_relation_size(c.oid) AS bytes,
+           CASE WHEN c.relkind <> 'v' AND NOT c.relrowsecurity THEN ${rowEstimate} END AS rows
+    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND ${isNoOverview(connection)}
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')`,
+  )
+  if (!table) {
+    const isCut = ![schema, name].every(fitsIdentifier)
+    const suggestion = isCut ? tooLong : await suggestedTables(connection, { schema, name }, options)
+    throw absent(source, suggestion)
+  }
+  const from = ident(schema, name)
+  const rows = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS type, a.atttypmod AS modifier,
+           NOT a.attnotnull AS nullable, coalesce(pg_catalog.col_description(a.attrelid, a.attnum), '') AS description,
+           EXISTS (SELECT FROM pg_catalog.pg_index i
+                   WHERE i.indrelid = a.attrelid AND i.indisprimary AND a.attnum = ANY (i.indkey)) AS key
+    FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = ${Number(table.oid)}::oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`,
+  )
+  const columns = rows.map((row) => ({
+    name: row.name ?? '',
+    type: typeOfColumn(row.type ?? ''),
+    dbType: row.type ?? '',
+    nullable: row.nullable === 't',
+    primaryKey: row.key === 't',
+    description: row.description ?? '',
+    ...geometryOf(row.type ?? '', Number(row.modifier)),
+  }))
+  return {
+    columns: await sampled(connection, { ...options, isOurs: true }, from, columns),
+    bytes: Math.max(Number(table.bytes), Number(table.parts)),
+    rowEstimate: readRowEstimate(table.rows),
+    isTable: 'rmp'.includes(table.relkind ?? 'v'),
+  }
+}
+
+/**
+ * SQL: about how many rows the relation `c` of pg_class has, from what its database keeps to plan queries. A partitioned
+ * table has none of its own; -1 says that nobody has counted yet.
+ */
+export const rowEstimate = raw(`(
+  SELECT CASE WHEN min(p.reltuples) >= 0 THEN sum(p.reltuples::float8) END FROM pg_catalog.pg_class p
+  WHERE p.oid = c.oid AND c.relkind <> 'p'
+     OR p.oid IN (SELECT relid FROM pg_catalog.pg_partition_tree(c.oid) WHERE isleaf))`)
+
+/** Nothing where a server says what PostgreSQL would not. */
+export function readRowEstimate(text: string | null | undefined): number | null {
+  const rows = Number(text ?? Number.NaN)
+  return Number.isSafeInteger(rows) && rows >= 0 ? rows : null
+}
+
+/**
+ * Throws unless the application may read all of these. Only in the platform's database, which otherwise says one thing of a
+ * table that is another's and another of a table that is not; elsewhere the server's own words are for its owner.
+ */
+export async function checkReadable(
+  connection: PostgresConnection,
+  relations: readonly NamedRelation[],
+  options: InspectOptions,
+): Promise<void> {
+  if (!connection.catalog || relations.length === 0) return
+  const role = roleOf(connection)
+  const unreadable = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT r.place FROM unnest(${relations.map(({ schema }) => schema ?? null)}::text[], ${relations.map(({ name }) => name)}::text[])
+         WITH ORDINALITY AS r(schema, name, place)
+    WHERE NOT EXISTS (
+      SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = r.name AND c.relkind IN ('r', 'v', 'm', 'p', 'f')
+        AND n.nspname = ANY (CASE WHEN r.schema IS NULL THEN ARRAY[${connection.schema}, 'public'] ELSE ARRAY[r.schema] END)
+        AND ${isNoOverview(connection)}
+        AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_any_column_privilege(${role}, c.oid, 'SELECT'))
+    ORDER BY r.place LIMIT 1`,
+  )
+  const relation = relations[Number(unreadable[0]?.place) - 1]
+  if (!relation) return
+  const { schema = connection.schema, name } = relation
+  const asked = [relation.schema, name].filter((part) => part !== undefined).join('.')
+  throw absent(asked, await suggestedTables(connection, { schema, name }, options))
+}
+
+/** SQL: the relation `c` of pg_class is no overview. */
+const isNoOverview = ({ catalog }: PostgresConnection): Sql =>
+  catalog ? sql`NOT starts_with(c.relname, ${overviewPrefix})` : raw('TRUE')
+
+/** What a SELECT would answer, without running it for more than a row. */
+export async function describeQuery(
+  connection: PostgresConnection,
+  query: Sql,
+  options: SelectOptions,
+): Promise<ColumnFact[]> {
+  const from = sql`(\n${query}\n)`
+  const { columns, batches } = await connection.select(sql`SELECT * FROM ${from} AS q LIMIT 0`, options)
+  for await (const _ of batches);
+  const names = columns.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) {
+    throw invalid('body/source', `must not have two columns called "${twice}"; rename one with AS`)
+  }
+  const types = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT t.oid, m.modifier, pg_catalog.format_type(t.oid, m.modifier) AS type
+    FROM unnest(${columns.map(({ type }) => type)}::oid[], ${columns.map(({ modifier }) => modifier)}::int4[])
+         AS m(oid, modifier) JOIN pg_catalog.pg_type t ON t.oid = m.oid`,
+  )
+  const typeName = new Map(types.map(({ oid, modifier, type }) => [`${oid} ${modifier}`, type ?? '']))
+  const described = columns.map(({ name, type, modifier }) => {
+    const dbType = typeName.get(`${type} ${modifier}`) ?? ''
+    const geometry = geometryOf(dbType, modifier)
+    return { name, type: typeOfColumn(dbType), dbType, nullable: true, primaryKey: false, description: '', ...geometry }
+  })
+  return sampled(connection, options, from, described)
+}
+
+/** A geometry column need not say what is in it: then its first value does. */
+async function sampled(
+  connection: PostgresConnection,
+  options: SelectOptions,
+  from: Sql,
+  columns: readonly ColumnFact[],
+): Promise<ColumnFact[]> {
+  return Promise.all(
+    columns.map(async (column) => {
+      const { geometry, name } = column
+      if (!geometry || (geometry.srid !== 0 && geometry.type !== 'Geometry')) return column
+      const value = sql`q.${ident(name)}::geometry`
+      const [row] = await facts(
+        connection,
+        options,
+        sql`
+        SELECT ST_SRID(${value}) AS srid, ST_CoordDim(${value}) AS dimension FROM ${from} AS q
+        WHERE q.${ident(name)} IS NOT NULL LIMIT 1`,
+      )
+      if (!row) return column
+      const srid = geometry.srid || Number(row.srid)
+      return { ...column, geometry: { ...geometry, srid, dimension: Number(row.dimension) } }
+    }),
+  )
+}
+
+const geometryTypes =
+  'Geometry Point LineString Polygon MultiPoint MultiLineString MultiPolygon GeometryCollection'.split(' ')
+
+/** PostGIS packs type, reference system and dimension into the type's modifier. */
+function geometryOf(dbType: string, modifier: number): Pick<ColumnFact, 'geometry'> {
+  if (!/^(public\.)?geo(metry|graphy)(\([^)]*\))?$/.test(dbType)) return {}
+  const isGeography = dbType.includes('geography')
+  if (modifier < 0) return { geometry: { type: 'Geometry', srid: isGeography ? 4326 : 0, dimension: 2 } }
+  const srid = ((modifier & 0x0fffff00) - (modifier & 0x10000000)) >> 8
+  const dimension = 2 + ((modifier >> 1) & 1) + (modifier & 1)
+  return { geometry: { type: geometryTypes[(modifier & 0xfc) >> 2] ?? 'Geometry', srid, dimension } }
+}
+
+export const catalogOf = ({ catalog, select }: PostgresConnection): Pick<PostgresConnection, 'select'> => ({
+  select: catalog ?? select,
+})
+
+/** Whose rights count: in the platform's database a role has the name of its schema. */
+export const roleOf = ({ catalog, schema }: PostgresConnection): Sql =>
+  catalog ? sql`${schema}::name` : raw('current_user')
+
+/** The rows of a statement by the names of its columns, as text. */
+export async function facts(
+  connection: Pick<PostgresConnection, 'select'>,
+  options: SelectOptions,
+  statement: Sql,
+): Promise<Cells[]> {
+  const { columns, batches } = await connection.select(statement, options)
+  const rows: Cells[] = []
+  for await (const batch of batches) {
+    for (const cells of batch)
+      rows.push(Object.fromEntries(columns.map(({ name }, index) => [name, cells[index] ?? null])))
+  }
+  return rows
+}
+
+export type TableName = { readonly schema: string; readonly name: string }
+
+/** `name`, `schema.name`, `"a.b"."c"` */
+export function tableName(source: string, ownSchema: string): TableName {
+  const parts = [...source.matchAll(/"((?:[^"]|"")+)"|([^."]+)/g)].map(
+    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain,
+  )
+  const [first = source, second] = parts.length > 2 ? [source] : parts
+  return second === undefined ? { schema: ownSchema, name: first } : { schema: first, name: second }
+}
+
+/** Where a table is. One in a schema of the system, the service or another application is absent, whatever its database. */
+export function readableName(source: string, ownSchema: string): TableName {
+  const table = tableName(source, ownSchema)
+  if (isClosedSchema(table.schema, ownSchema)) throw absent(source)
+  return table
+}
+
+const absent = (source: string, suggestion = ''): ApiError =>
+  invalid('body/source', `there is no table "${source.slice(0, 100)}" that can be read.${suggestion}`)
+
+const tooLong = ` A name in PostgreSQL has at most ${maxIdentifierBytes} bytes of UTF-8.`
+
+const maxSuggested = 1_000
+
+/** The nearest name and a list of the tables of the same schema, for those who may list them: others learn no name. */
+async function suggestedTables(
+  connection: PostgresConnection,
+  { schema, name }: TableName,
+  { mayListTables, ...options }: InspectOptions,
+): Promise<string> {
+  if (!mayListTables || isClosedSchema(schema, connection.schema)) return ''
+  const role = roleOf(connection)
+  const tables = await facts(
+    catalogOf(connection),
+    options,
+    sql`
+    SELECT c.relname AS name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND NOT starts_with(c.relname, 'svc_')
+      AND has_schema_privilege(${role}, n.oid, 'USAGE') AND has_table_privilege(${role}, c.oid, 'SELECT')
+    ORDER BY c.relname LIMIT ${maxSuggested}`,
+  )
+  const names = tables.map((table) => table.name ?? '')
+  return names.length === 0 ? '' : `${didYouMean(name, names)} Tables: ${shortList(names)}.`
+}

@@ -1,0 +1,64 @@
+// Attributes as the API shows them (DTO), and their conversion to query attributes.
+import Type, { type Static } from 'typebox'
+import type { Attribute, Attributes, AttributeType } from '../../query/values/attribute.ts'
+import type { Driver } from '../databases/driver.ts'
+import { driverOf } from '../databases/drivers.ts'
+
+const attributeTypes = [
+  ...['string', 'integer', 'number', 'boolean', 'date', 'datetime', 'time', 'uuid', 'json', 'array', 'binary'],
+  'geometry',
+] as AttributeType[]
+
+export const attributeSchema = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.Enum(attributeTypes),
+    dbType: Type.String({ description: 'The type in the words of the database' }),
+    nullable: Type.Boolean(),
+    primaryKey: Type.Boolean(),
+    description: Type.String(),
+    geometryType: Type.Optional(Type.String()),
+    srid: Type.Optional(Type.Integer()),
+    dimension: Type.Optional(Type.Integer()),
+  },
+  { title: 'Attribute' },
+)
+
+export type AttributeDto = Static<typeof attributeSchema>
+
+type Described = {
+  readonly attributes: readonly AttributeDto[]
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly databaseType: string
+}
+
+/** Of the records that are in use: each request asks for them several times. */
+const known = new WeakMap<Described, Attributes>()
+
+/** The attributes that queries on a dataset may name. `metadata.srid` is the SRID of columns that have none. */
+export function attributesOf(dataset: Described): Attributes {
+  const attributes = known.get(dataset) ?? readAttributes(dataset)
+  known.set(dataset, attributes)
+  return attributes
+}
+
+function readAttributes({ attributes, metadata: { srid }, databaseType }: Described): Attributes {
+  const driver = driverOf(databaseType)
+  const fallback = typeof srid === 'number' ? srid : undefined
+  return new Map(attributes.map((dto) => [dto.name, toAttribute(dto, driver, fallback)]))
+}
+
+/** Converts an attribute for queries. `srid` is used for columns without a reference system of their own. */
+function toAttribute(dto: AttributeDto, driver: Driver | undefined, srid: number | undefined): Attribute {
+  const { name, type } = dto
+  const traits = driver?.columnTraits(dto)
+  if (type !== 'geometry') return { name, type, ...traits }
+  return {
+    name,
+    type,
+    srid: dto.srid || (srid ?? 0),
+    ...(!dto.srid && srid !== undefined && { unlocated: true }),
+    ...traits,
+    ...(dto.geometryType === 'Point' && { isPoint: true }),
+  }
+}

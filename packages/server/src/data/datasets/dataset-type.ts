@@ -1,0 +1,89 @@
+// The interface of dataset types. dataset-types.ts lists them; CONTRIBUTING.md says how to add one.
+
+import type { Batches } from '../../kernel/db/guarded.ts'
+import type { Connection, PostgresConnection } from '../../query/execution/connection.ts'
+import type { DialectSubject, Shape } from '../../query/execution/dialect.ts'
+import type { Estimate, InspectOptions } from '../../query/execution/introspection.ts'
+import type { Relation } from '../../query/execution/plan-sql.ts'
+import type { SelectOptions } from '../../query/execution/select-options.ts'
+import type { OutputColumn } from '../../query/formats/cell.ts'
+import type { Plan } from '../../query/plan/plan.ts'
+import type { Attribute } from '../../query/values/attribute.ts'
+import type { TableName } from '../databases/postgres/introspect.ts'
+import type { AttributeDto } from './attribute-dto.ts'
+import type { Dataset, DatasetDraft } from './dataset-record.ts'
+import type { MemoryOptions } from './memory/memory-options.ts'
+import type { RunRest } from './queries/remaining-plan.ts'
+
+export type DatasetType = {
+  /** Names of the parameters the source uses. */
+  parameters(dataset: Pick<Dataset, 'source' | 'metadata'>): readonly string[]
+  /**
+   * Finds the attributes of the rows. Throws a 400 for a wrong source: every dataset is inspected before it is stored.
+   */
+  inspect(dataset: DatasetDraft, means: Means, options: InspectOptions): Promise<Inspection>
+  open(dataset: Dataset, means: Means, given: Given): Promise<Source>
+  /** Estimated row count and extent, without reading rows; absent if there are no statistics. */
+  estimate?(dataset: Dataset, means: Means, options: SelectOptions): Promise<Estimate>
+  /** The origin that receives the dataset's secret headers; absent if the type has no secrets. */
+  secretsOrigin?(source: string): string | undefined
+  /** Whether the source reads a table of the dataset's database; absent if the rows are elsewhere. */
+  readsTable?(source: string, table: TableName, isOwn: boolean): Promise<boolean>
+  /**
+   * The table that the dataset is equal to, `schema` being that of unqualified names; absent if the dataset is not
+   * exactly a table.
+   */
+  tableOf?(source: string, schema: string): TableName
+}
+
+/** What a type uses to open its sources. */
+export type Means = {
+  /** Connects to the dataset's database on demand, because not every type needs it. */
+  connect(): Promise<Connection>
+  /** Runs the part of a plan that the database cannot. */
+  readonly runRest: RunRest
+  readonly memory: MemoryOptions
+}
+
+/** The caller's values for the dataset's own parameters, by name. */
+export type Given = Readonly<Record<string, unknown>>
+
+export type Inspection = { attributes: AttributeDto[]; bytes: number | null; rowEstimate: number | null }
+
+/** An open dataset: one interface for tables, queries, web services and functions. */
+export type Source = {
+  rows(plan: Plan, shape: Shape, options: SelectOptions): Promise<Answered>
+  /**
+   * A plan that reads one row by its key, for other keys too. Undefined if it is no such plan, or if nothing would be gained.
+   */
+  rowByKey?(plan: Plan, shape: Shape, options: SelectOptions): Promise<RowByKey | undefined>
+  /** The query plan; nothing is run. */
+  explain(plan: Plan, options: SelectOptions): Promise<unknown>
+  /** The tie-breaker for keyset paging; absent if rows have no key. */
+  readonly key?: readonly Attribute[]
+  /** Counts and extremes are computed where the data are, which is cheaper than reading all rows. */
+  readonly isCountable?: boolean
+  /** The source finds the rows in a box without reading the others. */
+  readonly readsBoxes?: boolean
+  /**
+   * Only if PostGIS can reach it: for callers that write their own SQL. `isOurs` if no part of the relation was written
+   * by a tenant.
+   */
+  readonly inSql?: { readonly connection: PostgresConnection; readonly relation: Relation; readonly isOurs: boolean }
+  /** Only for an engine without PostGIS that sends row blocks for other threads. */
+  readonly inBlocks?: BlockSource
+}
+
+/** The row with the key that has this value, in its canonical form. */
+export type RowByKey = (value: string, options: SelectOptions) => Promise<Answered>
+
+export type BlockSource = {
+  readonly connection: Connection & Required<Pick<Connection, 'selectBlocks'>>
+  readonly relation: Relation
+  readonly subject: Pick<DialectSubject, 'table' | 'attributes'>
+}
+
+export type Answered = {
+  readonly columns: readonly OutputColumn[]
+  readonly batches: Batches
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { immediateClient } from '../../../../testing/immediate.ts'
+import { type TileApp, tileApp } from '../../../../testing/tiles.ts'
+import { until } from '../../../../testing/until.ts'
+import { sql } from '../../../kernel/db/sql.ts'
+import { listen } from '../../../kernel/events.ts'
+
+let maps: TileApp
+let client: Awaited<ReturnType<typeof immediateClient>>
+let path: string
+
+before(async () => {
+  maps = await tileApp()
+  await maps.script(`
+    CREATE TABLE places (
+      id int PRIMARY KEY, name text, population bigint, share numeric, is_capital boolean, founded timestamptz,
+      tags text[], note text, geom geometry(Point, 4326));
+    INSERT INTO places SELECT g, 'place "' || g || '" ü', 9007199254740993 + g, g / 7.0, g % 2 = 0,
+      timestamptz '2020-01-31 10:00:00.5+00' + g * interval '1 day', ARRAY['a', 'b'], NULL, ST_Point(g, g % 50, 4326)
+      FROM generate_series(1, 50) g;
+    UPDATE places SET note = repeat('a long note, ', 500) WHERE id = 40;
+    UPDATE places SET note = repeat('a very long note, ', 5000) WHERE id = 41;
+    CREATE TABLE codes (code text PRIMARY KEY, geom geometry(Polygon, 3857));
+    INSERT INTO codes VALUES ('a/b c&d=ü', ST_MakeEnvelope(0, 0, 1000, 1000, 3857)), ('null', NULL), ('7', NULL);
+    CREATE TABLE ids (id uuid PRIMARY KEY, number int);
+    INSERT INTO ids VALUES ('6f0c2d4e-0000-4000-8000-0000000000aa', 1)`)
+  client = await immediateClient(maps.app.http)
+  path = await pathTo('places')
+})
+after(async () => {
+  client.close()
+  await maps.close()
+})
+
+const pathTo = async (source: string): Promise<string> => `/api/v1/datasets/${await maps.dataset({ source })}/query`
+
+const keyed = (key = maps.tenant.developer): Record<string, string> => ({ 'x-api-key': key })
+
+describe('a row by its key has the same status, headers and bytes before and behind the framework', () => {
+  const requests: [what: string, query: string, headers: Record<string, string>][] = [
+    ['as JSON', 'filter[id]=7', {}],
+    ['as GeoJSON', 'format=geojson&filter[id]=8', {}],
+    ['as GeoJSON by Accept', 'filter[id]=9', { accept: 'application/geo+json' }],
+    ['with some attributes', 'attributes=name,population&filter%5Bid%5D=10', {}],
+    ['without the key among the attributes', 'attributes=name&format=geojson&filter[id]=11', {}],
+    ['that does not exist', 'filter[id]=51', {}],
+    ['written otherwise', 'filter[id]=%2B12', {}],
+    ['that is compressed', 'filter[id]=40', { 'accept-encoding': 'gzip' }],
+    ['that could be compressed', 'filter[id]=40', { 'accept-encoding': 'identity' }],
+  ]
+  for (const [what, query, headers] of requests) {
+    test(what, async () => {
+      const url = `${path}?${query}`
+      const all = { ...keyed(), ...headers }
+      const usual = await client.throughFramework(url, all)
+      assert.equal(usual.status, 200, `${usual.body}`)
+      assert.deepEqual(await client.immediately(url, all), usual)
+    })
+  }
+
+  test('by texts and UUIDs, and in another reference system', async () => {
+    const [codes, ids] = [await pathTo('codes'), await pathTo('ids')]
+    const urls = [
+      ...['a/b c&d=ü', 'null', '7', "' OR true --"].map(
+        (code) => `${codes}?format=geojson&filter[code]=${encodeURIComponent(code)}`,
+      ),
+      ...['6f0c2d4e-0000-4000-8000-0000000000aa', '6F0C2D4E-0000-4000-8000-0000000000AA'].map(
+        (id) => `${ids}?filter[id]=${id}`,
+      ),
+    ]
+    for (const url of urls) {
+      const usual = await client.throughFramework(url, keyed())
+      assert.deepEqual(await client.immediately(url, keyed()), usual, url)
+    }
+  })
+})
+
+describe('a request that only looks like one for a row by its key goes the usual way:', () => {
+  const requests: [what: string, query: string, status: number][] = [
+    ['another attribute', 'filter[name]=none', 200],
+    ['null', 'filter[id]=null', 200],
+    ['an operator', 'filter[id][$gt]=49', 200],
+    ['a second condition', 'filter[id]=7&filter[is_capital]=true', 200],
+    ['two values', 'filter[id]=7&filter[id]=8', 200],
+    ['a limit', 'filter[id]=7&limit=0', 200],
+    ['another format', 'filter[id]=7&format=csv', 200],
+    ['a download', 'filter[id]=7&filename=a.json', 200],
+    ['a count', 'filter[id]=7&count=exact', 200],
+    ['a plan', 'filter[id]=7&explain=true', 200],
+    ['a key in the address', `filter[id]=7&api-key=KEY`, 200],
+    ['a row that is longer than a piece of a stream', 'filter[id]=41', 200],
+    ['no number', 'filter[id]=seven', 400],
+    ['a number that is too large', 'filter[id]=99999999999999999999', 400],
+    ['an unknown parameter', 'filter[id]=7&colour=red', 400],
+    ['a filter in another language', 'filter-lang=cql2-text&filter=id=7', 200],
+  ]
+  for (const [what, query, status] of requests) {
+    test(what, async () => {
+      await client.immediately(`${path}?filter[id]=1`, keyed())
+      const url = `${path}?${query.replace('KEY', maps.tenant.developer)}`
+      const all = query.includes('KEY') ? {} : keyed()
+      for (let attempt = 0; attempt < 2; attempt++) {
+        const { isImmediate, ...sent } = await client.ask(url, all)
+        assert.equal(isImmediate, false)
+        assert.equal(sent.status, status, `${sent.body}`)
+      }
+    })
+  }
+})
+
+describe('a row by its key is', () => {
+  const url = (id = 7) => `${path}?filter[id]=${id}`
+
+  test('as it is now', async () => {
+    for (const name of ['one', 'two']) {
+      await maps.script(`UPDATE places SET name = '${name}' WHERE id = 13`)
+      const { body } = await client.immediately(url(13), keyed())
+      assert.equal(JSON.parse(`${body}`)[0].name, name)
+    }
+  })
+
+  test('answered the usual way after the table lost a column', async () => {
+    await maps.script('CREATE TABLE losing (id int PRIMARY KEY, a int, b int); INSERT INTO losing VALUES (1, 2, 3)')
+    const losing = `${await pathTo('losing')}?filter[id]=1`
+    for (let count = 0; count < 3; count++) await client.immediately(losing, keyed())
+    await maps.script('ALTER TABLE losing DROP COLUMN b')
+    const { isImmediate, status, body } = await client.ask(losing, keyed())
+    assert.deepEqual([isImmediate, status], [false, 400], `${body}`)
+    assert.match(`${body}`, /column.*does not exist/)
+  })
+
+  test('not found once its dataset is deleted', async () => {
+    const id = await maps.dataset({ source: 'ids' })
+    const gone = `/api/v1/datasets/${id}/query?filter[id]=6f0c2d4e-0000-4000-8000-0000000000aa`
+    await client.immediately(gone, keyed())
+    await maps.app.call('DELETE', `/api/v1/datasets/${id}?keepData=true`, { key: maps.tenant.developer })
+    assert.equal((await client.overSocket(gone, keyed())).status, 404)
+  })
+
+  test('refused without a key, to an unknown one, to a deleted one, and to one that may not ask', async () => {
+    const make = async (permissions: object): Promise<string> => {
+      const body = { type: 'app', permissions }
+      return (await maps.app.call('POST', '/api/v1/apikeys', { key: maps.tenant.developer, body })).body.id
+    }
+    const [reader, deleted] = [await make({ datasets: { read: '*' } }), await make({ '*': { '*': '*' } })]
+    await client.immediately(url(), keyed(deleted))
+    await maps.app.call('DELETE', `/api/v1/apikeys/${deleted}`, { key: maps.tenant.developer })
+    for (const headers of [{}, keyed(crypto.randomUUID()), keyed(deleted), keyed(reader)])
+      assert.equal((await client.overSocket(url(), headers)).status, 401)
+  })
+
+  test('not found with a key of another application', async () => {
+    await client.immediately(url(), keyed())
+    const stranger = await maps.app.tenant('strangers')
+    for (let attempt = 0; attempt < 3; attempt++)
+      assert.equal((await client.overSocket(url(), keyed(stranger.developer))).status, 404)
+  })
+
+  test('given up when its client leaves', {
+    skip: !process.env.TEST_DATABASE_URL && 'the embedded database has one session',
+  }, async () => {
+    const running = async (): Promise<number> => {
+      const found = await maps.app.admin.query(sql`
+        SELECT 1 FROM pg_stat_activity WHERE query LIKE '%"places"%' AND wait_event_type = 'Lock' AND state = 'active'
+          AND datname = current_database()`)
+      return found.length
+    }
+    await client.immediately(url(), keyed())
+    const answered: number[] = []
+    const stop = listen('request', ({ status }) => answered.push(status))
+    await maps.app.db.transaction(async (tx) => {
+      await tx.script(`LOCK TABLE ${maps.schema}.places`)
+      const request = get(`${client.address}${url()}`, { headers: keyed() }).on('error', () => {})
+      await until(async () => (await running()) === 1)
+      assert.equal(maps.app.services.slots.taken, 1)
+      request.destroy()
+      await until(async () => (await running()) === 0)
+    })
+    await until(() => maps.app.services.slots.taken === 0)
+    await until(() => answered.includes(499))
+    stop()
+  })
+})

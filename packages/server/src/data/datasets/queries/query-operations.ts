@@ -1,0 +1,276 @@
+import type { FastifyRequest } from 'fastify'
+import Type, { type Static, type TObject } from 'typebox'
+import type { Scope } from '../../../api/access/acl.ts'
+import { downloadOf } from '../../../api/http/answers/download-headers.ts'
+import { lastSegment } from '../../../api/http/answers/file-name.ts'
+import { freeObject, maxAddressText, nameList } from '../../../api/http/input/bounded-schemas.ts'
+import { refuseUnknown } from '../../../api/http/input/query-string.ts'
+import { offsetParameter } from '../../../api/http/offset-parameter.ts'
+import { type Operation, queryWeight } from '../../../api/http/operation.ts'
+import { pageLinks } from '../../../api/resource/page-links.ts'
+import { FaultCollector, invalid } from '../../../kernel/errors.ts'
+import {
+  answerFormat,
+  chooseFormat,
+  type FormatName,
+  formatNames,
+  isExport,
+} from '../../../query/formats/answer-formats.ts'
+import { type Nearest, nearestFirst } from '../../../query/plan/nearest.ts'
+import { bodyPlaces, type Places, type Plan, parsePlan, type Query, queryPlaces } from '../../../query/plan/plan.ts'
+import { dataset as datasetResource } from '../dataset.ts'
+import { exportAnswer } from '../exports/exports.ts'
+import { statisticsOperation } from '../statistics/statistics-operation.ts'
+import { formatOf, shownPlan } from './answer-format.ts'
+import { type GivenCursor, keysetHeaders, keysetPage } from './keyset-page.ts'
+import { answerRow, rememberRow } from './look-ups.ts'
+import {
+  askedFilter,
+  cursorParameter,
+  filterLanguageParameter,
+  filterParameter,
+  timeoutOf,
+  timeoutParameter,
+} from './query-parameters.ts'
+import { operation, type QueryServices } from './query-services.ts'
+import { streamAnswer, textBody } from './stream-answer.ts'
+import { readCount, totalRows } from './total-rows.ts'
+
+const names = (description: string) => Type.Optional(nameList(description))
+const limits = {
+  limit: Type.Optional(Type.Integer({ minimum: 0 })),
+  offset: offsetParameter('To go further, page by `cursor` (keyset paging), which costs the same for every page.'),
+}
+const formatsWithSrid = formatNames.filter((name) => answerFormat(name).hasSrid).join(', ')
+const answerParameters = {
+  format: Type.Optional(Type.Enum([...formatNames], { description: 'What the answer is; Accept is asked otherwise' })),
+  explain: Type.Optional(Type.Boolean({ description: 'Answer how the query would be carried out, instead of rows' })),
+  timeout: timeoutParameter,
+  filename: Type.Optional(Type.String({ maxLength: 255, description: 'Makes the answer a download of this name' })),
+  count: Type.Optional(
+    Type.String({
+      maxLength: maxAddressText,
+      description:
+        '`exact` or `estimated`: X-Total-Count says how many rows there are without limit and offset, and Link where the other pages are. A dataset’s own parameter of this name comes first',
+    }),
+  ),
+  cursor: cursorParameter,
+  srid: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 999_999, description: `Of geometries in ${formatsWithSrid}; 4326 otherwise` }),
+  ),
+}
+const simpleSchema = Type.Object({
+  ...answerParameters,
+  attributes: names('The attributes to return, or aggregates of them'),
+  filter: filterParameter,
+  'filter-lang': filterLanguageParameter,
+  sort: names('The attributes to sort by; `-` in front sorts downwards'),
+  ...limits,
+})
+const advancedSchema = Type.Object(answerParameters)
+const bodySchema = Type.Object(
+  {
+    attributes: names('The attributes to return, or aggregates such as `sum(pop) as total`'),
+    where: Type.Optional(freeObject('bodyBytes')),
+    order: names('The attributes to sort by; `-` in front sorts downwards'),
+    group: names('The attributes to group by'),
+    sample: Type.Optional(
+      Type.Object(
+        {
+          percentage: Type.Number(),
+          method: Type.Optional(Type.String({ maxLength: 40 })),
+          seed: Type.Optional(Type.Number()),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    ...limits,
+    cursor: cursorParameter,
+    distinct: names('DISTINCT ON these attributes'),
+    nearest: Type.Optional(
+      Type.Object(
+        {
+          attribute: Type.Optional(Type.String({ maxLength: 1_000, description: 'The geometry; the first otherwise' })),
+          point: Type.Optional(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 })),
+          geometry: Type.Optional(freeObject('bodyBytes')),
+          as: Type.Optional(Type.String({ maxLength: 63, default: 'distance' })),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Nearest to a point [longitude, latitude] or GeoJSON geometry first, with the distance in metres as a column. Add $dwithin to where: it says how far to look, and uses the index.',
+        },
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ attributes: ['count(*) as rows'], where: {}, order: [], limit: 10, offset: 0 }],
+  },
+)
+
+const common = {
+  path: `${datasetResource.path}/{id}/query`,
+  access: { class: 'datasets', level: 'execute' },
+  ownParameters: true,
+  success: {
+    status: 200,
+    description: 'The rows, or the plan',
+    schema: Type.Unknown(),
+    fileTypes: formatNames.filter((name) => name !== 'json').map((name) => answerFormat(name).mediaTypes[0]),
+    headers: ['X-Total-Count', 'Link'],
+  },
+  failures: [413, 416, 429, 502, 504],
+} as const
+
+export const queryOperations: readonly Operation<QueryServices>[] = [
+  operation({
+    ...common,
+    id: 'datasets.query',
+    weight: queryWeight,
+    method: 'GET',
+    summary: 'Query a dataset',
+    description: 'Parameters of the dataset itself are given as query parameters too.',
+    query: simpleSchema,
+    handle: (context, { params: { id }, query }) => {
+      const { attributes, sort, limit, offset } = query
+      const asked = { attributes, ...askedFilter(query, context.tree), order: sort, limit, offset }
+      return answer(context, id, {
+        parameters: query,
+        schema: simpleSchema,
+        query: asked,
+        places: queryPlaces,
+      })
+    },
+    answerNow: (context, { id }) => answerRow(context, id),
+  }),
+  operation({
+    ...common,
+    id: 'datasets.queryAdvanced',
+    audit: { none: 'It only reads.' },
+    weight: queryWeight,
+    method: 'POST',
+    summary: 'Query a dataset, with groups, samples and distinct rows',
+    query: advancedSchema,
+    body: bodySchema,
+    columnsIn: 'where',
+    beforeBody: ({ scope, services }, { id }) => services.datasetCache.get(scope, id),
+    handle: (context, { params: { id }, query, body }) =>
+      answer(context, id, {
+        parameters: query,
+        schema: advancedSchema,
+        query: body,
+        nearest: body.nearest,
+        bodyCursor: body.cursor,
+        places: bodyPlaces,
+      }),
+  }),
+  statisticsOperation,
+]
+
+type Context = Parameters<Operation<QueryServices>['handle']>[0] & { scope: Scope }
+
+type Asked = {
+  readonly parameters: Static<typeof advancedSchema>
+  /** The schema of the parameters. */
+  readonly schema: TObject
+  readonly query: Query
+  readonly nearest?: Nearest | undefined
+  readonly bodyCursor?: string | undefined
+  readonly places: Places
+}
+
+async function answer(context: Context, id: string, asked: Asked) {
+  const { datasetCache, sources, slots } = context.services
+  const { parameters, query, schema } = asked
+  const known = await datasetCache.get(context.scope, id)
+  const { dataset, attributes, parameters: own } = known
+  const formatName = chooseFormat(parameters.format, context.request.headers.accept)
+  const faults = new FaultCollector()
+  faults.attempt(() => refuseUnknown(context.tree, schema, own))
+  faults.attempt(() => checkSrid(parameters.srid, formatName))
+  faults.attempt(() => refusePaging(asked, own, formatName))
+  const filename = faults.attempt(() => fileNameOf(parameters.filename))
+  const read = faults.attempt(() => parsePlan(query, attributes, asked.places))
+  const plan = faults.finish(read && nearestFirst(read, asked.nearest, attributes, 'body/nearest'))
+  const source = await sources.open(dataset, context.tree)
+  const key = source.key ?? []
+  const page = keysetPage({ plan, key, datasetId: id }, cursorOf(asked, own))
+  const timeoutMs = timeoutOf(parameters.timeout)
+  const { signal, request } = context
+  if (parameters.explain) {
+    const giveBack = await slots.take(dataset.applicationId, signal)
+    return { body: { plan: await source.explain(page?.plan ?? plan, { timeoutMs, signal }).finally(giveBack) } }
+  }
+  const shape = { geometry: answerFormat(formatName).geometry, srid: parameters.srid ?? 4326 }
+  const shown = shownPlan(plan, dataset, formatName)
+  if (isExport(formatName)) {
+    return exportAnswer(context, context.services, {
+      ...{ format: formatName, dataset, plan: shown, srid: shape.srid, filename },
+      given: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
+      begin: (whileRead) => source.rows(shown, shape, { timeoutMs, signal: whileRead }),
+    })
+  }
+  if (request.method === 'GET') {
+    const { accept } = request.headers
+    const asked = { tree: context.tree, accept, known, source, plan, shown, shape, format: formatName }
+    // What fails here fails below too, where somebody hears of it.
+    rememberRow(asked).catch(() => {})
+  }
+  const count = own.has('count') ? undefined : readCount(parameters.count)
+  return streamAnswer(context, slots, dataset.applicationId, {
+    async begin(signal) {
+      const end = performance.now() + timeoutMs
+      const total = count && (await totalRows(source, plan, count, { timeoutMs, signal }))
+      const leftMs = Math.max(1, Math.ceil(end - performance.now()))
+      const rows = await source.rows(page?.widen(shown) ?? shown, shape, { timeoutMs: leftMs, signal })
+      const counted = total !== undefined && { 'x-total-count': String(total) }
+      if (!page) return { ...rows, headers: { ...counted, ...offsetLinks(request, plan, total) } }
+      const { answered, next } = await page.read(rows)
+      return { ...answered, headers: { ...counted, ...keysetHeaders(request, page, next, total) } }
+    },
+    write: (answered) =>
+      textBody(
+        answered,
+        (columns) => formatOf({ name: formatName, isDownload: filename !== undefined, dataset, plan }, columns),
+        filename === undefined ? {} : downloadOf(filename),
+      ),
+  })
+}
+
+/** A file has no pages: no header would tell of the next one. */
+function refusePaging({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>, name: FormatName): void {
+  if (!isExport(name)) return
+  const why = `must not be given with format=${name}, which is all rows in one file`
+  if (bodyCursor !== undefined) throw invalid('body/cursor', why)
+  for (const paging of ['cursor', 'count'] as const) {
+    if (!own.has(paging) && parameters[paging] !== undefined) throw invalid(`query/${paging}`, why)
+  }
+}
+
+/** The cursor: a query parameter, which Link headers use, or the body's field. */
+function cursorOf({ parameters, bodyCursor }: Asked, own: ReadonlySet<string>): GivenCursor | undefined {
+  const text = own.has('cursor') ? undefined : parameters.cursor
+  if (text !== undefined && bodyCursor !== undefined) throw invalid('body/cursor', 'must not be given twice')
+  if (bodyCursor !== undefined) return { text: bodyCursor, path: 'body/cursor' }
+  return text === undefined ? undefined : { text, path: 'query/cursor' }
+}
+
+function checkSrid(srid: number | undefined, name: FormatName): void {
+  if (srid === undefined || answerFormat(name).hasSrid) return
+  const { title } = answerFormat(name)
+  throw invalid('query/srid', `must not be given with ${title}, which is always in 4326; use one of ${formatsWithSrid}`)
+}
+
+/** A name, not a path: the reader decides where the file is saved. */
+function fileNameOf(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined
+  const name = lastSegment(given)
+  if (name === '') throw invalid('query/filename', 'must be the name of a file, such as places.csv')
+  return name
+}
+
+/** No links for the advanced form: its pages are requested in the body. */
+function offsetLinks({ method, url }: FastifyRequest, { limit, offset }: Plan, total: number | undefined) {
+  return method === 'POST' || limit === undefined || total === undefined ? {} : pageLinks(url, { limit, offset }, total)
+}

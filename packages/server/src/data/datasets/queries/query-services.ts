@@ -1,0 +1,16 @@
+/** The services that operations on rows use. */
+import { operationUsing } from '../../../api/http/operation.ts'
+import type { RecordCache } from '../../../api/resource/record-cache.ts'
+import type { CachedDataset } from '../dataset-cache.ts'
+import type { Exports } from '../exports/exports.ts'
+import type { Sources } from '../sources.ts'
+import type { StreamSlots } from './stream-slots.ts'
+
+export type QueryServices = {
+  readonly datasetCache: RecordCache<CachedDataset>
+  readonly sources: Sources
+  readonly slots: StreamSlots
+  readonly exports: Exports
+}
+
+export const operation = operationUsing<QueryServices>()

@@ -1,0 +1,52 @@
+// Opens datasets of every type for reading.
+import type { Connection } from '../../query/execution/connection.ts'
+import type { Estimate, InspectOptions } from '../../query/execution/introspection.ts'
+import type { SelectOptions } from '../../query/execution/select-options.ts'
+import type { Dataset, DatasetDraft } from './dataset-record.ts'
+import type { Given, Inspection, Means, Source } from './dataset-type.ts'
+import { datasetTypeOf } from './dataset-types.ts'
+import type { MemoryOptions } from './memory/memory-options.ts'
+import { queryRows } from './memory/memory-source.ts'
+import { readDeclarations, readParameters } from './parameters.ts'
+
+/** What datasets need from databases. */
+export type Places = {
+  find(applicationId: string, id: string | undefined): Promise<{ id: string } | undefined>
+  connect(applicationId: string, id: string): Promise<Connection>
+}
+
+export type Sources = {
+  findDatabase(applicationId: string, id: string | undefined): Promise<string | undefined>
+  inspect(dataset: DatasetDraft, options?: Pick<InspectOptions, 'signal' | 'mayListTables'>): Promise<Inspection>
+  open(dataset: Dataset, given: Given): Promise<Source>
+  /** Estimated row count and extent, without reading rows; undefined if there are no statistics. */
+  estimate(dataset: Dataset, options: SelectOptions): Promise<Estimate | undefined>
+}
+
+const inspectionMs = 10_000
+
+export function createSources(places: Places, memory: MemoryOptions): Sources {
+  const meansOf = (dataset: DatasetDraft): Means => ({
+    connect: () => places.connect(dataset.applicationId, dataset.databaseId),
+    runRest: (job, options) => queryRows(memory, dataset, job, options),
+    memory,
+  })
+  return {
+    findDatabase: async (applicationId, id) => (await places.find(applicationId, id))?.id,
+    inspect: async (dataset, options) =>
+      datasetTypeOf(dataset).inspect(dataset, meansOf(dataset), { timeoutMs: inspectionMs, ...options }),
+    open: async (dataset, given) => datasetTypeOf(dataset).open(dataset, meansOf(dataset), given),
+    estimate: async (dataset, options) => datasetTypeOf(dataset).estimate?.(dataset, meansOf(dataset), options),
+  }
+}
+
+type Parameterised = Pick<Dataset, 'type' | 'source' | 'metadata'>
+
+/** The dataset's own parameters: those its source uses, and those declared but unused. */
+export const ownParameters = (dataset: Parameterised): ReadonlySet<string> =>
+  new Set([...datasetTypeOf(dataset).parameters(dataset), ...readDeclarations(dataset.metadata.parameters).keys()])
+
+/** Throws a 400 for wrong or missing parameters of the dataset. */
+export function checkGiven(dataset: Parameterised, given: Given): void {
+  readParameters(dataset.metadata.parameters, datasetTypeOf(dataset).parameters(dataset), given)
+}

@@ -1,0 +1,33 @@
+// Datasets of type rest: a web service that returns JSON, GeoJSON or CSV, with `{name}` markers for parameters in its
+// URL.
+import type { DatasetType } from '../dataset-type.ts'
+import { type Ask, memoryType, parameterValues } from '../memory/memory-source.ts'
+import { fetchRest } from './rest-answer.ts'
+import { checkRestSettings, restSettings } from './rest-settings.ts'
+import { checkRestTemplate, restMarkers } from './rest-template.ts'
+
+const askRest: Ask = async (options, dataset, given, limits) => {
+  const { body, contentType } = await fetchRest(
+    {
+      applicationId: dataset.applicationId,
+      url: dataset.source,
+      parameters: parameterValues(dataset, restMarkers(dataset.source), given),
+      headers: options.openHeaders(dataset),
+    },
+    { egress: options.egress, cache: options.cache, ...limits },
+  )
+  return { kind: 'document', body, contentType, ...restSettings(dataset.metadata) }
+}
+
+const { inspect, open } = memoryType(askRest)
+
+export const restType: DatasetType = {
+  parameters: ({ source }) => restMarkers(source),
+  async inspect(dataset, means, options) {
+    checkRestTemplate(dataset.source)
+    checkRestSettings(dataset.metadata.rest)
+    return inspect(dataset, means, options)
+  },
+  open,
+  secretsOrigin: (source) => URL.parse(source)?.origin,
+}

@@ -1,0 +1,61 @@
+// Datasets of type sql: a tenant's SELECT, with `:name` markers for parameters.
+
+import { sql } from '../../../kernel/db/sql.ts'
+import { ApiError, invalid } from '../../../kernel/errors.ts'
+import { blame, type Connection } from '../../../query/execution/connection.ts'
+import type { Relation } from '../../../query/execution/plan-sql.ts'
+import { splitMarkers } from '../../../query/execution/sql-markers.ts'
+import { relationsOf } from '../../databases/postgres/tenant-sql/tenant-sql.ts'
+import { attributesOf } from '../attribute-dto.ts'
+import type { Dataset } from '../dataset-record.ts'
+import type { DatasetType, Given, Means, Source } from '../dataset-type.ts'
+import { declarationHint, parameterisedSql, readParameters } from '../parameters.ts'
+import { answerInSql, explainInSql, sqlAbilities } from '../queries/sql-answer.ts'
+import { toDto } from './table.ts'
+
+export const sqlType: DatasetType = {
+  parameters: ({ source }) => splitMarkers(source).names,
+  async inspect({ source, metadata }, { connect }, options) {
+    const connection = await connect()
+    await connection.checkQuery(source, options.signal)
+    const { names } = splitMarkers(source)
+    const parameters = readParameters(metadata.parameters, names, undefined)
+    const query = parameterisedSql(source, parameters, connection.parameterTypes)
+    const columns = await connection
+      .describeQuery(source, query, options)
+      .catch(blame(connection))
+      .catch((error) => {
+        throw explainedFault(connection, error, declarationHint(metadata.parameters, names))
+      })
+    return { attributes: columns.map(toDto), bytes: null, rowEstimate: null }
+  },
+  open: openSql,
+  async readsTable(source, { schema, name }, isOwn) {
+    // For SQL that can no longer be parsed, search its text for the name: a false positive is the safe side.
+    const named = await relationsOf(source, { schema, isShared: isOwn }).catch(() => undefined)
+    return named?.some((one) => one.name === name && (one.schema ?? schema) === schema) ?? source.includes(name)
+  },
+}
+
+/** The database's error on the author's SQL, with a suggested fix. */
+function explainedFault({ queryHint }: Connection, error: unknown, typeHint: string): unknown {
+  if (!(error instanceof ApiError) || error.code !== 'invalid_request' || error.faults.length > 0) return error
+  const hint = queryHint?.(error.cause, typeHint) ?? ''
+  return Object.assign(invalid('body/source', `${error.message.replace(/\.$/, '')}.${hint}`), { cause: error.cause })
+}
+
+/** Checked when it was stored, and again here, because the guard may have become stricter. */
+async function openSql(dataset: Dataset, { connect, runRest }: Means, given: Given): Promise<Source> {
+  const connection = await connect()
+  await connection.checkQuery(dataset.source)
+  const { names } = splitMarkers(dataset.source)
+  const parameters = readParameters(dataset.metadata.parameters, names, given)
+  const query = parameterisedSql(dataset.source, parameters, connection.parameterTypes)
+  const relation: Relation = { from: sql`(\n${query}\n)`, isTable: false, key: [] }
+  const there = { connection, subject: { attributes: attributesOf(dataset).values().toArray() }, runRest }
+  return {
+    ...sqlAbilities(there, relation, false),
+    rows: (plan, shape, options) => answerInSql(there, relation, plan, shape, options).catch(blame(connection)),
+    explain: (plan, options) => explainInSql(there, relation, plan, options),
+  }
+}

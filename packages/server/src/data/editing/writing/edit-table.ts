@@ -1,0 +1,152 @@
+// The table that a dataset's rows are written to, as it is now. The record's attributes may be older than the table.
+
+import type { Db } from '../../../kernel/db/db.ts'
+import { ident, quoted, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { ApiError } from '../../../kernel/errors.ts'
+import type { Connection } from '../../../query/execution/connection.ts'
+import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
+import type { Connections } from '../../databases/connection.ts'
+import { typeOfColumn } from '../../databases/postgres/column-type.ts'
+import { readableName, type TableName } from '../../databases/postgres/introspect.ts'
+import { databasePlace, standInOf } from '../../databases/stand-in.ts'
+import { tenantSchema } from '../../databases/tenant-schema.ts'
+import { attributesOf } from '../../datasets/attribute-dto.ts'
+import type { Dataset } from '../../datasets/dataset-record.ts'
+import { type GeometryColumn, geometryColumnOf } from '../input/geometry-column.ts'
+import { explainWrite } from './write-errors.ts'
+
+export type EditColumn = {
+  readonly name: string
+  readonly type: AttributeType
+  /** That of a domain is its base type: `character varying(20)`. */
+  readonly dbType: string
+  /** What a value's text is cast to. No length: a cast would cut the text silently, an assignment refuses it. */
+  readonly castTo: string
+  readonly isNotNull: boolean
+  readonly hasDefault: boolean
+  /** `always`: the database alone gives values. */
+  readonly identity: 'always' | 'default' | undefined
+  readonly isGenerated: boolean
+  /** The labels of an enumeration. */
+  readonly labels: readonly string[] | null
+  /** Where its default comes from, for identity and serial columns. */
+  readonly sequence: string | null
+  readonly geometry?: GeometryColumn
+}
+
+export type EditTable = {
+  readonly db: Db
+  /** In the platform's database: the audit entry is written in the same transaction. */
+  readonly isOwn: boolean
+  /** In another database: what its changes are logged under. */
+  readonly standIn?: TableName
+  readonly place: TableName
+  readonly from: Sql
+  /** Queries with the application's own rights and limits. */
+  connect(): Promise<Connection>
+  readonly columns: ReadonlyMap<string, EditColumn>
+  /** The primary key; empty without one. */
+  readonly key: readonly EditColumn[]
+  readonly isPartitioned: boolean
+  /** Row security hides rows from some. */
+  readonly isSecured: boolean
+}
+
+const refuse = (detail: string): ApiError => new ApiError('conflict', detail)
+
+/**
+ * The platform writes with its own rights, as for uploads, because the role of an application only reads: so the table must
+ * lie in the application's schema. In another database the rights of its user count, and the dataset must say that it is editable.
+ */
+export async function openEditTable(connections: Connections, dataset: Dataset): Promise<EditTable> {
+  const { type, applicationId, databaseId, source, metadata } = dataset
+  if (type !== 'table') {
+    throw refuse(`The rows of a dataset of type ${type} cannot be written. Use a dataset of type table.`)
+  }
+  const record = await connections.find(applicationId, databaseId)
+  if (!record) throw refuse('The database of this dataset does not exist.')
+  const isOwn = record.type === 'internal'
+  if (!isOwn && record.type !== 'postgres') {
+    throw refuse(`A database of type ${record.type} is only read, so its rows cannot be written.`)
+  }
+  if (!isOwn && metadata.editable !== true) {
+    throw refuse(
+      'The table is in a database of its own, which is only read unless the dataset allows more. Set its metadata.editable to true.',
+    )
+  }
+  const { db, schema } = await connections.writable(record)
+  const place = readableName(source, schema)
+  if (isOwn && (place.schema !== tenantSchema(applicationId) || place.name.startsWith('svc_'))) {
+    throw refuse('Only a table in the schema of the application can be written to.')
+  }
+  const from = ident(place.schema, place.name)
+  const described = await describe(db, isOwn, place, dataset)
+  const standIn = isOwn ? {} : { standIn: standInOf(applicationId, databasePlace(record), place) }
+  return { db, isOwn, ...standIn, place, from, connect: () => connections.open(record), ...described }
+}
+
+type Fact = Omit<EditColumn, 'type' | 'identity' | 'geometry'> & {
+  readonly identity: string
+  readonly kind: string
+  readonly hasRowSecurity: boolean
+  readonly keyPlace: number | null
+}
+
+async function describe(
+  db: Db,
+  isOwn: boolean,
+  place: TableName,
+  dataset: Dataset,
+): Promise<Pick<EditTable, 'columns' | 'key' | 'isPartitioned' | 'isSecured'>> {
+  const facts = await db.query<Fact>(factsSql(place)).catch(explainWrite({ isOwn }))
+  const [first] = facts
+  if (!first) throw refuse('The table of this dataset does not exist any more, or has no columns.')
+  if (!'rp'.includes(first.kind)) {
+    throw refuse(
+      'Only a table can be written to, and the source of this dataset is a view. Use a dataset of its table.',
+    )
+  }
+  if (isOwn && first.hasRowSecurity) {
+    throw refuse('The table has row-level security, so its rows are written in the database only.')
+  }
+  const attributes = attributesOf(dataset)
+  const columns = facts.map((fact) => columnOf(fact, attributes.get(fact.name)))
+  const key = facts
+    .flatMap(({ keyPlace }, index) => (keyPlace === null ? [] : [{ keyPlace, column: columns[index] as EditColumn }]))
+    .sort((a, b) => a.keyPlace - b.keyPlace)
+  return {
+    columns: new Map(columns.map((column) => [column.name, column])),
+    key: key.map(({ column }) => column),
+    isPartitioned: first.kind === 'p',
+    isSecured: first.hasRowSecurity,
+  }
+}
+
+function columnOf(
+  { kind: _, keyPlace, hasRowSecurity, identity, ...fact }: Fact,
+  attribute: Attribute | undefined,
+): EditColumn {
+  const type = typeOfColumn(fact.dbType)
+  return {
+    ...fact,
+    type,
+    identity: identity === 'a' ? 'always' : identity === 'd' ? 'default' : undefined,
+    ...(type === 'geometry' && { geometry: geometryColumnOf(fact.dbType, attribute) }),
+  }
+}
+
+/** Of a domain the base type counts, but values are cast to the domain, so that its checks are made. */
+const factsSql = ({ schema, name }: TableName): Sql => sql`
+  SELECT c.relkind::text AS kind, c.relrowsecurity AS "hasRowSecurity", a.attname::text AS name,
+    format_type(base.oid, CASE WHEN t.typtype = 'd' THEN t.typtypmod ELSE a.atttypmod END) AS "dbType",
+    format_type(a.atttypid, -1) AS "castTo", a.attnotnull OR t.typnotnull AS "isNotNull",
+    a.atthasdef OR t.typdefault IS NOT NULL AS "hasDefault", a.attidentity::text AS identity, a.attgenerated <> '' AS "isGenerated",
+    (SELECT array_agg(e.enumlabel::text ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid = base.oid) AS labels,
+    pg_get_serial_sequence(${`${quoted(schema)}.${quoted(name)}`}, a.attname) AS sequence,
+    array_position(i.indkey::int2[], a.attnum) AS "keyPlace"
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type base ON base.oid = coalesce(nullif(t.typbasetype, 0), t.oid)
+    LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+  WHERE n.nspname = ${schema}::text AND c.relname = ${name}::text AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  ORDER BY a.attnum`

@@ -1,0 +1,118 @@
+// Answers one feature, by the primary key of its row.
+
+import { refuseUnknown } from '../../../api/http/input/query-string.ts'
+import type { Answer } from '../../../api/http/operation.ts'
+import { isUnchanged } from '../../../api/resource/revision.ts'
+import { ApiError, FaultCollector, isNotFound } from '../../../kernel/errors.ts'
+import type { Shape } from '../../../query/execution/dialect.ts'
+import { applyOperator } from '../../../query/filter/operator.ts'
+import type { Cell } from '../../../query/formats/cell.ts'
+import type { Plan } from '../../../query/plan/plan.ts'
+import type { CachedDataset } from '../../datasets/dataset-cache.ts'
+import { timeoutOf } from '../../datasets/queries/query-parameters.ts'
+import { readRow } from '../../editing/rows/read-row.ts'
+import { type AttributeColumn, taggedColumns } from '../../editing/rows/row-shape.ts'
+import { rowTagger } from '../../editing/rows/row-tag.ts'
+import { varyingHeaders } from '../answers.ts'
+import { collectionPath } from '../collections/collection-document.ts'
+import { keyOf } from '../collections/collections.ts'
+import { featurePage } from '../html/html-items.ts'
+import { addressOf, type Link, linkHeader, mediaTypes, ownLinks } from '../links.ts'
+import type { Form } from '../negotiate.ts'
+import { type CollectionContext, rootFor } from '../ogc-services.ts'
+import { type Feature, featureWriter } from './feature-format.ts'
+import { collectionLink, givenParameters } from './items-links.ts'
+import { crsOf, featureColumns, type ItemsParameters, itemSchema } from './items-query.ts'
+
+export type AskedItem = {
+  /** Of the collection, as the request wrote it. */
+  readonly id: string
+  readonly featureId: string
+  readonly known: CachedDataset
+  readonly parameters: Pick<ItemsParameters, 'crs' | 'properties' | 'skipGeometry'>
+  readonly form: Form
+}
+
+export async function answerItem(context: CollectionContext, asked: AskedItem): Promise<Answer> {
+  const feature = await readFeature(context, asked)
+  const { etag } = feature.headers
+  if (asked.form === 'json' && etag && isUnchanged(context.request, etag.slice(1, -1)))
+    return { status: 304, headers: { ...varyingHeaders, etag } }
+  if (asked.form === 'html') return featurePage({ ...asked, root: rootFor(context) }, asked.featureId, feature)
+  const { text, links, headers } = feature
+  const body = Buffer.from(`${text.slice(0, -1)},"links":${JSON.stringify(links)}}\n`)
+  return { headers: { ...varyingHeaders, 'content-type': mediaTypes.geojson, ...headers }, body }
+}
+
+async function readFeature(context: CollectionContext, asked: AskedItem): Promise<Feature> {
+  const { known, parameters } = asked
+  const { services, tree } = context
+  const faults = new FaultCollector()
+  faults.attempt(() => refuseUnknown(tree, itemSchema, known.parameters))
+  const columns = faults.finish(faults.attempt(() => featureColumns(known, parameters)))
+  const crs = await crsOf(parameters.crs, 'query/crs', services.readCrs)
+  const shape = { geometry: 'geojson', srid: crs.srid } as const
+  const { cells, etag } = await readCells(context, asked, columns, shape)
+  const { properties } = parameters
+  const write = featureWriter(columns, { idName: keyOf(known.dataset)?.name, properties, swapsAxes: crs.swapsAxes })
+  const links = linksOf(context, asked)
+  const headers = { 'content-crs': `<${crs.uri}>`, link: linkHeader(links), ...(etag && { etag }) }
+  return { text: write(cells), links, headers }
+}
+
+type ReadCells = { readonly cells: readonly Cell[]; readonly etag?: string }
+
+/** With an ETag from the same statement where the row could be written, by this server or with this setting. */
+async function readCells(
+  context: CollectionContext,
+  { known, featureId }: AskedItem,
+  columns: AttributeColumn[],
+  shape: Shape,
+): Promise<ReadCells> {
+  const { services, signal, tree } = context
+  const { dataset } = known
+  const plan = planOf(known, featureId, columns)
+  const source = await services.sources.open(dataset, tree)
+  const { inSql } = source
+  const mayBeWritten = inSql && (!inSql.connection.isForeign || dataset.metadata.editable === true)
+  if (dataset.type === 'table' && inSql && mayBeWritten) {
+    const tagged = taggedColumns(columns, shape, rowTagger(services, dataset))
+    return tagged.read(await readRow(context, { dataset, inSql, columns: tagged.columns }).catch(noFeature))
+  }
+  const giveBack = await services.slots.take(dataset.applicationId, signal)
+  const answered = await source.rows(plan, shape, { timeoutMs: timeoutOf(undefined), signal }).finally(giveBack)
+  const [cells] = (await Array.fromAsync(answered.batches)).flat() as Cell[][]
+  if (!cells) throw absentFeature()
+  return { cells }
+}
+
+/** An id that cannot be one of the key's type is one that no feature has. */
+function planOf({ dataset, attributes }: CachedDataset, featureId: string, columns: Plan['columns']): Plan {
+  const key = attributes.get(keyOf(dataset)?.name ?? '')
+  if (!key)
+    throw new ApiError('not_found', 'The features of this collection have no ids: its dataset has no primary key.')
+  const rest = { group: undefined, distinct: [], sample: undefined, limit: 1, offset: 0, order: [] }
+  try {
+    const where = applyOperator('$eq', { attribute: key, value: featureId, path: 'params/featureId' })
+    return { ...rest, columns, where }
+  } catch (error) {
+    throw error instanceof ApiError ? absentFeature() : error
+  }
+}
+
+const absentFeature = (): ApiError => new ApiError('not_found', 'There is no feature with this id.')
+
+/** The same answer for every method. */
+export function noFeature(error: unknown): never {
+  throw isNotFound(error) ? absentFeature() : error
+}
+
+function linksOf(context: CollectionContext, { id, featureId, form }: AskedItem): Link[] {
+  const root = rootFor(context)
+  const path = `${collectionPath(id)}/items/${encodeURIComponent(featureId)}`
+  const given = givenParameters(context.request.raw.url ?? '')
+  return [
+    ...ownLinks((f) => addressOf(root, path, { ...given, f }), form, mediaTypes.geojson),
+    collectionLink(root, id),
+  ]
+}

@@ -1,0 +1,71 @@
+// Serves a tile with its ETag validator: whole, empty or unchanged.
+import type { FastifyRequest } from 'fastify'
+import { type Compression, chooseCompression, compressions } from '../../../api/http/answers/compression.ts'
+import type { Answer } from '../../../api/http/operation.ts'
+import { isUnchanged } from '../../../api/resource/revision.ts'
+import { whenReady } from '../../../kernel/concurrency/when-ready.ts'
+import { ApiError } from '../../../kernel/errors.ts'
+import type { ReadThroughCache, ReadTile } from '../cache/read-through-cache.ts'
+import type { CachedTile } from '../cache/tile-cache.ts'
+import type { LoadedTileSource } from '../source/tile-source-type.ts'
+import { revisionOf, tileHeaders } from './tile-answer.ts'
+import { isVector } from './tile-json.ts'
+import type { TileAsked } from './tile-request.ts'
+
+/** At once if the tile is cached. The signal is used only if it has to be made. */
+export function serveTile(
+  readThrough: ReadThroughCache,
+  known: LoadedTileSource,
+  asked: TileAsked,
+  context: { readonly request: FastifyRequest; readonly signal: AbortSignal },
+): Answer | Promise<Answer> {
+  const read = readThrough.get(known, asked, () => context.signal)
+  return whenReady(read, (found) => answerTile(found, known, asked, context.request))
+}
+
+/** Nothing if the tile has to be made. */
+export function serveReadyTile(
+  readThrough: ReadThroughCache,
+  known: LoadedTileSource,
+  asked: TileAsked,
+  request: Conditions,
+): Answer | undefined {
+  const found = readThrough.ready(known, asked)
+  return found && answerTile(found, known, asked, request)
+}
+
+/** The headers of a request, which may say that the client has the tile. */
+type Conditions = Pick<FastifyRequest, 'headers'>
+
+function answerTile(
+  { tile, compression, bytes }: ReadTile,
+  known: LoadedTileSource,
+  asked: TileAsked,
+  request: Conditions,
+): Answer {
+  const isEmpty = bytes.byteLength === 0
+  // Maps overzoom the parent where an image is missing, but only if the server answers 404.
+  if (isEmpty && !isVector(known)) throw new ApiError('not_found', 'There is no tile here.')
+  const headersFor = (form: Compression) => tileHeaders(known, asked, tile, form)
+  const had = heldForm(tile, compression, asked, request)
+  if (had) return { status: 304, headers: headersFor(had) }
+  const headers = headersFor(compression)
+  if (isEmpty) return { status: 204, headers }
+  return { headers, body: bytes }
+}
+
+/** Any form that the client has cached and accepts is as good as the one it would get. */
+function heldForm(
+  tile: CachedTile,
+  compression: Compression,
+  { accept }: TileAsked,
+  request: Conditions,
+): Compression | undefined {
+  if (request.headers['if-none-match'] === undefined) return undefined
+  return [compression, ...compressions].find(
+    (form) => isUnchanged(request, revisionOf(tile, form)) && takes(accept, form, compression),
+  )
+}
+
+const takes = (accept: string | undefined, form: Compression, chosen: Compression): boolean =>
+  form === chosen || chooseCompression(accept, [form]) === form

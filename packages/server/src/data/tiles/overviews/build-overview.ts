@@ -1,0 +1,161 @@
+// Builds overviews: for each low zoom, a table with the rows that are worth drawing in crowded tiles (a pyramid).
+
+import { lockApplication } from '../../../api/resource/lock-application.ts'
+import type { Db, Queryable } from '../../../kernel/db/db.ts'
+import { ident, joinSql, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import type { Attribute } from '../../../query/values/attribute.ts'
+import { isLonLat, mercatorPlace } from '../sql/mercator-sql.ts'
+import {
+  beingBuilt,
+  copiedColumns,
+  countColumn,
+  keyOf,
+  type OverviewDataset,
+  type OwnTable,
+  overviewTable,
+  sizeColumn,
+} from './overview.ts'
+import { cellBits, tileMetres } from './overview-grid.ts'
+import { countOf, findCrowded, makeRows, type Source } from './overview-rows.ts'
+import { type Level, pickedInCrowded, pickRows } from './pick-rows.ts'
+
+export type Buildable = {
+  readonly dataset: OverviewDataset
+  readonly geometry: Attribute
+  readonly isPoint: boolean
+  readonly table: OwnTable
+}
+
+/** The job that builds. */
+export type Builder = {
+  readonly signal: AbortSignal
+  /** False after the job was cancelled, replaced or taken by another worker. */
+  isHeld(tx: Queryable): Promise<boolean>
+  /** From 0 to 1. */
+  onProgress(fraction: number): Promise<void>
+}
+
+/** The contents of the staged tables. */
+export type Staged = {
+  readonly zooms: readonly number[]
+  readonly rowCounts: readonly number[]
+  /** The tiles made from these tables; see tileNumber. */
+  readonly tiles: readonly number[]
+}
+
+/** Builds the tables of an overview beside those in use. They hold only what lies in crowded tiles. */
+export async function stageOverview(db: Db, buildable: Buildable, minRows: number, builder: Builder): Promise<Staged> {
+  const source = sourceOf(buildable)
+  if (!source) return nothing
+  const step = stepsOf(db, buildable.dataset, builder)
+  const rows = await step((tx) => makeRows(tx, source))
+  if (rows < minRows) return nothing
+  const crowded = await step((tx) => findCrowded(tx, source))
+  if (crowded.length === 0) return nothing
+  const highest = crowded.length - 1
+  const rowCounts = await makeLevels({ source, highest, step, onProgress: builder.onProgress }, highest)
+  return { zooms: [...crowded.keys()], rowCounts, tiles: crowded.flat() }
+}
+
+const nothing: Staged = { zooms: [], rowCounts: [], tiles: [] }
+
+export type Step = <T>(work: (tx: Queryable) => Promise<T>) => Promise<T>
+
+type Pyramid = Pick<Builder, 'onProgress'> & {
+  readonly source: Source
+  readonly highest: number
+  readonly step: Step
+}
+
+/** The tables of a zoom and of those below it; returns their row counts. An index is made while the next table is. */
+async function makeLevels(pyramid: Pyramid, zoom: number): Promise<number[]> {
+  const { source, highest, step, onProgress } = pyramid
+  await onProgress(1 - (1 + zoom) / (2 + highest))
+  const level = { ...source, zoom, isHighest: zoom === highest }
+  await step((tx) => pickRows(tx, level))
+  const rows = await step((tx) => makeTable(tx, level))
+  const below = zoom > 0 ? makeLevels(pyramid, zoom - 1) : []
+  const [counts] = await Promise.all([below, step((tx) => indexTable(tx, level))])
+  return [...counts, rows]
+}
+
+const wholeNumbers = new Set(['smallint', 'integer', 'bigint'])
+
+/** Undefined if there can be no overview. */
+function sourceOf({ dataset, geometry, isPoint, table }: Buildable): Source | undefined {
+  const key = keyOf(dataset)
+  if (key === undefined) return undefined
+  const keyType = dataset.attributes.find(({ name }) => name === key)?.dbType ?? ''
+  return {
+    ...{ key, geometry, isPoint },
+    base: ident(table.schema, table.name),
+    isPlain: isPoint && isLonLat(geometry) && wholeNumbers.has(keyType),
+    columns: copiedColumns(dataset),
+    named: (part) => ident(table.schema, overviewTable(dataset.id, `${beingBuilt}${part}`)),
+  }
+}
+
+/** Compiling (jit) a statement takes longer than it saves; the few statistics that tiles need are in a small sample. */
+const settings = `
+  SET LOCAL statement_timeout = '15min'; SET LOCAL lock_timeout = '10s'; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off;
+  SET LOCAL default_statistics_target = 30`
+
+/**
+ * Each step is its own transaction, so that no lock is held for long, nor the one session of the embedded database.
+ * CREATE TABLE AS locks the tables it reads and then the schema, while deleting the application locks the schema first.
+ */
+export const stepsOf =
+  (
+    db: Db,
+    { applicationId }: Pick<OverviewDataset, 'applicationId'>,
+    { signal, isHeld }: Pick<Builder, 'signal' | 'isHeld'>,
+  ): Step =>
+  async (work) => {
+    signal.throwIfAborted()
+    return db.transaction(async (tx) => {
+      await tx.script(settings)
+      await lockApplication(tx, applicationId)
+      await demandJob(isHeld, tx)
+      return work(tx)
+    })
+  }
+
+/** Fencing: a worker that lost its job must not touch the tables of the next one. */
+export async function demandJob(isHeld: Builder['isHeld'], tx: Queryable): Promise<void> {
+  if (!(await isHeld(tx))) throw new Error('The job that builds the overview was cancelled or taken by another worker')
+}
+
+async function makeTable(tx: Queryable, level: Level): Promise<number> {
+  const { zoom, geometry, columns, named } = level
+  const into = named(`new_${zoom}`)
+  const copied = columns.map((name) => sql`q.${ident(name)}, `)
+  const { shape, size, from } = shapesOf(level)
+  await tx.query(sql`
+    CREATE TABLE ${into} AS
+    SELECT ${joinSql(copied, '')}${shape}::geometry(Geometry, 3857) AS ${ident(geometry.name)},
+      p.n AS ${ident(countColumn)}, ${size} AS ${ident(sizeColumn)}
+    FROM ${from} ORDER BY ${raw(`(p.x >> ${cellBits})::int8 << 32 | (p.y >> ${cellBits})`)}`)
+  return countOf(tx, into)
+}
+
+async function indexTable(tx: Queryable, { zoom, geometry, named }: Level): Promise<void> {
+  const table = named(`new_${zoom}`)
+  await tx.query(sql`CREATE INDEX ON ${table} USING gist (${ident(geometry.name)})`)
+  // Tiles ask by place only: filters read the table itself.
+  await tx.query(sql`ANALYZE ${table} (${ident(geometry.name)})`)
+}
+
+/** What the picked rows look like, and how they are found. */
+function shapesOf(level: Level): Record<'shape' | 'size' | 'from', Sql> {
+  const { zoom, base, key, geometry, isPoint, isPlain, named } = level
+  const picked = sql`${pickedInCrowded(level)} AS p`
+  if (isPlain) {
+    const { x, y } = mercatorPlace(geometry)
+    const shape = sql`ST_SetSRID(ST_Point(${x}, ${y}), 3857)`
+    return { shape, size: raw('0::float4'), from: sql`${picked} JOIN ${base} AS q ON q.${ident(key)} = p.id` }
+  }
+  const tolerance = raw(String(tileMetres(zoom) / 2048))
+  const simple = sql`CASE WHEN r.vertices > 1 THEN svc.simplified(r.shape, ${tolerance}) ELSE r.shape END`
+  const from = sql`${picked} JOIN ${named('rows')} AS r USING (id) JOIN ${base} AS q ON q.${ident(key)} = r.key`
+  return { shape: isPoint ? raw('r.shape') : simple, size: raw('r.size'), from }
+}

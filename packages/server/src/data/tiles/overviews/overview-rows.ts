@@ -1,0 +1,135 @@
+// The rows of a table in the grid of overviews, and the tiles in which there are too many of them.
+import type { Queryable } from '../../../kernel/db/db.ts'
+import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import { located } from '../../../query/execution/postgres-sql.ts'
+import type { Attribute } from '../../../query/values/attribute.ts'
+import { isLonLat, mercatorOf } from '../sql/mercator-sql.ts'
+import { tileNumber } from './overview.ts'
+import { cellOf, maxZoom, tileShift } from './overview-grid.ts'
+
+/** A table of which an overview is made. */
+export type Source = {
+  readonly base: Sql
+  readonly key: string
+  readonly geometry: Attribute
+  readonly isPoint: boolean
+  /** Points in degrees with a whole number as key: they need no copy, for they are picked by key and then projected. */
+  readonly isPlain: boolean
+  readonly columns: readonly string[]
+  /** The name of a part of the overview that is being built. */
+  named(part: string): Sql
+}
+
+/** A tile with at most this much is made from the table itself. */
+const enough = { rows: 10_000, vertices: 200_000 }
+
+/** Every row once. Returns how many there are. */
+export async function makeRows(tx: Queryable, source: Source): Promise<number> {
+  const into = source.named('rows')
+  await tx.query(sql`CREATE UNLOGGED TABLE ${into} AS ${source.isPlain ? plainRows(source) : sortedRows(source)}`)
+  return countOf(tx, into)
+}
+
+/** The keys of points in degrees and where they are, if they have a place on the map. */
+function placedPoints({ base, key, geometry }: Source): Sql {
+  const value = located(geometry)
+  return sql`
+    SELECT * FROM (SELECT q.${ident(key)} AS key, ST_X(${value}) AS lon, ST_Y(${value}) AS lat FROM ${base} AS q OFFSET 0) AS q
+    WHERE lon BETWEEN -540 AND 540 AND lat BETWEEN -1000 AND 1000`
+}
+
+const inMercator = mercatorOf(raw('lon'), raw('lat'))
+
+/** The keys of points and their cells, in one pass and without sorting. */
+const plainRows = (source: Source): Sql => sql`
+  SELECT key::int8 AS id, ${cellOf(inMercator.x)} AS cx, ${cellOf(inMercator.y)} AS cy FROM (${placedPoints(source)}) AS q`
+
+/**
+ * The largest first, numbered: the key, the centre and corners in the finest grid, the size, and the shape in web
+ * mercator.
+ */
+function sortedRows(source: Source): Sql {
+  const cell = (metres: string): Sql => cellOf(raw(metres))
+  return sql`
+    SELECT row_number() OVER (ORDER BY ${raw(source.isPoint ? 'key' : 'size DESC, key')}) AS id, rows.* FROM (
+      SELECT key, shape, vertices, ${cell('(x0 + x1) / 2')} AS cx, ${cell('(y0 + y1) / 2')} AS cy,
+        ${cell('x0')} AS x0, ${cell('y0')} AS y0, ${cell('x1')} AS x1, ${cell('y1')} AS y1,
+        greatest(x1 - x0, y1 - y0)::float4 AS size
+      FROM (${placedRows(source)}) AS q) AS rows`
+}
+
+/** Each row's shape in web mercator and its box in metres; null if it cannot be placed. */
+function placedRows(source: Source): Sql {
+  const { base, key, geometry, isPoint } = source
+  if (isPoint && isLonLat(geometry)) {
+    const { x, y } = inMercator
+    return sql`
+      SELECT key, ST_SetSRID(ST_Point(x, y), 3857) AS shape, 1 AS vertices, x AS x0, y AS y0, x AS x1, y AS y1
+      FROM (SELECT key, ${x} AS x, ${y} AS y FROM (${placedPoints(source)}) AS q OFFSET 0) AS q`
+  }
+  // svc.to_mercator handles every reference system, but is slower.
+  return sql`
+    SELECT key, shape, ST_NPoints(shape) AS vertices,
+      ST_XMin(box) AS x0, ST_YMin(box) AS y0, ST_XMax(box) AS x1, ST_YMax(box) AS y1
+    FROM (SELECT key, shape, Box3D(shape) AS box
+      FROM (SELECT q.${ident(key)} AS key, svc.to_mercator(${located(geometry)}) AS shape FROM ${base} AS q OFFSET 0) AS q
+      WHERE NOT ST_IsEmpty(shape) OFFSET 0) AS q`
+}
+
+/** The rows are counted by tile at these zooms only; the tiles of the zooms between are sums of theirs. */
+const countedZooms = [5, 10, maxZoom]
+
+/**
+ * The tiles with too many rows or vertices, by zoom; see tileNumber. The parent of such a tile is always one too, so
+ * the zooms begin with 0, and only rows in such tiles are counted at a higher zoom.
+ */
+export async function findCrowded(tx: Queryable, source: Source): Promise<number[][]> {
+  const tiles = source.named('tiles')
+  await tx.query(sql`CREATE UNLOGGED TABLE ${tiles} (zoom int4, x int4, y int4, n int8, vertices int8)`)
+  for (let at = 0, found = 1; found > 0 && at < countedZooms.length; at++) {
+    const [zoom = 0, above = -1] = [countedZooms[at], countedZooms[at - 1]]
+    await countRows(tx, source, zoom, above)
+    for (let next = zoom - 1; next > above; next--) await sumTiles(tx, tiles, next)
+    await tx.query(
+      sql`DELETE FROM ${tiles} WHERE n <= ${raw(String(enough.rows))} AND vertices <= ${raw(String(enough.vertices))}`,
+    )
+    found = await countOf(tx, sql`${tiles} WHERE zoom = ${raw(String(zoom))}`)
+  }
+  await tx.query(sql`ANALYZE ${tiles}`)
+  return tilesByZoom(await tx.query<TilePlace>(sql`SELECT zoom, x, y FROM ${tiles}`))
+}
+
+async function countRows(tx: Queryable, { isPlain, named }: Source, zoom: number, above: number): Promise<void> {
+  const at = (level: number): Sql => raw(`cx >> ${tileShift(level)}, cy >> ${tileShift(level)}`)
+  const isWanted =
+    above < 0
+      ? raw('TRUE')
+      : sql`(${at(above)}) IN (SELECT x, y FROM ${named('tiles')} WHERE zoom = ${raw(String(above))})`
+  await tx.query(sql`
+    INSERT INTO ${named('tiles')}
+    SELECT ${raw(String(zoom))}, ${at(zoom)}, count(*), ${raw(isPlain ? 'count(*)' : 'sum(vertices)')}
+    FROM ${named('rows')} WHERE ${isWanted} GROUP BY 2, 3`)
+}
+
+/** The tiles of a zoom from those of the next higher one. */
+async function sumTiles(tx: Queryable, tiles: Sql, zoom: number): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO ${tiles} SELECT zoom - 1, x >> 1, y >> 1, sum(n), sum(vertices) FROM ${tiles}
+    WHERE zoom = ${raw(String(zoom + 1))} GROUP BY 1, 2, 3`)
+}
+
+type TilePlace = { zoom: number; x: number; y: number }
+
+function tilesByZoom(tiles: readonly TilePlace[]): number[][] {
+  // Cells outside the map belong to no tile.
+  const onMap = tiles.filter(({ zoom, x, y }) => x >= 0 && y >= 0 && x < 2 ** zoom && y < 2 ** zoom)
+  const highest = Math.max(-1, ...onMap.map(({ zoom }) => zoom))
+  return Array.from({ length: highest + 1 }, (_, z) =>
+    onMap.filter(({ zoom }) => zoom === z).map(({ x, y }) => tileNumber({ z, x, y: 2 ** z - 1 - y })),
+  )
+}
+
+export async function countOf(tx: Queryable, from: Sql): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`SELECT count(*) AS count FROM ${from}`)
+  return Number(row?.count)
+}

@@ -1,0 +1,99 @@
+// Overviews (a tile pyramid in tables): naming, columns and lookup.
+import { hash } from 'node:crypto'
+import { ident, type Sql, sql } from '../../../kernel/db/sql.ts'
+import type { Attribute } from '../../../query/values/attribute.ts'
+import { overviewPrefix } from '../../databases/tenant-schema.ts'
+import type { Dataset } from '../../datasets/dataset-record.ts'
+import type { Source } from '../../datasets/dataset-type.ts'
+import type { TileQuery } from '../sql/tile-sql.ts'
+
+type Tile = TileQuery['tile']
+
+/** The data of crowded tiles of a large table: tables with fewer rows, each standing for `svc_count` of them. */
+export type Overview = {
+  /** Changes when it is rebuilt. */
+  readonly version: string
+  /** Whether the tile is made from the overview; other tiles are small enough to be made from the table. */
+  has(tile: Tile): boolean
+  from(zoom: number): Sql
+  readonly geometry: Attribute
+  /** Only if the table is on another server. */
+  readonly apart?: ApartOverview
+}
+
+/** How an overview is read that is not where its table is: in the platform's database. */
+export type ApartOverview = {
+  readonly inSql: NonNullable<Source['inSql']>
+  /** The columns that it has, with values as tiles show them. */
+  readonly columns: ReadonlySet<string>
+}
+
+/** The part of a dataset that an overview needs. */
+export type OverviewDataset = Pick<Dataset, 'id' | 'applicationId' | 'attributes' | 'metadata' | 'databaseType'>
+
+/** A table in the application's own schema. */
+export type OwnTable = { readonly schema: string; readonly name: string }
+
+/** The overview includes what lies this far outside a crowded tile, in tile widths. */
+export const overviewFringe = 1 / 8
+
+/** The columns added to those of the table. */
+export const countColumn = 'svc_count'
+export const sizeColumn = 'svc_size'
+
+export const weight = sql`q.${ident(countColumn)}`
+
+/** The order for dropping rows: the least visible go first. */
+export const mostSeenFirst = [sql`q.${ident(sizeColumn)} DESC`, sql`${weight} DESC`]
+
+export const overviewTable = (datasetId: string, part: string | number): string =>
+  `${overviewPrefix}${datasetId.replaceAll('-', '')}_${part}`
+
+/** How the names of tables that are not in use yet go on. */
+export const beingBuilt = 'job_'
+
+/** One number for each tile of all zooms. */
+export const tileNumber = ({ z, x, y }: Tile): number => (4 ** z - 1) / 3 + y * 2 ** z + x
+
+/** The copied columns: all but the geometries that are not drawn. */
+export const copiedColumns = ({ attributes }: Pick<Dataset, 'attributes'>): string[] =>
+  attributes.filter(({ type }) => type !== 'geometry').map(({ name }) => name)
+
+/** The key column; undefined if there can be no overview. */
+export function keyOf({ attributes }: Pick<Dataset, 'attributes'>): string | undefined {
+  const keys = attributes.filter(({ primaryKey }) => primaryKey)
+  const isTaken = attributes.some(({ name }) => name === countColumn || name === sizeColumn)
+  return keys.length === 1 && !isTaken ? keys[0]?.name : undefined
+}
+
+/** Changes when an older overview no longer fits the dataset. */
+export function shapeOf(dataset: Pick<Dataset, 'attributes'>, geometry: Attribute): string {
+  const columns = dataset.attributes.map(({ name, dbType }) => [name, dbType])
+  return hash('sha1', JSON.stringify([geometry, columns]), 'base64url').slice(0, 12)
+}
+
+/** The geometry column as the overview's tables store it, whatever the original was. */
+const overviewGeometry = ({ name }: Attribute): Attribute => ({ name, type: 'geometry', srid: 3857 })
+
+const overviewFrom = (schema: string, datasetId: string, zoom: number): Sql =>
+  ident(schema, overviewTable(datasetId, zoom))
+
+/** What the record of a finished build says. */
+type BuiltRecord = { readonly builtAt: Date | null; readonly tiles: readonly number[] | null }
+
+/** Undefined if no tile is made from it. */
+export function overviewOf(
+  datasetId: string,
+  geometry: Attribute,
+  schema: string,
+  { tiles, builtAt }: BuiltRecord,
+): Overview | undefined {
+  if (!tiles?.length) return undefined
+  const known = new Set(tiles)
+  return {
+    version: String(builtAt?.getTime()),
+    has: (tile) => known.has(tileNumber(tile)),
+    from: (zoom) => overviewFrom(schema, datasetId, zoom),
+    geometry: overviewGeometry(geometry),
+  }
+}

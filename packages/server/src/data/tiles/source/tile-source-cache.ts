@@ -1,0 +1,103 @@
+// A one-second cache of tile sources with everything their tiles need.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Scope, scopeOf } from '../../../api/access/acl.ts'
+import { createRecordCache } from '../../../api/resource/record-cache.ts'
+import type { BaseServices } from '../../../api/resource/resource.ts'
+import { sql } from '../../../kernel/db/sql.ts'
+import { ApiError, isNotFound } from '../../../kernel/errors.ts'
+import { dataset as datasetResource } from '../../datasets/dataset.ts'
+import { createCoverageCache, nothingKnown } from './coverage-cache.ts'
+import { createFirstNamed, type Named } from './first-named.ts'
+import { tileSource } from './tile-source.ts'
+import type { LoadedTileSource, TileMeans, TileSource } from './tile-source-type.ts'
+import { tileSourceTypeOf } from './tile-source-types.ts'
+import { datasetType } from './types/dataset.ts'
+
+export type TileSourceCache = {
+  /** At once if it is cached. A version that the request names makes it as new as that version. */
+  get(scope: Scope, id: string, version?: string): LoadedTileSource | Promise<LoadedTileSource>
+  /** Nothing if it is not cached. */
+  fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined
+  /** The tiles that a dataset has without a tile source. The scope is one of datasets. */
+  ofDataset(scope: Scope, id: string): Promise<LoadedTileSource>
+}
+
+/** Waits until the source may be read; returns since when it must have been. */
+async function turnOf({ at, readAt }: Named): Promise<number> {
+  const waitMs = readAt - performance.now()
+  if (waitMs > 0) await sleep(waitMs)
+  return at
+}
+
+/** A dataset without a tile source acts as its own. */
+export function createTileSourceCache(services: BaseServices, means: TileMeans): TileSourceCache {
+  const { db } = services
+  const firstNamed = createFirstNamed()
+  const coverageOf = createCoverageCache((applicationId, id) => datasetType.detect(means, applicationId, id))
+  const explicit = createRecordCache(
+    { resource: tileSource, services },
+    async ({ entity, revision }) => following(await load(entity as TileSource, revision)),
+    [datasetResource],
+  )
+  const implicit = createRecordCache({ resource: datasetResource, services }, async ({ entity }) => {
+    const { id, applicationId } = entity as { id: string; applicationId: string }
+    const base = {
+      id,
+      applicationId,
+      type: 'dataset',
+      source: id,
+      name: '',
+      attribution: '',
+      headers: {},
+      metadata: {},
+    } as const
+    const known = await load({ ...base, ...nothingKnown }, '')
+    const { isEstimate = false, lastExtent, ...found } = await coverageOf(applicationId, id, known.version)
+    return { ...known, source: { ...base, ...found }, isExtentEstimated: isEstimate, lastExtent }
+  })
+
+  /** A detected extent, unlike a configured one, follows the data. */
+  async function following(known: LoadedTileSource): Promise<LoadedTileSource> {
+    const { id, applicationId, source } = known.source
+    if (!known.layer) return known
+    const [row] = await db.query<{ found: boolean }>(
+      sql`SELECT is_extent_found AS found FROM svc.tilesources WHERE id = ${id}::uuid`,
+    )
+    if (!row?.found) return known
+    const { extentLngLat, isEstimate = false } = await coverageOf(applicationId, source, known.version)
+    return { ...known, source: { ...known.source, extentLngLat }, isExtentEstimated: isEstimate }
+  }
+
+  const load = (source: TileSource, revision: string): Promise<LoadedTileSource> =>
+    tileSourceTypeOf(source).load(means, source, revision)
+
+  function cached(scope: Scope, id: string, notBefore?: number): LoadedTileSource | undefined {
+    const known = explicit.fresh(scope, id, notBefore)
+    if (!(known instanceof ApiError)) return known
+    const reach = scopeOf(scope.caller, 'datasets', 'execute')
+    const own = reach && implicit.fresh(reach, id, notBefore)
+    return own instanceof ApiError ? undefined : own
+  }
+
+  function fresh(scope: Scope, id: string, version?: string): LoadedTileSource | undefined {
+    const known = cached(scope, id)
+    const isEnough = version === undefined || known?.version === version
+    return isEnough ? known : cached(scope, id, firstNamed(id, version).at)
+  }
+
+  async function find(scope: Scope, id: string, version?: string): Promise<LoadedTileSource> {
+    const notBefore = version === undefined ? 0 : await turnOf(firstNamed(id, version))
+    try {
+      return await explicit.get(scope, id, notBefore)
+    } catch (error) {
+      const reach = scopeOf(scope.caller, 'datasets', 'execute')
+      if (!isNotFound(error) || !reach) throw error
+      return implicit.get(reach, id, notBefore).catch((reason) => {
+        throw isNotFound(reason) ? error : reason
+      })
+    }
+  }
+
+  const get: TileSourceCache['get'] = (scope, id, version) => fresh(scope, id, version) ?? find(scope, id, version)
+  return { fresh, get, ofDataset: implicit.get }
+}

@@ -1,0 +1,260 @@
+// Makes the tiles of datasets: chooses a strategy and runs it.
+
+import type { Compression } from '../../../api/http/answers/compression.ts'
+import { ident, sql } from '../../../kernel/db/sql.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { column } from '../../../query/execution/postgres-sql.ts'
+import { parseFilter } from '../../../query/filter/filter.ts'
+import { allOf } from '../../../query/filter/filter-tree.ts'
+import { type Plan, parsePlan, queryPlaces } from '../../../query/plan/plan.ts'
+import type { Given } from '../../datasets/dataset-type.ts'
+import { checkGiven } from '../../datasets/sources.ts'
+import type { RowCache } from '../cache/row-cache.ts'
+import { questionKey, type TileParameters } from '../http/tile-request.ts'
+import type { TileColumn } from '../mvt/columns.ts'
+import type { Tile } from '../mvt/projection.ts'
+import { mostSeenFirst, weight } from '../overviews/overview.ts'
+import type { DatasetLayer } from '../source/dataset-layer.ts'
+import { tileInDegrees } from '../source/tile-bounds.ts'
+import { readTileSettings, type TileSettings } from '../source/tile-settings.ts'
+import type { LoadedTileSource, TileBudget, TileData, TileMakers } from '../source/tile-source-type.ts'
+import { type SelectedColumn, selectedColumn } from '../sql/tile-columns.ts'
+import { memoryBatches } from '../sql/tile-rows.ts'
+import { hasBox, type TileQuery, tileBuffer, tileExtent, tileMargin } from '../sql/tile-sql.ts'
+import type { TileRows } from '../workers/tile-job.ts'
+import type { TileWorkers } from '../workers/tile-workers.ts'
+import { blockQuery, blockTile } from './block-tile.ts'
+import { counted, type MakeTile, runInSql, type SqlWork, type StrategyResult } from './run-tile-strategy.ts'
+import { findCrowd } from './tile-crowd.ts'
+import { chooseStrategy } from './tile-strategy.ts'
+
+export type DatasetTileServices = Omit<TileMakers, 'archives'>
+
+export type DatasetTileRequest = {
+  readonly tile: Tile
+  readonly parameters: TileParameters
+  /** Values of the dataset's own parameters. */
+  readonly given: Given
+  readonly asGeoJson: boolean
+  readonly compression: Compression
+}
+
+/** A tile of a dataset, with what `explain` reports. */
+export type DatasetTile = StrategyResult & { readonly source: TileData }
+
+/** Chooses a strategy from known facts, then runs it. */
+export async function makeDatasetTile(
+  services: DatasetTileServices,
+  known: LoadedTileSource,
+  request: DatasetTileRequest,
+  signal: AbortSignal,
+): Promise<DatasetTile> {
+  const { layer } = known
+  if (!layer) throw new Error('The tile source has no dataset')
+  const { tile, parameters, given } = request
+  const { settings, plan, columns } = shapeOf(known, layer, parameters)
+  const { maxFeatures = services.budget.maxFeatures, maxBytes = services.budget.maxBytes } = settings
+  const opened = await services.data.open(layer.dataset, given)
+  const shown = Math.min(maxFeatures, parameters.limit ?? maxFeatures)
+  const series = `${known.source.id} ${questionKey(given)}`
+  const make = encoderOf(services.workers, layer, request, { maxFeatures: shown, maxBytes, series }, signal)
+  const { inSql, inBlocks } = opened
+  const wanted = { plan, inTile: () => planOf(layer, parameters, tile), columns }
+  const blocks = inBlocks && (await blockQuery(inBlocks, layer, wanted, signal))
+  const isFiltered = plan.where.kind !== 'and' || plan.where.filters.length > 0
+  const strategy = chooseStrategy({
+    isInSql: inSql !== undefined,
+    isInBlocks: blocks !== undefined,
+    isFiltered,
+    hasOverview: hasOverview(known, tile, columns),
+    geometryType: layer.geometryType,
+    zoom: tile.z,
+    cluster: settings.cluster,
+  })
+  const isLimited = parameters.limit === shown
+  if (blocks) return { source: opened, ...(await blockTile(blocks, { make, shown, isLimited, signal })) }
+  if (!inSql) {
+    const rows = await rowsInMemory(services.rowCache, known, layer, { opened, plan, columns, shown, request }, signal)
+    const made = await make(rows, columns, 'lonlat')
+    return { source: opened, made, columns, features: counted(made, layer.geometryType === 'point') }
+  }
+  const query = queryOf(known, layer, inSql, { tile, columns, plan, shown })
+  const thinned = strategy.from === 'overview' ? thinnedQuery(known, query, inSql) : undefined
+  const isSure = layer.geometryType === 'point' && hasBox(query)
+  const work = { inSql, query, thinned, make, shown, isLimited, isSure, signal }
+  const isRowByRow = strategy.from === 'table' && strategy.clusterWidth === undefined
+  // A tile that the overview leaves out has few rows.
+  const mayBeCrowded = isRowByRow && !isLimited && (isFiltered || !known.overview)
+  const budget = { maxFeatures: shown, maxBytes }
+  const crowd = mayBeCrowded ? await findCrowd(services.data, layer, { inSql, query, budget, signal }) : undefined
+  return { source: opened, ...(await runInSql(crowd ?? strategy, work)) }
+}
+
+/** What tiles of a source that are asked for with the same parameters have in common. */
+type TileShape = { readonly settings: TileSettings; readonly plan: Plan; readonly columns: readonly SelectedColumn[] }
+
+/** Of requests without parameters. A source is loaded anew each second, so a change is seen as soon as before. */
+const plainShapes = new WeakMap<LoadedTileSource, TileShape>()
+
+function shapeOf(known: LoadedTileSource, layer: DatasetLayer, parameters: TileParameters): TileShape {
+  const isPlain = Object.keys(parameters).length === 0
+  const kept = isPlain ? plainShapes.get(known) : undefined
+  if (kept) return kept
+  const plan = planOf(layer, parameters)
+  const columns = columnsOf(layer, plan, parameters.attributes !== undefined)
+  const shape = { settings: readTileSettings(known.source.metadata), plan, columns }
+  if (isPlain) plainShapes.set(known, shape)
+  return shape
+}
+
+/** Encodes rows in a worker thread. */
+const encoderOf =
+  (
+    workers: TileWorkers,
+    layer: DatasetLayer,
+    { tile, asGeoJson, compression }: DatasetTileRequest,
+    { series, ...budget }: TileBudget & { readonly series: string },
+    signal: AbortSignal,
+  ): MakeTile =>
+  (rows, columns, projection) => {
+    const shape = { extent: tileExtent, buffer: tileBuffer, ...budget }
+    const isPlain = typeof projection === 'string'
+    const own = isPlain ? {} : { definitions: projection.definitions }
+    const encoder = {
+      tile,
+      columns: encodedColumns(layer, columns),
+      projection: isPlain ? projection : ('mercator' as const),
+      ...shape,
+    }
+    const { applicationId } = layer.dataset
+    return workers.make({ rows, encoder, ...own, compression, asGeoJson }, signal, { applicationId, series })
+  }
+
+type InMemory = {
+  readonly opened: TileData
+  readonly plan: Plan
+  readonly columns: readonly SelectedColumn[]
+  readonly shown: number
+  readonly request: DatasetTileRequest
+}
+
+/**
+ * A source that can select by box is asked for the tile's rows. From others all rows are read once for many tiles; if
+ * they are too many for the cache, only the tile's rows are kept.
+ */
+async function rowsInMemory(
+  rowCache: RowCache,
+  { source, version }: LoadedTileSource,
+  layer: DatasetLayer,
+  { opened, plan, columns, shown, request: { tile, parameters, given } }: InMemory,
+  signal: AbortSignal,
+): Promise<TileRows> {
+  const read = (asked: Plan, end: AbortSignal) => memoryBatches(opened, asked, layer.geometry, columns, end)
+  const inTile = planOf(layer, parameters, tile)
+  // One row more than shown tells that there are more.
+  if (opened.readsBoxes) return cellsOf(await Array.fromAsync(await read({ ...inTile, limit: shown + 1 }, signal)))
+  const all = { tile, margin: tileMargin, signal, read: (end: AbortSignal) => read(plan, end) }
+  const cached = await rowCache.inTile(source.applicationId, `${source.id} ${version} ${questionKey(given)}`, all)
+  return cached ?? cellsOf(await Array.fromAsync(await read(inTile, signal)))
+}
+
+const cellsOf = (batches: (string | null)[][][]): TileRows => ({ cells: batches.flat(), geometry: 'geojson' })
+
+type Wanted = { tile: Tile; columns: readonly SelectedColumn[]; plan: Plan; shown: number }
+
+function queryOf(
+  known: LoadedTileSource,
+  layer: DatasetLayer,
+  inSql: NonNullable<TileData['inSql']>,
+  wanted: Wanted,
+): TileQuery {
+  const { tile, columns, plan, shown } = wanted
+  const [west, , east] = known.source.extentLngLat
+  return {
+    tile,
+    from: inSql.relation.from,
+    geometry: layer.geometry,
+    isPoint: layer.geometryType === 'point' || layer.geometryType === 'multipoint',
+    columns,
+    where: plan.where,
+    isWrapped: west < -180 || east > 180,
+    order: inSql.relation.key.map(column),
+    // One row more than shown tells that there are more.
+    limit: shown + 1,
+  }
+}
+
+/** Whether the tile can be made from the overview. One that is apart from its table leaves out long columns. */
+function hasOverview({ overview }: LoadedTileSource, tile: Tile, columns: readonly SelectedColumn[]): boolean {
+  if (!overview?.has(tile)) return false
+  const { apart } = overview
+  return !apart || columns.every(({ name }) => apart.columns.has(name))
+}
+
+/** The same query on the overview. One that is apart from its table has the values as they are sent. */
+function thinnedQuery({ overview }: LoadedTileSource, query: TileQuery, inTable: SqlWork['inSql']): SqlWork['thinned'] {
+  if (!overview) return undefined
+  const { inSql = inTable } = overview.apart ?? {}
+  const columns = overview.apart
+    ? query.columns.map((one) => ({ ...one, value: sql`q.${ident(one.name)}` }))
+    : query.columns
+  const order = [...mostSeenFirst, ...query.order]
+  const from = overview.from(query.tile.z)
+  return { inSql, query: { ...query, columns, from, geometry: overview.geometry, order, weight } }
+}
+
+const encodedOf = new WeakMap<readonly SelectedColumn[], readonly TileColumn[]>()
+
+/** The columns as the encoder knows them, after the geometry. */
+function encodedColumns({ geometry }: DatasetLayer, columns: readonly SelectedColumn[]): readonly TileColumn[] {
+  const known = encodedOf.get(columns)
+  if (known) return known
+  const encoded = [{ name: geometry.name, kind: 'geometry' as const }, ...columns.map(plainColumn)]
+  encodedOf.set(columns, encoded)
+  return encoded
+}
+
+const plainColumn = ({ name, kind, isKey, isHidden }: SelectedColumn) => ({
+  name,
+  kind,
+  ...(isKey && { isKey }),
+  ...(isHidden && { isHidden }),
+})
+
+/** In memory the tile's box is an ordinary filter; in SQL it is written so that the index is used. */
+function planOf({ attributes, geometry }: DatasetLayer, parameters: TileParameters, tile?: Tile): Plan {
+  const { attributes: names, filter: where, 'filter-lang': filterLanguage } = parameters
+  const plan = parsePlan({ ...(names && { attributes: names }), where, filterLanguage }, attributes, queryPlaces)
+  if (plan.group) throw invalid('query/attributes', 'must be attributes: a tile shows rows, not aggregates')
+  if (!tile) return plan
+  const box = parseFilter({ [geometry.name]: { $bbox: boxOf(tile) } }, attributes)
+  return { ...plan, where: where === undefined ? box : allOf([plan.where, box]) }
+}
+
+function boxOf(tile: Tile): number[] {
+  const [west, south, east, north] = tileInDegrees(tile, tileMargin)
+  if (east - west >= 360) return [-180, south, 180, north]
+  return [west < -180 ? west + 360 : west, south, east > 180 ? east - 360 : east, north]
+}
+
+/** Validates the parameters of a tile that need not be made, with the same errors. */
+export function checkParameters({ layer }: LoadedTileSource, parameters: TileParameters, given: Given): void {
+  if (!layer) return
+  planOf(layer, parameters)
+  checkGiven(layer.dataset, given)
+}
+
+/** The selected attributes, or all that are useful on a map, plus the key as the feature's id. */
+function columnsOf({ dataset, attributes }: DatasetLayer, plan: Plan, isChosen: boolean): SelectedColumn[] {
+  const asked = new Set(plan.columns.map(({ attribute }) => attribute?.name))
+  const columns: SelectedColumn[] = []
+  const keys = dataset.attributes.filter(({ primaryKey }) => primaryKey)
+  for (const dto of dataset.attributes) {
+    const attribute = attributes.get(dto.name)
+    if (!attribute || dto.type === 'geometry') continue
+    const isShown = isChosen ? asked.has(dto.name) : dto.type !== 'binary'
+    const isKey = dto.primaryKey && keys.length === 1
+    if (isShown || isKey) columns.push(selectedColumn({ ...dto, primaryKey: isKey }, attribute, !isShown))
+  }
+  return columns
+}

@@ -1,0 +1,130 @@
+// Runs the strategies of tile-strategy.ts that query a database.
+import type { Sql } from '../../../kernel/db/sql.ts'
+import { blame } from '../../../query/execution/connection.ts'
+import type { Definitions } from '../../../query/values/projection.ts'
+import type { Coordinates } from '../mvt/projection.ts'
+import type { TileData } from '../source/tile-source-type.ts'
+import { clusterColumns, clusterSql } from '../sql/cluster-sql.ts'
+import { sampleSql } from '../sql/sample-sql.ts'
+import type { SelectedColumn } from '../sql/tile-columns.ts'
+import { roughTotalOf, sqlRows, totalOf } from '../sql/tile-rows.ts'
+import { bySize, coordinatesOf, type TileQuery, tileMargin, tileSql } from '../sql/tile-sql.ts'
+import type { MadeTile, TileRows } from '../workers/tile-job.ts'
+import { projectionFallback } from './projection-fallback.ts'
+import { type CrowdStrategy, nextStrategy, type TileStrategy } from './tile-strategy.ts'
+
+/** Encodes rows with these columns after the geometry. */
+export type MakeTile = (
+  rows: TileRows,
+  columns: readonly SelectedColumn[],
+  projection: Coordinates | { readonly definitions: Definitions },
+) => Promise<MadeTile>
+
+/** What the strategies that query a database need. */
+export type SqlWork = {
+  readonly inSql: NonNullable<TileData['inSql']>
+  /** On the table. */
+  readonly query: TileQuery
+  /** On the overview, if it has this tile, and where it is. */
+  readonly thinned: Pick<SqlWork, 'inSql' | 'query'> | undefined
+  readonly make: MakeTile
+  readonly shown: number
+  /** The caller's limit is not above what the tile shows. */
+  readonly isLimited: boolean
+  /** Every row whose box touches the tile is drawn in it, so counts are exact. */
+  readonly isSure: boolean
+  readonly signal: AbortSignal
+}
+
+export type StrategyResult = {
+  readonly made: MadeTile
+  readonly columns: readonly SelectedColumn[]
+  /** Features in the tile and in the data. */
+  readonly features: string
+  readonly statement?: Sql
+  /** Where the statement ran, if not where the table is. */
+  readonly inSql?: SqlWork['inSql']
+}
+
+/** Runs the strategy and, after a failure, its fallback if there is one. */
+export async function runInSql(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, query, signal } = work
+  try {
+    return await run(strategy, work)
+  } catch (error) {
+    const findProjection = () => projectionFallback(inSql, query, tileMargin, signal)
+    const next = await nextStrategy(strategy, error, findProjection)
+    const { connection } = strategy.from === 'overview' ? (work.thinned?.inSql ?? inSql) : inSql
+    return next ? runInSql(next, work) : blame(connection)(error)
+  }
+}
+
+function run(strategy: TileStrategy, work: SqlWork): Promise<StrategyResult> {
+  const { query } = work
+  if (strategy.from === 'overview') return overviewTile(strategy.clusterWidth, work)
+  if (strategy.from === 'sample' || strategy.from === 'largest') return crowdTile(strategy, work)
+  if (strategy.from !== 'table') throw new Error('The rows are in a database')
+  const { clusterWidth, projection } = strategy
+  if (clusterWidth !== undefined) return summedTile(query, clusterWidth, work)
+  return rowTile(projection ? { ...query, own: projection } : query, work)
+}
+
+/** One feature per row. If there are too many, a second query selects the largest, which takes longer. */
+async function rowTile(query: TileQuery, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, make, shown, isLimited, isSure, signal } = work
+  const { columns } = query
+  const projection = query.own ?? coordinatesOf(query.geometry)
+  const first = tileSql(query)
+  const made = await make(await sqlRows(inSql, first, columns, signal), columns, projection)
+  const isCut = made.shown + made.refused > shown || made.seen > shown
+  if (!isCut) return { made, columns, statement: first, features: counted(made, isSure) }
+  const total = await roughTotalOf(inSql, query, signal)
+  const isExact = total.isCounted && isSure
+  const counts = (best: MadeTile): string => featuresText(best.shown, { rows: total.rows, isExact })
+  if (query.isPoint || isLimited) return { made, columns, statement: first, features: counts(made) }
+  const second = tileSql({ ...query, order: [bySize(query.geometry), ...query.order] })
+  const best = await make(await sqlRows(inSql, second, columns, signal), columns, projection)
+  return { made: best, columns, statement: second, features: counts(best) }
+}
+
+/** Some of very many rows. If the planner was wrong and there are few, the tile is made of all of them. */
+async function crowdTile(strategy: CrowdStrategy, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, query, make, signal } = work
+  const { columns, geometry, order } = query
+  const { from, rows, most } = strategy
+  const statement =
+    from === 'sample'
+      ? sampleSql(query, strategy)
+      : tileSql({ ...query, order: [bySize(geometry), ...order], limit: most })
+  const made = await make(await sqlRows(inSql, statement, columns, signal), columns, coordinatesOf(geometry))
+  const expected = from === 'sample' ? (rows * strategy.pages * strategy.share) / 2 : most
+  if (made.seen < expected) return rowTile(query, work)
+  return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: false }) }
+}
+
+/** The overview may be in another database than the table. */
+async function overviewTile(clusterWidth: number | undefined, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, query } = work.thinned ?? work
+  return { ...(await summedTile(query, clusterWidth, { ...work, inSql })), inSql }
+}
+
+/** Features that may stand for many rows, so the rows are counted separately. */
+async function summedTile(query: TileQuery, clusterWidth: number | undefined, work: SqlWork): Promise<StrategyResult> {
+  const { inSql, make, isSure, signal } = work
+  const isClustered = clusterWidth !== undefined
+  const columns = isClustered ? clusterColumns(query.columns) : query.columns
+  const statement = isClustered ? clusterSql(query, clusterWidth) : tileSql(query)
+  const projection = isClustered ? 'mercator' : coordinatesOf(query.geometry)
+  const [made, rows] = await Promise.all([
+    sqlRows(inSql, statement, columns, signal).then((found) => make(found, columns, projection)),
+    totalOf(inSql, query, signal),
+  ])
+  return { made, columns, statement, features: featuresText(made.shown, { rows, isExact: isSure }) }
+}
+
+/** Refused rows were not tested against the tile, so the count is exact only if there are none or all rows are sure. */
+export const counted = ({ shown, refused }: MadeTile, isSure: boolean): string =>
+  featuresText(shown, { rows: shown + refused, isExact: isSure || refused === 0 })
+
+export const featuresText = (shown: number, { rows, isExact }: { rows: number; isExact: boolean }): string =>
+  `${shown}/${isExact ? '' : '~'}${Math.max(rows, shown)}`

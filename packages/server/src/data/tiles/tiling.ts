@@ -1,0 +1,149 @@
+import { availableParallelism } from 'node:os'
+import { isUuid } from '../../api/access/credentials.ts'
+import { createLoadingCache } from '../../kernel/concurrency/loading-cache.ts'
+import { type MachineShare, partOf } from '../../kernel/concurrency/machine-share.ts'
+import type { Db } from '../../kernel/db/db.ts'
+import type { Jobs } from '../../kernel/jobs/jobs.ts'
+import { createDirectoryStore } from '../../kernel/storage/directory-store.ts'
+import { type FileStore, type Folder, filesPrefix, folderOf } from '../../kernel/storage/file-store.ts'
+import type { Connections } from '../databases/connection.ts'
+import { tenantSchema } from '../databases/tenant-schema.ts'
+import { createDataVersions } from '../datasets/data-versions.ts'
+import type { Dataset } from '../datasets/dataset-record.ts'
+import { datasetTypeOf } from '../datasets/dataset-types.ts'
+import { findDataset } from '../datasets/find-dataset.ts'
+import type { Sources } from '../datasets/sources.ts'
+import type { Fetch } from './archives/archive.ts'
+import { type Archives, createArchives } from './archives/archives.ts'
+import { createTileCache, type TileCache } from './cache/tile-cache.ts'
+import { createForeignOverviews } from './overviews/foreign-overviews.ts'
+import type { OwnTable } from './overviews/overview.ts'
+import { createOverviews, type Overviews } from './overviews/overviews.ts'
+import type { TileArchives, TileDatasets, TileMeans, TileTable } from './source/tile-source-type.ts'
+import { createTileWorkers, type TileWorkers } from './workers/tile-workers.ts'
+
+/** The application id of the built-in base map: none. */
+export const builtInApplication = ''
+
+export type TilingOptions = {
+  db: Db
+  connections: Connections
+  sources: Sources
+  fetch: Fetch
+  files: FileStore
+  assetsDirectory: string
+  cacheMb: number
+  jobs: Jobs
+  overviewMinRows: number
+  /** For tables on other servers. */
+  overviewRebuildMs: number
+  /** How many bytes an application may still store. */
+  storageLeft(applicationId: string): Promise<number>
+  /** Database connections of all tile threads together. */
+  maxConnections: number
+  readonly share: MachineShare
+  onError(error: unknown): void
+}
+
+/** The parts that tiles are made with: versioned datasets, archives, worker threads and a cache. */
+export type Tiling = {
+  readonly means: TileMeans
+  readonly archives: Archives
+  readonly workers: TileWorkers
+  readonly cache: TileCache
+  readonly overviews: Overviews
+  close(): Promise<void>
+}
+
+const estimateMs = 2_000
+const statisticsMs = 60_000
+
+export function createTiling(options: TilingOptions): Tiling {
+  const {
+    db,
+    sources,
+    fetch,
+    files,
+    assetsDirectory,
+    cacheMb,
+    jobs,
+    overviewMinRows: minRows,
+    share,
+    onError,
+  } = options
+  const assets = folderOf(createDirectoryStore(assetsDirectory), '')
+  const filesOf = (id: string): Folder => (id === builtInApplication ? assets : folderOf(files, filesPrefix(id)))
+  const archives = createArchives({ filesOf, fetch })
+  const find: TileDatasets['find'] = async (applicationId, id) =>
+    isUuid(id) ? findDataset(db, applicationId, id) : undefined
+  const tableOf = ownTable(options)
+  const overviews = createOverviews({ db, jobs, share, minRows, findDataset: find, tableOf, onError })
+  const foreign = createForeignOverviews({
+    ...options,
+    minRows,
+    rebuildMs: options.overviewRebuildMs,
+    findDataset: find,
+  })
+  const versions = createDataVersions(options)
+  const data: TileDatasets = {
+    find,
+    open: sources.open,
+    version: versions.of,
+    state: versions.stateOf,
+    table: tableStatistics(sources),
+    overview: async (dataset) =>
+      dataset.databaseType === 'internal' ? overviews.find(dataset) : foreign.find(dataset),
+    async cancelOverview(datasetId) {
+      await Promise.all([overviews.cancel(datasetId), foreign.cancel(datasetId)])
+    },
+    async estimate(dataset, signal) {
+      const estimate = await sources.estimate(dataset, { timeoutMs: estimateMs, signal })
+      if (!estimate) return undefined
+      const [west = 0, south = 0, east = 0, north = 0] = estimate.extent ?? []
+      return {
+        ...(estimate.rows && { rows: estimate.rows }),
+        ...(estimate.extent && { extent: [west, south, east, north] as const }),
+      }
+    },
+  }
+  const archiveInfo: TileArchives = {
+    info: (applicationId, uri) => archives.of(applicationId, uri).info(),
+  }
+  const workers = createTileWorkers({
+    count: partOf(availableParallelism(), share),
+    maxConnections: options.maxConnections,
+  })
+  return {
+    means: { data, archives: archiveInfo, filesOf },
+    archives,
+    workers,
+    cache: createTileCache(cacheMb * 1024 * 1024),
+    overviews,
+    async close() {
+      await Promise.all([workers.close(), archives.close()])
+    },
+  }
+}
+
+/** A failure is no reason to refuse a tile: without statistics it is made of its rows. */
+function tableStatistics(sources: Sources): TileDatasets['table'] {
+  const known = createLoadingCache<TileTable | undefined>({ ttlMs: statisticsMs })
+  async function look(dataset: Dataset): Promise<TileTable | undefined> {
+    const options = { timeoutMs: estimateMs, signal: AbortSignal.timeout(estimateMs) }
+    const { rows = null, isIndexed = false } = (await sources.estimate(dataset, options).catch(() => undefined)) ?? {}
+    return rows !== null && isIndexed ? { rows, plannedRows: new Map() } : undefined
+  }
+  return (dataset) => known.get(`${dataset.id} ${dataset.revision}`, () => look(dataset))
+}
+
+/** The table of a dataset, if it is in the application's own schema. */
+const ownTable =
+  ({ connections }: TilingOptions) =>
+  async (dataset: Dataset): Promise<OwnTable | undefined> => {
+    const { applicationId, databaseId, source } = dataset
+    const own = tenantSchema(applicationId)
+    const table = datasetTypeOf(dataset).tableOf?.(source, own)
+    if (table?.schema !== own) return undefined
+    const database = await connections.find(applicationId, databaseId)
+    return database?.type === 'internal' ? table : undefined
+  }

@@ -1,0 +1,106 @@
+// Makes one tile of a job: reads its rows and encodes them. Runs in the tile threads, and for small tiles in the main thread.
+import { hash } from 'node:crypto'
+import { type Compression, worthCompressing } from '../../../api/http/answers/compression.ts'
+import type { RowSink } from '../../../kernel/db/postgres/raw-connection.ts'
+import type { Definitions } from '../../../query/values/projection.ts'
+import type { Convert } from '../mvt/convert.ts'
+import type { Tile } from '../mvt/projection.ts'
+import { createTileEncoder, type TileEncoder } from '../mvt/tile-encoder.ts'
+import { addBlocks } from './block-rows.ts'
+import { addCells, chosenCells } from './cell-rows.ts'
+import type { MadeTile, TileJob, TileQueryRows, TileRows } from './tile-job.ts'
+
+export type MakeTileOptions = {
+  /** Runs the job's query; answers how many milliseconds the database took. */
+  query(rows: TileQueryRows, onRow: RowSink): Promise<number>
+  compress(bytes: Uint8Array, compression: Compression): Uint8Array | Promise<Uint8Array>
+  /** The thread works on this tile from here on. */
+  atWork(): void
+  /** Told before each row what all rows up to it come to. An error ends the query. */
+  onSize?(rowBytes: number, pairs: number): void
+}
+
+export async function makeTile(job: TileJob, { query, compress, atWork, onSize }: MakeTileOptions): Promise<MadeTile> {
+  const { rows, encoder: shape, definitions, compression, asGeoJson } = job
+  const encoder = createTileEncoder(shape, definitions && (await toMercator(definitions)))
+  const begun = performance.now()
+  let refused = 0
+  let rowBytes = 0
+  let pairs = 0
+  let databaseMs = 0
+  atWork()
+  if ('statement' in rows) {
+    databaseMs = await query(rows, (bytes, at) => {
+      atWork()
+      rowBytes += rowLength(at)
+      pairs += pairsIn(bytes, at)
+      onSize?.(rowBytes, pairs)
+      if (!encoder.addRow(bytes, at)) refused++
+    })
+  } else refused = addRows(encoder, rows, shape.columns)
+  const queried = performance.now()
+  atWork()
+  const tile = encoder.finish()
+  const vector = 'encoded' in rows ? rows.encoded : tile.bytes
+  const bytes = asGeoJson ? await geoJsonOf(vector, shape.tile) : tile.bytes
+  const etag = hash('sha1', bytes, 'base64url').slice(0, 16)
+  const encoded = performance.now()
+  const isWorthIt = compression !== 'identity' && bytes.length >= worthCompressing
+  const compressed = isWorthIt ? await compress(bytes, compression) : undefined
+  return {
+    ...tile,
+    bytes,
+    refused,
+    rowBytes,
+    pairs,
+    databaseMs,
+    etag,
+    ...(compressed && { compressed }),
+    queryMs: queried - begun,
+    encodeMs: encoded - queried,
+    compressMs: performance.now() - encoded,
+  }
+}
+
+/** Adds rows that came with the job. Returns how many were left out because the tile was full. */
+function addRows(
+  encoder: TileEncoder,
+  rows: Exclude<TileRows, TileQueryRows>,
+  columns: TileJob['encoder']['columns'],
+): number {
+  if ('cells' in rows) return addCells(encoder, rows, columns)
+  if ('chosen' in rows) return addCells(encoder, { cells: chosenCells(rows), geometry: 'geojson' }, columns)
+  return 'blocks' in rows ? addBlocks(encoder, rows.blocks, columns.length) : 0
+}
+
+/** From the start of the first value to the end of the last one. */
+function rowLength(at: Int32Array): number {
+  const [start = 0, end = 0] = [at[0], at[1]]
+  return (at.at(-1) ?? 0) - (start < 0 ? end : start)
+}
+
+const bytesPerCorner = 16
+/** Point, LineString, MultiPoint and MultiLineString in WKB: what they take grows with their size only. */
+const simpleTypes = new Set([1, 2, 4, 5])
+
+/**
+ * Pairs of corners of a polygon, which may cross each other; none for other geometries. The geometry is the first column. WKB
+ * begins with the byte order, 1 for little endian, and the type in four bytes.
+ */
+function pairsIn(row: Buffer, at: Int32Array): number {
+  const [start = 0, end = 0] = [at[0], at[1]]
+  if (start < 0 || simpleTypes.has(row[row[start] === 1 ? start + 1 : start + 4] ?? 0)) return 0
+  return ((end - start) / bytesPerCorner) ** 2
+}
+
+/** Loaded on demand: the main thread makes no GeoJSON. */
+async function geoJsonOf(vector: Uint8Array, tile: Tile): Promise<Buffer> {
+  const { tileAsGeoJson } = await import('../mvt/tile-geojson.ts')
+  return Buffer.from(JSON.stringify(tileAsGeoJson(vector, tile)))
+}
+
+/** Loaded on demand: proj4 is large and rarely needed. */
+async function toMercator(definitions: Definitions): Promise<ReadonlyMap<number, Convert>> {
+  const { mercatorConverter } = await import('../mvt/convert.ts')
+  return new Map(Object.entries(definitions).map(([srid, text]) => [Number(srid), mercatorConverter(text)]))
+}

@@ -1,0 +1,49 @@
+// The messages between the server and its tile workers.
+
+import type { Compression } from '../../../api/http/answers/compression.ts'
+import type { Server } from '../../../kernel/db/postgres/postgres-client.ts'
+import type { RawStatement } from '../../../kernel/db/postgres/raw-connection.ts'
+import type { Definitions } from '../../../query/values/projection.ts'
+import type { EncodedTile, EncoderOptions } from '../mvt/tile-encoder.ts'
+
+/** The rows of a tile: a query that the worker runs itself, or rows fetched by the main thread. */
+export type TileRows =
+  | TileQueryRows
+  | { readonly cells: readonly (readonly (string | null)[])[]; readonly geometry: 'ewkb' | 'geojson' }
+  /** Row blocks of an engine (see query/execution/connection.ts), the geometry first. */
+  | { readonly blocks: readonly Uint8Array[] }
+  /** Some rows of the shared row cache: JSON, each from its start to the next. */
+  | { readonly bytes: SharedArrayBuffer; readonly starts: Int32Array; readonly chosen: Int32Array }
+  /** An already encoded tile, to be compressed. */
+  | { readonly encoded: Uint8Array }
+
+export type TileQueryRows = { readonly server: Server; readonly settings: string; readonly statement: RawStatement }
+
+/** Everything a worker needs to make one tile. */
+export type TileJob = {
+  readonly rows: TileRows
+  readonly encoder: EncoderOptions
+  /** PROJ definitions of the rows' reference systems, if the worker projects them. */
+  readonly definitions?: Definitions
+  /** The requested compression. */
+  readonly compression: Compression
+  readonly asGeoJson: boolean
+}
+
+export type MadeTile = EncodedTile & {
+  /** Rows left out because the tile was full. */
+  readonly refused: number
+  /** Bytes of the rows that its query read; 0 if the rows came with the job. */
+  readonly rowBytes: number
+  /** Pairs of corners of their polygons, which bound what making them valid takes. */
+  readonly pairs: number
+  /** How long the database took for them. */
+  readonly databaseMs: number
+  /** ETag of the uncompressed bytes. */
+  readonly etag: string
+  /** The compressed bytes; absent if compression saves nothing. */
+  readonly compressed?: Uint8Array
+  readonly queryMs: number
+  readonly encodeMs: number
+  readonly compressMs: number
+}

@@ -1,0 +1,33 @@
+import { workerData } from 'node:worker_threads'
+import { compressNow } from '../../../api/http/answers/compression.ts'
+import type { ThreadData } from '../../../kernel/concurrency/channel.ts'
+import { serveRequests } from '../../../kernel/concurrency/serve-requests.ts'
+import { stepBack } from '../../../kernel/concurrency/step-back.ts'
+import { makeTile } from './make-tile.ts'
+import { createRawPools } from './raw-pools.ts'
+import type { MadeTile, TileJob } from './tile-job.ts'
+
+/**
+ * A tile worker thread: it queries on its own connections and encodes the rows, so that the main thread stays
+ * responsive.
+ */
+
+const { data: maxConnections } = workerData as ThreadData<number>
+const pools = createRawPools(maxConnections)
+
+/** Transfers buffers that hold nothing else; others are copied. */
+const ownMemory = ({ bytes, compressed }: MadeTile): ArrayBuffer[] =>
+  [bytes, compressed].flatMap((part) =>
+    part?.buffer instanceof ArrayBuffer && part.byteLength === part.buffer.byteLength ? [part.buffer] : [],
+  )
+
+stepBack()
+serveRequests<TileJob>(async (job, { signal, atWork, transfer }) => {
+  const tile = await makeTile(job, {
+    query: (rows, onRow) => pools.run(rows, signal, onRow),
+    compress: compressNow,
+    atWork,
+  })
+  transfer.push(...ownMemory(tile))
+  return tile
+})

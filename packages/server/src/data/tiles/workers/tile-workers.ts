@@ -1,0 +1,175 @@
+// The worker pool that makes tiles; the main thread makes the small ones.
+
+import { createAdmission } from '../../../kernel/concurrency/admission.ts'
+import { startThread } from '../../../kernel/concurrency/channel.ts'
+import { createWorkerPool } from '../../../kernel/concurrency/worker-pool.ts'
+import {
+  codeOf,
+  isAuthorsFault,
+  isForeignServerFault,
+  isPassing,
+  isRefused,
+  isTableChanged,
+  tableChanged,
+} from '../../../kernel/db/database-error.ts'
+import { publicDatabaseMessage } from '../../../kernel/db/public-message.ts'
+import { ApiError } from '../../../kernel/errors.ts'
+import { limits, overLimit } from '../../../kernel/limits/limits.ts'
+import { createSmallTiles } from './small-tiles.ts'
+import type { MadeTile, TileJob } from './tile-job.ts'
+
+export type TileOwner = {
+  readonly applicationId: string
+  /**
+   * Tiles of one series have comparable sizes, so those that are probably small can be made in the main thread
+   * (small-tiles.ts).
+   */
+  readonly series?: string
+}
+
+/** The pool's threads. */
+export type TileWorkers = {
+  /**
+   * 503 if the queue is too long; an abort cancels the query in the database. The tiles of several owners come in turn.
+   */
+  make(job: TileJob, signal: AbortSignal, whose: TileOwner): Promise<MadeTile>
+  /** The most tiles in progress. */
+  readonly capacity: number
+  /** The tiles in progress. */
+  readonly pending: number
+  close(): Promise<void>
+}
+
+/**
+ * Beyond this queue a 503 is better than waiting. A map does not ask again for a tile that was refused, so the queue is as long
+ * as is made in a second at most. One application has few connections, so the tiles of others do not wait behind its queue.
+ */
+const maxPendingEach = limits.allTilesAtOnce.value
+/**
+ * Tiles of rows that are there already, in each thread: one that it encodes and one that waits there, so that it need not wait
+ * for the next. More in its queue would be made before those of an application that asks later.
+ */
+const encodedAtOnce = 2
+const timeoutMs = 30_000
+const heapMb = 512
+
+export type TileWorkersOptions = {
+  /** The largest number of threads. */
+  count: number
+  /** Database connections of all threads together. */
+  maxConnections: number
+  /** Encoding a tile takes milliseconds; a thread whose event loop is blocked for this long is in a loop. */
+  stalledMs?: number
+  /** For tests. */
+  script?: URL
+}
+
+export function createTileWorkers({
+  count,
+  maxConnections,
+  stalledMs = 10_000,
+  script = new URL('./tile-worker.ts', import.meta.url),
+}: TileWorkersOptions): TileWorkers {
+  // One part is the main thread's.
+  const ofEach = Math.max(1, Math.floor(maxConnections / (count + 1)))
+  const smallTiles = createSmallTiles(ofEach)
+  const stopping = (): ApiError => new ApiError('shutting_down', 'The server is stopping.')
+  const pool = createWorkerPool<TileJob, MadeTile>({
+    start: () => startThread(script, { data: ofEach, stalledMs, resourceLimits: { maxOldGenerationSizeMb: heapMb } }),
+    size: count,
+    depth: maxPendingEach,
+    maxWaiting: 0,
+    // Never end idle threads: their connections and compiled code would be lost.
+    idleMs: Number.POSITIVE_INFINITY,
+    onAbort: 'cancel',
+    timeout: { ends: 'cancel', ms: () => timeoutMs },
+    // A thread works on many tiles in turn, and the one it reported last may not be the culprit.
+    maxLosses: 1,
+    errors: {
+      busy: () => tooBusy(count * maxPendingEach),
+      late: () => tooLong(timeoutMs),
+      lost: () => tooLong(stalledMs),
+      closing: stopping,
+    },
+  })
+  const turns = createAdmission({
+    total: count * encodedAtOnce,
+    maxWaiting: count * (maxPendingEach - encodedAtOnce),
+    waitMs: timeoutMs,
+    refuse: () => tooBusy(count * maxPendingEach),
+  })
+  let waiting = 0
+  let isClosed = false
+
+  /** Whoever has few tiles with the threads comes first. Queries take turns for connections instead, in the threads. */
+  async function inTurn(job: TileJob, signal: AbortSignal, applicationId: string): Promise<MadeTile> {
+    if ('statement' in job.rows) return pool.run(job, { signal })
+    waiting++
+    const release = await Promise.resolve(turns.admit(applicationId, { signal })).finally(() => waiting--)
+    return pool.run(job, { signal }).finally(release)
+  }
+
+  async function makeInThread(job: TileJob, signal: AbortSignal, whose: Required<TileOwner>): Promise<MadeTile> {
+    const made = await inTurn(job, signal, whose.applicationId)
+    smallTiles.note(job, whose.series, made)
+    return made
+  }
+
+  return {
+    capacity: count * maxPendingEach,
+    get pending() {
+      return waiting + pool.pending + smallTiles.pending
+    },
+    async make(job, signal, { applicationId, series = '' }) {
+      try {
+        const small = await smallTiles.make(job, series, signal)
+        return small ?? (await makeInThread(job, signal, { applicationId, series }))
+      } catch (error) {
+        if (isClosed) throw stopping()
+        throw error instanceof Error ? errorOf(error, job) : error
+      }
+    },
+    close() {
+      isClosed = true
+      smallTiles.close()
+      return pool.close()
+    },
+  }
+}
+
+const tooLong = (ms: number): ApiError =>
+  new ApiError(
+    'query_timeout',
+    `The tile took longer than ${ms / 1000} s and was stopped. ` +
+      'Add a spatial index or raise minZoom (`?explain=true` shows why).',
+  )
+
+function tooBusy(capacity: number): ApiError {
+  const detail = 'The server is making as many tiles as it can. Try again in a second.'
+  return overLimit('allTilesAtOnce', capacity, detail, { headers: { 'Retry-After': '1' } })
+}
+
+/** Errors of a tenant's own query are shown to the caller; everything else is internal. */
+function errorOf(cause: Error, { rows }: TileJob): Error {
+  if (cause instanceof ApiError) return cause.code === 'unavailable' ? retryable(cause) : cause
+  const { message } = cause
+  const code = codeOf(cause)
+  if (code === '57014') return tooLong(timeoutMs)
+  if (isForeignServerFault(cause)) return new ApiError('upstream_failed', message, { cause })
+  if (isRefused(code))
+    return new ApiError('upstream_failed', 'The server refused the user, password or database.', { cause })
+  // SQLSTATE classes for locks, lack of resources, shutdown and deadlocks: worth a retry.
+  const isOurs = 'statement' in rows && !rows.statement.isForeign
+  if (/^(40|53|55|57)/.test(code) || (isOurs && isPassing(cause)))
+    return new ApiError('unavailable', 'The database is too busy. Try again shortly.', { headers: retrySoon, cause })
+  if (isOurs && isTableChanged(cause)) return tableChanged(cause)
+  if (isAuthorsFault(code))
+    return new ApiError('invalid_request', `The database says: ${publicDatabaseMessage({ message, code })}`, { cause })
+  return cause
+}
+
+const retrySoon = { 'Retry-After': '2' }
+
+/** Adds Retry-After again, because headers do not survive the transfer between threads. */
+const retryable = ({ code, message, headers, extensions }: ApiError): ApiError =>
+  new ApiError(code, message, { headers: { ...retrySoon, ...headers }, extensions })

@@ -1,0 +1,120 @@
+// The form of an upload: schema and parser.
+import Type from 'typebox'
+import { isUuid } from '../../../api/access/credentials.ts'
+import { boundedBy, uuidText } from '../../../api/http/input/bounded-schemas.ts'
+import { invalid } from '../../../kernel/errors.ts'
+import { unknownName } from '../../../kernel/nearest-name.ts'
+import { encodingNamed, publicEncoding } from '../readers/text/code-pages.ts'
+import type { UploadFormFields } from '../record/upload.ts'
+
+const largestSrid = 998_999
+
+const srid = (description: string) =>
+  Type.Optional(
+    Type.Union(
+      [
+        Type.Integer({ minimum: 1, maximum: largestSrid }),
+        Type.String({ maxLength: 100, examples: ['EPSG:3067', 'urn:ogc:def:crs:EPSG::3067'] }),
+      ],
+      { description },
+    ),
+  )
+
+/** The form, as OpenAPI describes it. */
+export const formSchema = Type.Object(
+  {
+    file: Type.Unsafe<string>({ type: 'string', format: 'binary', ...boundedBy('uploadBytes') }),
+    encoding: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description: 'Of the text in a Shapefile, CSV or JSON, whatever the file says; such as windows-1251',
+      }),
+    ),
+    datasetId: Type.Optional(uuidText({ description: 'The dataset that gets these data instead of its own' })),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        description: 'Of the dataset; else that of the file, or of the layer where there are several',
+      }),
+    ),
+    description: Type.Optional(Type.String({ maxLength: 10_000 })),
+    attribution: Type.Optional(Type.String({ maxLength: 2_000, description: 'Shown on maps' })),
+    sourceSrid: srid('The reference system of the coordinates, whatever the file says: 3067, EPSG:3067 or its URN'),
+    targetSrid: srid('The reference system of the table; 4326 unless given'),
+    layer: Type.Optional(Type.String({ maxLength: 255, description: 'Only this one of several' })),
+    strict: Type.Optional(
+      Type.Boolean({
+        description: 'Fail at the first row that cannot be loaded, instead of skipping up to 1 % of them',
+      }),
+    ),
+  },
+  { title: 'UploadForm', additionalProperties: false },
+)
+
+const fieldNames = Object.keys(formSchema.properties)
+
+const lengths: Record<string, readonly [least: number, most: number]> = {
+  name: [1, 255],
+  description: [0, 10_000],
+  attribution: [0, 2_000],
+  layer: [0, 255],
+}
+
+/** Parses the fields besides the file. An empty field counts as absent. */
+export function readFormFields(fields: Readonly<Record<string, string>>): UploadFormFields {
+  const read: Record<string, string | number | boolean> = {}
+  for (const [name, text] of Object.entries(fields)) {
+    if (!Object.hasOwn(formSchema.properties, name) || name === 'file') {
+      throw invalid(
+        `body/${name.slice(0, 100)}`,
+        name === 'file' ? 'must be a file, not text' : unknownName('a field of the form', name, fieldNames),
+      )
+    }
+    if (text !== '') read[name] = readField(name, text)
+  }
+  return read
+}
+
+function readField(name: string, text: string): string | number | boolean {
+  if (text.includes('\0') || !text.isWellFormed()) throw invalid(`body/${name}`, 'must be valid Unicode without NUL')
+  if (name === 'datasetId') {
+    if (!isUuid(text)) throw invalid('body/datasetId', 'must be a UUID')
+    return text.toLowerCase()
+  }
+  if (name === 'encoding') return readEncoding(text)
+  if (name === 'strict') return readBoolean(name, text)
+  const bounds = lengths[name]
+  if (!bounds) return readSrid(name, text)
+  if (text.length > bounds[1]) throw invalid(`body/${name}`, `must not be longer than ${bounds[1]} characters`)
+  return text
+}
+
+const encodingExamples =
+  'UTF-8, windows-1252, windows-1250, windows-1251, ISO-8859-2, CP437, CP850, Shift_JIS, GBK, Big5'
+
+function readEncoding(text: string): string {
+  const encoding = encodingNamed(text)
+  if (encoding !== undefined) return publicEncoding(encoding)
+  const shown = JSON.stringify(text.slice(0, 40))
+  throw invalid('body/encoding', `${shown} is not a known encoding. Examples: ${encodingExamples}.`)
+}
+
+function readBoolean(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw invalid(`body/${name}`, 'must be true or false')
+}
+
+/** A number, `EPSG:3067`, or its OGC URN or URL. */
+const sridText =
+  /^\s*(?:EPSG\s*:\s*|urn:(?:x-)?ogc:def:crs:EPSG:[\d.]*:|https?:\/\/www\.opengis\.net\/def\/crs\/EPSG\/[\d.]+\/)?(\d{1,6})\s*$/i
+
+function readSrid(name: string, text: string): number {
+  const srid = Number(sridText.exec(text)?.[1] ?? 0)
+  if (srid >= 1 && srid <= largestSrid) return srid
+  const shown = JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+  throw invalid(
+    `body/${name}`,
+    `${shown} is not a reference system. Write its EPSG number, such as 3067, EPSG:3067 or urn:ogc:def:crs:EPSG::3067.`,
+  )
+}

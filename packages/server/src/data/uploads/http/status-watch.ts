@@ -1,0 +1,84 @@
+// Long polling of upload status.
+import type { Db } from '../../../kernel/db/db.ts'
+import { sql } from '../../../kernel/db/sql.ts'
+
+/** Waits for status changes on behalf of all clients of this process. */
+export type StatusWatch = {
+  /** Resolves when the status differs from this one, the time is over or the signal aborts. */
+  changed(id: string, status: string, milliseconds: number, signal: AbortSignal): Promise<void>
+  /** Reports a status change made by this process, so that waiting clients get it at once. */
+  tell(id: string): void
+  close(): void
+}
+
+type Waiter = { readonly id: string; readonly status: string; done(): void }
+
+/** Changes by other replicas are seen within this time; other workers of this machine tell theirs. */
+const pollMs = 1_000
+
+/**
+ * One query per second for all waiting clients, and none without any. Changes by this process are reported directly, so
+ * polling is needed only for those of other replicas, and once when a client begins to wait: the status may have changed since it
+ * was read.
+ */
+export function createStatusWatch(db: Db, everyMs = pollMs): StatusWatch {
+  const waiters = new Set<Waiter>()
+  let beginning: Waiter[] = []
+  let timer: NodeJS.Timeout | undefined
+  let isPolling = false
+
+  async function poll(): Promise<void> {
+    if (isPolling || waiters.size === 0) return
+    isPolling = true
+    await look([...waiters])
+    isPolling = false
+  }
+
+  function lookSoon(waiter: Waiter): void {
+    beginning.push(waiter)
+    if (beginning.length > 1) return
+    setImmediate(() => {
+      const asked = beginning
+      beginning = []
+      void look(asked)
+    })
+  }
+
+  async function look(asked: readonly Waiter[]): Promise<void> {
+    try {
+      const rows = await db.query<{ id: string; status: string }>(sql`
+        SELECT id, status FROM svc.uploads WHERE id = ANY(${[...new Set(asked.map(({ id }) => id))]}::uuid[])`)
+      const statuses = new Map(rows.map(({ id, status }) => [id, status]))
+      for (const { id, status, done } of asked) if (statuses.get(id) !== status) done()
+    } catch {
+      // Errors are ignored: the next poll may succeed, and no client waits longer than it asked for.
+    }
+  }
+
+  return {
+    changed(id, status, milliseconds, signal) {
+      if (signal.aborted) return Promise.resolve()
+      return new Promise((resolve) => {
+        const done = (): void => {
+          clearTimeout(over)
+          signal.removeEventListener('abort', done)
+          waiters.delete(waiter)
+          if (waiters.size === 0) clearInterval(timer)
+          resolve()
+        }
+        const waiter: Waiter = { id, status, done }
+        const over = setTimeout(done, milliseconds)
+        signal.addEventListener('abort', done, { once: true })
+        if (waiters.size === 0) timer = setInterval(poll, everyMs)
+        waiters.add(waiter)
+        lookSoon(waiter)
+      })
+    },
+    tell(id) {
+      for (const waiter of [...waiters]) if (waiter.id === id) waiter.done()
+    },
+    close() {
+      for (const { done } of [...waiters]) done()
+    },
+  }
+}

@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import { type Caller, demandAnyId, denied, type Scope, scopeOf } from '../../../api/access/acl.ts'
+import { changeWithEntry, transactWithEntry } from '../../../api/access/audit-trail.ts'
+import { lastSegment } from '../../../api/http/answers/file-name.ts'
+import { type Operation, operationUsing } from '../../../api/http/operation.ts'
+import { crudOperations } from '../../../api/resource/crud.ts'
+import { metadataOperations } from '../../../api/resource/documents/metadata.ts'
+import type { BaseServices } from '../../../api/resource/resource.ts'
+import { outputSchema } from '../../../api/resource/schemas.ts'
+import { getEntity, getText, removeEntity, touched } from '../../../api/resource/store.ts'
+import type { Queryable } from '../../../kernel/db/db.ts'
+import { json, sql } from '../../../kernel/db/sql.ts'
+import { ApiError, invalid } from '../../../kernel/errors.ts'
+import { report } from '../../../kernel/events.ts'
+import { overLimit } from '../../../kernel/limits/limits.ts'
+import { currentTraceparent } from '../../../kernel/steps.ts'
+import { type FileStore, uploadKey } from '../../../kernel/storage/file-store.ts'
+import { demandReplaceable, type Replaced, type ReplacedSource } from '../load/replaced-table.ts'
+import { foreignFileFault } from '../readers/foreign-format.ts'
+import { type UploadFormFields, upload } from '../record/upload.ts'
+import { type FaultDto, faultOf, UploadFault } from '../record/upload-fault.ts'
+import { now, uploadColumns, uploadRow } from '../record/upload-state.ts'
+import { removeUpload, sourceFile } from '../run/run-upload.ts'
+import { type Arrival, type Arrive, quotaExceeded } from './arriving-uploads.ts'
+import { formSchema, readFormFields } from './form-fields.ts'
+import { dismissBody, formBytes, type Pace, receiveForm } from './receive-file.ts'
+import type { StatusWatch } from './status-watch.ts'
+import type { StorageQuota } from './storage-quota.ts'
+
+export type UploadOperationsOptions = {
+  /** DATA_DIR */
+  directory: string
+  files: FileStore
+  maxBytes: number
+  /** The slowest allowed client. */
+  pace: Pace
+  /** Starts receiving a file if limits allow. */
+  arrive: Arrive
+  storage: StorageQuota
+  findReplaced(applicationId: string, id: string): Promise<Replaced | undefined>
+  /** Other datasets of the application with the same table. */
+  sharersOf(applicationId: string, id: string, replaced: Replaced): Promise<{ id: string; ownerId: number | null }[]>
+  /** A file has arrived, but is not stored safely yet. */
+  expect(): void
+  /** The upload is stored and recorded. */
+  announce(): void
+  /** The upload was cancelled. */
+  stop(upload: { id: string; applicationId: string }): Promise<void>
+  /** Waits for status changes. */
+  watch: StatusWatch
+}
+
+export type UploadServices = BaseServices & {
+  readonly uploading: UploadOperationsOptions
+  isStopping(): boolean
+}
+const operation = operationUsing<UploadServices>()
+
+const create = operation({
+  id: 'uploads.create',
+  method: 'POST',
+  path: '/api/v1/uploads',
+  summary: 'Send a file that becomes a dataset and a map',
+  description:
+    'Answers as soon as the file is stored; the record tells what becomes of it. A file that is plainly of no format that is read has failed already.',
+  access: { class: 'uploads', level: 'execute' },
+  multipart: formSchema,
+  success: {
+    status: 200,
+    description: 'The upload',
+    schema: outputSchema(upload),
+    headers: ['ETag', 'Location'],
+  },
+  failures: [404, 408, 429],
+  async handle({ request, caller, scope, services }) {
+    const { uploading: options } = services
+    const { directory, maxBytes } = options
+    const id = randomUUID()
+    let arrival: Arrival | undefined
+    let fault: FaultDto | undefined
+    try {
+      demandAnyId(scope)
+      const declared = Number(request.raw.headers['content-length'] ?? 0)
+      if (declared > maxBytes + formBytes) throw tooLarge(maxBytes)
+      arrival = await options.arrive(caller.applicationId, id, Math.max(0, declared - formBytes))
+      const isQuota = arrival.room < maxBytes
+      const { fields, file } = await receiveForm(request.raw, sourceFile(directory, id), {
+        maxBytes: Math.min(maxBytes, arrival.room),
+        tooLarge: isQuota ? await overQuota(services, caller.applicationId) : tooLarge(maxBytes),
+        pace: options.pace,
+        onBytes: arrival.note,
+        onWhole: options.expect,
+      })
+      const form = readFormFields(fields)
+      const replaces = form.datasetId === undefined ? null : await checkReplaced(services, caller, form.datasetId)
+      fault = faultOf(await foreignFileFault(sourceFile(directory, id)))
+      if (!fault) await options.files.put(uploadKey(id), sourceFile(directory, id))
+      await insert(services, caller, scope, { id, file, form, replaces, fault }, arrival)
+    } catch (error) {
+      dismissBody(request.raw)
+      await removeUpload(options, id)
+      throw error
+    } finally {
+      await arrival?.end()
+    }
+    if (fault) await removeUpload(options, id)
+    const { json: body, tag } = await getText({ resource: upload, services }, scope, id)
+    if (!fault) options.announce()
+    return { headers: { etag: `"${tag}"`, location: `/api/v1/uploads/${id}` }, json: body }
+  },
+})
+
+type Received = {
+  id: string
+  file: { name: string; size: number }
+  form: UploadFormFields
+  replaces: ReplacedSource | null
+  /** A fault that is already known. */
+  fault: FaultDto | undefined
+}
+
+async function insert(
+  { db }: UploadServices,
+  { applicationId, bearer }: Caller,
+  { ownerId, trail }: Scope,
+  { id, file: { name, size }, form, replaces, fault }: Received,
+  arrival: Arrival,
+): Promise<void> {
+  const fileName = lastSegment(name.toWellFormed().replaceAll('\0', '')).slice(0, 255)
+  if (fileName === '') throw invalid('body/file', 'must have a file name, such as places.csv')
+  const owner = ownerId ?? bearer?.userId ?? null
+  const settle = await arrival.prepareToSettle()
+  if (trail) trail.target = { type: 'uploads', id, name: fileName }
+  const record = async (tx: Queryable): Promise<void> => {
+    await settle(tx, size)
+    await tx.query(sql`
+      INSERT INTO svc.uploads (id, application_id, owner_id, file_name, path, options, replaces, size, status, error,
+        finished_at, traceparent)
+      VALUES (${id}::uuid, ${applicationId}::uuid, ${owner}, ${fileName}, ${`uploads/${id}`}, ${json(form)},
+        ${replaces && json(replaces)}, ${size}, ${fault ? 'failed' : 'pending'}, ${json(fault ?? {})},
+        CASE WHEN ${fault !== undefined} THEN ${now} END, ${currentTraceparent()})`)
+  }
+  await arrival.inTurn(() => transactWithEntry(db, trail, record))
+  if (fault) report('upload', { status: 'failed', seconds: 0 })
+}
+
+const overQuota = async ({ db, uploading }: UploadServices, applicationId: string): Promise<ApiError> =>
+  quotaExceeded(await uploading.storage.limitOf(db, applicationId))
+
+const tooLarge = (maxBytes: number): ApiError =>
+  overLimit('uploadBytes', maxBytes, `The file is larger than ${maxBytes} bytes.`)
+
+/** Replacing a dataset's data needs write access to it and to every other dataset that shows the same table. */
+async function checkReplaced({ db, uploading }: UploadServices, caller: Caller, id: string): Promise<ReplacedSource> {
+  const { findReplaced, sharersOf } = uploading
+  const scope = scopeOf(caller, 'datasets', 'write')
+  const mayWrite = (one: { id: string; ownerId: number | null }): boolean =>
+    (scope?.ids === 'any' || scope?.ids.includes(one.id) === true) &&
+    (scope.ownerId === null || one.ownerId === scope.ownerId)
+  if (!scope || (scope.ids !== 'any' && !scope.ids.includes(id))) {
+    throw denied('The key does not grant write access to this dataset.')
+  }
+  const found = await findReplaced(caller.applicationId, id)
+  if (!found || !mayWrite({ id, ownerId: found.ownerId })) {
+    throw new ApiError('not_found', 'There is no Dataset with this id.')
+  }
+  if (found.type !== 'table')
+    throw invalid('body/datasetId', 'must be a dataset of type table: only its data can be replaced')
+  const { databaseId, source, ownSchema } = found
+  if (ownSchema !== undefined) {
+    await demandReplaceable(db, ownSchema, found.tableIn(ownSchema)).catch((error) => {
+      throw error instanceof UploadFault ? invalid('body/datasetId', error.message) : error
+    })
+  }
+  const sharers = await sharersOf(caller.applicationId, id, found)
+  if (!sharers.every(mayWrite)) {
+    throw denied('Another dataset uses the same table, and the key does not grant write access to that dataset.')
+  }
+  return { databaseId, source }
+}
+
+const longestWaitSeconds = 60
+
+/** Long polling: `Prefer: wait=20` answers when the status changes, or after that time. */
+function waitingGet<S extends UploadServices>(get: Operation<S>): Operation<S> {
+  return {
+    ...get,
+    description: `With \`Prefer: wait=N\` it answers at the next change of status, or after N seconds (at most ${longestWaitSeconds}).`,
+    async handle(context, input) {
+      const seconds = waitOf(context.request)
+      if (seconds === 0 || !('scope' in context)) return get.handle(context, input)
+      const { scope } = context as { scope: Scope }
+      const { services } = context
+      const { entity } = await getEntity({ resource: upload, services }, scope, input.params.id ?? '', ['id', 'status'])
+      const isUnfinished = entity.status === 'pending' || entity.status === 'processing'
+      if (isUnfinished && !services.isStopping()) {
+        await services.uploading.watch.changed(String(entity.id), String(entity.status), seconds * 1000, context.signal)
+        context.signal.throwIfAborted()
+      }
+      const answer = await get.handle(context, input)
+      return { ...answer, headers: { ...answer.headers, 'preference-applied': `wait=${seconds}` } }
+    },
+  }
+}
+
+function waitOf({ headers }: FastifyRequest): number {
+  const [, seconds] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})/i.exec(String(headers.prefer ?? '')) ?? []
+  return Math.min(longestWaitSeconds, Number(seconds ?? 0))
+}
+
+/** Cancels an unfinished upload; deletes the record of a finished one and keeps what it made. */
+const remove = operation({
+  id: 'uploads.delete',
+  method: 'DELETE',
+  path: '/api/v1/uploads/{id}',
+  summary: 'Cancel an upload, or delete the record of one that has ended',
+  description: 'What a completed upload has made stays.',
+  access: { class: 'uploads', level: 'write' },
+  success: { status: 200, description: 'Cancelled or deleted; no body' },
+  failures: [409],
+  async handle({ scope, services }, { params: { id } }) {
+    const store = { resource: upload, services }
+    const { entity } = await getEntity(store, scope, id, ['id', 'applicationId'])
+    const cancel = sql`
+        UPDATE svc.uploads SET status = 'cancelled', worker = NULL, finished_at = ${now}, ${touched}
+        WHERE id = ${String(entity.id)}::uuid AND status IN ('pending', 'processing')`
+    const [cancelled] = await changeWithEntry(services.db, scope.trail, cancel, uploadColumns, uploadRow)
+    if (cancelled && scope.trail) scope.trail.isWritten = true
+    if (!cancelled) {
+      await removeEntity(store, scope, id, 'any')
+      return {}
+    }
+    services.uploading.watch.tell(String(entity.id))
+    await services.uploading.stop({ id: String(entity.id), applicationId: String(entity.applicationId) })
+    return {}
+  },
+})
+
+export const uploadOperations: readonly Operation<UploadServices>[] = [
+  create,
+  ...crudOperations<UploadServices>(upload).map((one) => (one.id === 'uploads.get' ? waitingGet(one) : one)),
+  remove,
+  ...metadataOperations<UploadServices>(upload),
+]

@@ -1,0 +1,102 @@
+// The schema of the table that a layer becomes.
+
+import type { RowsRequest } from '../reader-process/reader-messages.ts'
+import { type EncodedColumn, type FieldType, geometryColumnType, type ScannedLayer } from '../readers/reader.ts'
+import { UploadFault } from '../record/upload-fault.ts'
+import { columnNames, geometryColumn, keyColumn } from './column-names.ts'
+import { sridOfText } from './srid-of-text.ts'
+
+export type PlannedColumn = {
+  readonly name: string
+  /** The database type. */
+  readonly type: string
+  /** The column's name in the file, if it differs. */
+  readonly original?: string
+}
+
+/** Source and target reference systems. */
+export type Places = {
+  /** 0 if only the text of a reference system is known. */
+  readonly source: number
+  readonly text?: string
+  readonly target: number
+}
+
+export type TablePlan = {
+  readonly layer: ScannedLayer
+  readonly columns: readonly PlannedColumn[]
+  /** The same columns in the reader's encoding. */
+  readonly encoded: readonly EncodedColumn[]
+  readonly geometry?: { readonly type: string; readonly isAreal: boolean; readonly places: Places }
+}
+
+/** The rows to read. Polygons that will be transformed may become invalid, so all of them are checked later. */
+export function rowsRequest({ layer, encoded, geometry }: TablePlan): RowsRequest {
+  const isMoved = geometry?.places.source !== geometry?.places.target
+  return { layer: layer.name, columns: encoded, hasAreas: geometry?.isAreal === true && !isMoved }
+}
+
+const columnTypes: Record<FieldType, string> = {
+  boolean: 'boolean',
+  integer: 'integer',
+  bigint: 'bigint',
+  number: 'double precision',
+  date: 'date',
+  timestamp: 'timestamp',
+  timestamptz: 'timestamptz',
+  time: 'time',
+  json: 'jsonb',
+  text: 'text',
+  binary: 'bytea',
+  uuid: 'uuid',
+}
+
+export type Srids = { readonly sourceSrid?: number; readonly targetSrid?: number }
+
+/** Plans the table of a layer. */
+export function planTable(layer: ScannedLayer, srids: Srids): TablePlan {
+  const names = columnNames(layer.fields.map(({ name }) => name))
+  const columns: PlannedColumn[] = [{ name: keyColumn, type: 'bigint' }]
+  const encoded: EncodedColumn[] = [{ kind: 'fid' }]
+  for (const [index, field] of layer.fields.entries()) {
+    const name = names[index] ?? ''
+    const original = name === field.name ? {} : { original: field.name }
+    columns.push({ name, type: columnTypes[field.type], ...original })
+    encoded.push({ kind: 'field', field: index, type: field.type })
+  }
+  if (layer.geometryTypes.size === 0) return { layer, columns, encoded }
+  const places = placesOf(layer, srids)
+  const { type, isMulti } = geometryColumnType(layer.geometryTypes)
+  const named = `${type}${layer.hasZ ? 'Z' : ''}`
+  columns.push({ name: geometryColumn, type: `geometry(${named},${places.source})` })
+  encoded.push({ kind: 'geometry', srid: places.source, hasZ: layer.hasZ, isMulti })
+  const isAreal = [...layer.geometryTypes].some((one) => /Polygon|Collection/.test(one))
+  return { layer, columns, encoded, geometry: { type: named, isAreal, places } }
+}
+
+/**
+ * The client's setting takes precedence over the file's. Without either, the coordinates must at least look like
+ * degrees.
+ */
+function placesOf(layer: ScannedLayer, { sourceSrid, targetSrid = 4326 }: Srids): Places {
+  if (sourceSrid !== undefined) return { source: sourceSrid, target: targetSrid }
+  if (layer.srid !== undefined && layer.srid > 0) return { source: layer.srid, target: targetSrid }
+  const known = layer.wkt && sridOfText(layer.wkt)
+  if (known) return { source: known, target: targetSrid }
+  if (layer.wkt) return { source: 0, text: layer.wkt, target: targetSrid }
+  if (!looksLikeDegrees(layer.extent)) {
+    throw new UploadFault(
+      'srid_required',
+      'The file does not say in which reference system its coordinates are, and they are not degrees. Give it in the field sourceSrid.',
+      { layer: layer.name },
+    )
+  }
+  return { source: 4326, target: targetSrid }
+}
+
+/** Data around the antimeridian may extend beyond 180. */
+function looksLikeDegrees(extent: ScannedLayer['extent']): boolean {
+  if (!extent) return true
+  const [west, south, east, north] = extent
+  return west >= -360 && east <= 360 && south >= -90 && north <= 90
+}

@@ -1,0 +1,249 @@
+import { createGeometryWriter, type GeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
+import { release } from '../../reader-process/memory.ts'
+import { asReadFault, type EncodedColumn, type FieldType, type PassOptions, type Reader, ReadFault } from '../reader.ts'
+import { beginRow, createRowWriter, type RowWriter, takeChunk, writeInt8, writeNull, writePart } from './copy-binary.ts'
+import { createFindings, type Findings, isStill, type Known, knownBy, noteRecord, noteSkipped } from './findings.ts'
+import { demandFewSkipped, isInDegrees, outsideDegrees, type RowFault, type RowRules } from './impossible-rows.ts'
+import type { Field, Reading, ReadingOptions, Shape } from './reading.ts'
+
+/** The layers of a file, each of which can be read any number of times. */
+export type LayerSource = {
+  readonly format: string
+  readonly layers: readonly string[]
+  /** Starts a reading of a layer. */
+  open(layer: string, options: ReadingOptions): Reading | Promise<Reading>
+  /** Which records may be skipped; without rules none is, however odd its coordinates are. */
+  readonly rules?: RowRules | undefined
+  close?(): Promise<void>
+}
+
+/** A guess is made of so many records, or of fewer whose geometries are large. */
+const guessed = { records: 2_000, geometryBytes: 1024 * 1024 }
+
+const worldDegrees = 4326
+
+/** Scans, guesses, loads and encodes the layers of a file of whatever format. */
+export function createReader(source: LayerSource): Reader {
+  const { layers, rules } = source
+  const states = new Map(layers.map((name) => [name, createState(name)]))
+  const stateOf = (layer: string): LayerState => {
+    const state = states.get(layer)
+    if (!state) throw new ReadFault('layer_not_found', `There is no layer "${layer}".`, { layer })
+    return state
+  }
+  const mayBeBounded = rules !== undefined && (rules.sourceSrid ?? worldDegrees) === worldDegrees
+  const look = async (state: LayerState, isBounded: boolean, options: PassOptions, isGuess = false): Promise<Pass> => {
+    const reading = await source.open(state.name, { signal: options.signal, before: state.known?.facts })
+    const pass = createPass(reading, createFindings(), isBounded)
+    for await (const _ of chunksOf(pass, options, isGuess));
+    return pass
+  }
+  /** Looks at the first records, and decides for all readings whether those outside degrees are skipped. */
+  const lookFirst = async (state: LayerState, options: PassOptions): Promise<Pass> => {
+    const pass = await look(state, mayBeBounded, options, true)
+    state.isBounded = mayBeBounded && areDegrees(pass)
+    return state.isBounded === mayBeBounded ? pass : look(state, false, options, true)
+  }
+  /** All of the layer was read: that its coordinates are degrees was believed of its beginning. */
+  const complete = async (state: LayerState, pass: Pass, options: PassOptions): Promise<Known> => {
+    const { found } = pass
+    if (state.isBounded && found.skipped.count > 0 && !areDegrees(pass)) {
+      state.isBounded = false
+      return complete(state, await look(state, false, options), options)
+    }
+    demandLoadable(state.name, found, rules, layers.length > 1)
+    return learn(state, pass)
+  }
+  async function* load(layer: string, columns: readonly EncodedColumn[], options: PassOptions) {
+    const state = stateOf(layer)
+    const { known, isBounded = false } = state
+    if (!known) throw new Error('A layer is scanned or guessed before it is read')
+    const reading = await source.open(layer, { signal: options.signal, before: known.facts })
+    const pass = createPass(reading, createFindings(known.found), isBounded, { columns, known })
+    yield* chunksOf(pass, options)
+    return { state, pass }
+  }
+  return {
+    format: source.format,
+    layers: async () => [...layers],
+    async scan(layer, options) {
+      const state = stateOf(layer)
+      if (mayBeBounded && state.isBounded === undefined) await lookFirst(state, { signal: options.signal })
+      const known = await complete(state, await look(state, state.isBounded === true, options), options)
+      return known.layer
+    },
+    async guess(layer, options) {
+      const state = stateOf(layer)
+      const pass = await lookFirst(state, options)
+      return pass.found.featureCount === 0 ? undefined : learn(state, pass).layer
+    },
+    encode: load,
+    async *load(layer, columns, options) {
+      const { state, pass } = yield* load(layer, columns, options)
+      const before = state.known?.facts.encoding
+      const known = await complete(state, pass, options)
+      const isSame = state.isBounded === pass.isBounded && state.known?.facts.encoding === before
+      return { layer: known.layer, isAsGuessed: isSame && pass.rows?.isOver === false }
+    },
+    close: async () => source.close?.(),
+  }
+}
+
+/** What is known of a layer by the readings so far. */
+type LayerState = {
+  readonly name: string
+  known: Known | undefined
+  /** Whether records outside degrees are skipped; undefined until the first ones were seen. */
+  isBounded: boolean | undefined
+}
+
+const createState = (name: string): LayerState => ({ name, known: undefined, isBounded: undefined })
+
+function learn(state: LayerState, { reading, found, geometry }: Pass): Known {
+  state.known = knownBy(state.name, reading, found, geometry.closedRings)
+  return state.known
+}
+
+/** Most of the records can be in degrees, and the file does not say that they are not. */
+function areDegrees({ reading, found }: Pass): boolean {
+  return (reading.facts().srid ?? worldDegrees) === worldDegrees && found.featureCount > found.skipped.count
+}
+
+function demandLoadable(layer: string, found: Findings, rules: RowRules = {}, isOneOfMany: boolean): void {
+  const { skipped, invalid, featureCount } = found
+  if (featureCount + skipped.count === 0)
+    throw new ReadFault('no_features', 'There are no features in the file.', { layer })
+  demandFewSkipped(skipped, featureCount, rules, isOneOfMany ? layer : undefined)
+  if (rules.strict) demandFewSkipped(invalid, featureCount - invalid.count, rules)
+}
+
+/** One pass over a layer; `rows` where it also writes them. */
+type Pass = {
+  readonly reading: Reading
+  readonly geometry: GeometryWriter
+  readonly found: Findings
+  readonly isBounded: boolean
+  readonly rows: Rows | undefined
+}
+
+type Rows = {
+  readonly writer: RowWriter
+  readonly known: Known
+  /** Negative places are those of the key and the geometry. */
+  readonly columns: readonly { readonly place: number; readonly type: FieldType }[]
+  /** What was known has turned out wrong: nothing more is written. */
+  isOver: boolean
+}
+
+const special = { fid: -1, geometry: -2, none: -3 } as const
+
+function createPass(
+  reading: Reading,
+  found: Findings,
+  isBounded: boolean,
+  wanted?: { columns: readonly EncodedColumn[]; known: Known },
+): Pass {
+  const geometry = createGeometryWriter(wanted?.columns.find((column) => column.kind === 'geometry'))
+  return { reading, geometry, found, isBounded, rows: wanted && createRows(wanted.columns, wanted.known) }
+}
+
+function createRows(wanted: readonly EncodedColumn[], known: Known): Rows {
+  const columns = wanted.map((column) =>
+    column.kind === 'field'
+      ? { place: placeOf(known.fields, column.field), type: column.type }
+      : { place: special[column.kind], type: 'binary' as const },
+  )
+  return { writer: createRowWriter(), known, columns, isOver: false }
+}
+
+const placeOf = (fields: readonly Field[], index: number): number => fields[index]?.place ?? special.none
+
+/** Reads the layer, or as much as a guess needs; yields the rows, where any are wanted. */
+async function* chunksOf(pass: Pass, options: PassOptions, isGuess = false): AsyncGenerator<Buffer> {
+  try {
+    yield* readAll(pass, options, isGuess ? guessLimit(pass) : () => false)
+    const rest = pass.rows && takeChunk(pass.rows.writer, true)
+    if (rest) yield rest
+  } catch (error) {
+    if (!(error instanceof ReadFault)) throw asReadFault(error)
+    // That an archive is damaged is told rather than what follows from it.
+    await pass.reading.verify?.()
+    throw error
+  } finally {
+    // A large geometry may have made it large.
+    release(pass.geometry)
+    await pass.reading.close?.()
+  }
+}
+
+async function* readAll(pass: Pass, options: PassOptions, isEnough: () => boolean): AsyncGenerator<Buffer> {
+  const { reading, geometry } = pass
+  const writer = pass.rows?.writer
+  for (let records = 1; ; records++) {
+    const shape = reading.next(geometry)
+    if (shape === undefined || (records & 4095) === 0) tellProgress(reading, options)
+    if (shape === undefined) {
+      if (await reading.fill()) continue
+      await reading.verify?.()
+      break
+    }
+    takeRecord(pass, shape)
+    const chunk = writer && takeChunk(writer)
+    if (chunk) yield chunk
+    if (isEnough()) break
+  }
+}
+
+function guessLimit({ found, geometry }: Pass): () => boolean {
+  let left = guessed.geometryBytes
+  return () => {
+    left -= geometry.length
+    return left < 0 || found.featureCount + found.skipped.count >= guessed.records
+  }
+}
+
+function tellProgress(reading: Reading, { signal, onProgress }: PassOptions): void {
+  signal.throwIfAborted()
+  onProgress?.(Math.min(reading.progress(), 1))
+}
+
+/** Takes the record at hand into account, and writes it where what was known is right for it. */
+function takeRecord({ reading, geometry, found, isBounded, rows }: Pass, shape: Shape): void {
+  const isOutside = isBounded && isGeometry(shape) && !isInDegrees(geometry.box)
+  if (typeof shape === 'object' || isOutside) {
+    noteSkipped(found, typeof shape === 'object' ? shape : outsideFault(reading, geometry))
+    return
+  }
+  noteRecord(found, reading, shape, geometry)
+  if (!rows || rows.isOver) return
+  if (found.isNews) {
+    found.isNews = false
+    rows.isOver = !isStill(rows.known, found, reading)
+  }
+  if (!rows.isOver) writeRow(rows, reading, found.featureCount, isGeometry(shape) ? geometry : undefined)
+}
+
+const isGeometry = (shape: Shape): boolean => shape !== 'missing' && shape !== 'invalid' && typeof shape === 'string'
+
+function outsideFault(reading: Reading, { box }: GeometryWriter): RowFault {
+  const outside = outsideDegrees(box)
+  if (!outside) throw new Error('The geometry is in degrees')
+  const { axis, value, problem } = outside
+  return { value: String(value), ...reading.whereIs?.(axis), problem }
+}
+
+function writeRow(
+  { writer, columns }: Rows,
+  reading: Reading,
+  ordinal: number,
+  geometry: GeometryWriter | undefined,
+): void {
+  beginRow(writer, columns.length)
+  for (let index = 0; index < columns.length; index++) {
+    const { place, type } = columns[index] as Rows['columns'][number]
+    if (place >= 0) reading.write(writer, place, type)
+    else if (place === special.fid) writeInt8(writer, ordinal)
+    else if (place === special.geometry && geometry) writePart(writer, geometry, 0, geometry.length)
+    else writeNull(writer)
+  }
+}

@@ -1,0 +1,73 @@
+import { createGeometryWriter } from '../../../../query/geometry/encoding/ewkb-writer.ts'
+import { createReader } from '../engine/create-reader.ts'
+import { featureIdName } from '../engine/feature-ids.ts'
+import type { RowRules } from '../engine/impossible-rows.ts'
+import type { Field, Reading } from '../engine/reading.ts'
+import { fieldsOf } from '../engine/records.ts'
+import { closeTextWindow, fillTextWindow, openTextWindow, shareRead } from '../engine/text-window.ts'
+import { fieldTypeOf, kind } from '../engine/type-inference.ts'
+import { createItemState, readOn } from '../json/items.ts'
+import { layerNameOf, type Reader, type Warning } from '../reader.ts'
+import { sridOfCrs } from './crs.ts'
+import { createFeature, idPlace } from './feature.ts'
+import { featureFormat } from './file.ts'
+import { kindsOfValue, writeToken } from './values.ts'
+
+type GeoJsonOptions = {
+  fileName: string
+  warnings?: readonly Warning[]
+  rules?: RowRules
+  window?: number
+  /** Features that are written like others before are read by that. */
+  isFast?: boolean
+}
+
+const windowBytes = 512 * 1024
+
+/** GeoJSON in UTF-8: a collection, a list, one feature or geometry after another, with record separators or none. */
+export function openGeoJson(file: string, options: GeoJsonOptions): Reader {
+  const { fileName, rules } = options
+  return createReader({
+    format: 'geojson',
+    layers: [layerNameOf(fileName)],
+    open: () => readFeatures(file, options),
+    rules,
+  })
+}
+
+function readFeatures(
+  file: string,
+  { warnings = [], window: size = windowBytes, isFast = true }: GeoJsonOptions,
+): Reading {
+  const window = openTextWindow(file, size)
+  const feature = createFeature(createGeometryWriter(), isFast)
+  const { names } = feature.fields
+  let crs: unknown
+  const noteCrs = (found: unknown): void => {
+    crs = found
+  }
+  const state = createItemState(window, featureFormat(feature, noteCrs))
+  const places = [idPlace]
+  return {
+    places,
+    next(writer) {
+      feature.geometry = writer
+      if (!readOn(state)) return undefined
+      while (places.length <= names.length) places.push(places.length - 1)
+      return feature.shape
+    },
+    fill: async () => fillTextWindow(window),
+    kindsOf: (place, known) => kindsOfValue(window, feature, place, known),
+    write: (rows, place, type) => writeToken(rows, window, feature, place, type),
+    fields: (kinds) => [...fieldsOf(names, kinds), ...idFields(names, kinds)],
+    progress: () => shareRead(window),
+    facts: () => ({ srid: sridOfCrs(crs), warnings }),
+    close: async () => closeTextWindow(window),
+  }
+}
+
+/** The ids of the features are one more field, where there are any. */
+function idFields(names: readonly string[], kinds: ArrayLike<number>): Field[] {
+  const found = kinds[idPlace] ?? kind.none
+  return found === kind.none ? [] : [{ name: featureIdName(names), place: idPlace, type: fieldTypeOf(found) }]
+}

@@ -1,0 +1,80 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
+import { createFlatGeometry } from '../../../../query/geometry/flat/flat-geometry.ts'
+import { writeFlatGeometry } from '../../../../query/geometry/flat/flat-geometry-write.ts'
+import { createReader } from '../engine/create-reader.ts'
+import type { Field, Reading } from '../engine/reading.ts'
+import { kind } from '../engine/type-inference.ts'
+import { maxFields, type Reader, ReadFault } from '../reader.ts'
+import { openSqliteFile, type SqliteFile } from '../sqlite/sqlite-file.ts'
+import { readPackedGeometry } from './geometry.ts'
+import { guarded, openRows, type Row } from './rows.ts'
+import { describeTable, type PackageTable, packageLayers } from './tables.ts'
+import { columnType, hintOf, kindsOfCell, writeCell } from './values.ts'
+
+/** A GeoPackage: its feature tables, then its tables without geometry. It is never written to, nor are views run. */
+export async function openGeoPackage(file: string, keyName?: string): Promise<Reader> {
+  const opened = guarded(() => openSqliteFile(file))
+  try {
+    const layers = guarded(() => packageLayers(opened))
+    if (layers.length === 0) throw new ReadFault('no_features', 'The GeoPackage holds no table with data.')
+    return createReader({
+      format: 'gpkg',
+      layers,
+      open: (layer) => guarded(() => readTable(opened.database, describeTable(opened, layer, keyName))),
+      close: async () => opened.close(),
+    })
+  } catch (error) {
+    opened.close()
+    throw error
+  }
+}
+
+/** Where the number of a row is, should it say more than their order. */
+const keyPlace = maxFields
+
+function readTable(database: SqliteFile['database'], table: PackageTable): Reading {
+  const { columns, key } = table
+  const hints = columns.map(({ declared }) => hintOf(declared))
+  const geometry = createFlatGeometry()
+  const stored = openRows(database, table)
+  let [rows, at, count]: [readonly Row[], number, number] = [[], -1, 0]
+  let row: Row = []
+  const cellAt = (place: number): SQLOutputValue => row[place === keyPlace ? 0 : place + 2] ?? null
+  return {
+    places: [...columns.keys(), ...(key === undefined ? [] : [keyPlace])],
+    next(writer) {
+      const following = rows[++at]
+      if (!following) return undefined
+      row = following
+      const packed = table.isOfPoints ? Buffer.from(String(row[1]), 'hex') : row[1]
+      return readPackedGeometry(packed, geometry, ++count) ? writeFlatGeometry(writer, geometry) : 'missing'
+    },
+    async fill() {
+      await setImmediate()
+      rows = stored.next() ?? []
+      at = -1
+      return rows.length > 0
+    },
+    kindsOf(place) {
+      const value = cellAt(place)
+      if (place === keyPlace) return value === BigInt(count) ? kind.none : kind.int8
+      return value === null ? kind.none : kindsOfCell(value, hints[place] ?? 'any')
+    },
+    write: (writer, place, type) => writeCell(writer, type, cellAt(place)),
+    fields: (kinds) => fieldsOf(table, kinds),
+    progress: stored.progress,
+    facts: () => ({ srid: table.srid, wkt: table.wkt, warnings: [] }),
+  }
+}
+
+/** Numbers that just count the rows are no field. */
+function fieldsOf({ columns, key }: PackageTable, kinds: ArrayLike<number>): Field[] {
+  const fields: Field[] = columns.map(({ name, declared }, place) => ({
+    name,
+    place,
+    type: columnType(kinds[place] ?? 0, declared),
+  }))
+  if (key !== undefined && kinds[keyPlace] !== kind.none) fields.push({ name: key, place: keyPlace, type: 'bigint' })
+  return fields
+}

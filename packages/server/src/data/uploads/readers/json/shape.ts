@@ -1,0 +1,108 @@
+import {
+  closeBrace,
+  comma,
+  openBrace,
+  openBracket,
+  recordSeparator,
+} from '../../../../query/geometry/encoding/character-codes.ts'
+import { isGeometryType } from '../../../../query/geometry/geometry-type.ts'
+import { closeTextWindow, fillTextWindow, openTextWindow } from '../engine/text-window.ts'
+import { type Cursor, hasNext, incomplete, peek, readKey, skipValue } from '../geojson/cursor.ts'
+import { maxFeatureBytes, ReadFault } from '../reader.ts'
+
+/** Where in a JSON file its records are: objects in a list or one after another, or in the list that is this member. */
+export type RecordsPlace = { member: string | undefined }
+
+const firstBytes = 64 * 1024
+
+/** Whether a JSON file holds plain objects rather than GeoJSON, and where; undefined when it does not. */
+export function findRecords(file: string): RecordsPlace | undefined {
+  const window = openTextWindow(file, firstBytes)
+  const look: Look = { member: undefined }
+  try {
+    // Larger than any record may be, so it is what holds them.
+    while (window.end <= maxFeatureBytes && fillTextWindow(window)) {
+      const start = window.at
+      const found = lookAt(window, look)
+      if (found !== 'unknown') return found
+      window.at = start
+    }
+    return look.member === undefined ? undefined : look
+  } finally {
+    closeTextWindow(window)
+  }
+}
+
+/** The first member that is a list of objects. */
+type Look = { member: string | undefined }
+
+/** What is no JSON is no list of objects either: whoever reads it says what is wrong. */
+function lookAt(cursor: Cursor, look: Look): RecordsPlace | undefined | 'unknown' {
+  try {
+    while (peek(cursor) === recordSeparator) cursor.at++
+    if (peek(cursor) === openBracket) {
+      cursor.at++
+      return isPlainObject(cursor) ? { member: undefined } : undefined
+    }
+    return peek(cursor) === openBrace ? lookAtObject(cursor, look) : undefined
+  } catch (error) {
+    if (error === incomplete) return 'unknown'
+    if (error instanceof ReadFault) return undefined
+    throw error
+  }
+}
+
+/** The first of several objects, or one that holds a list of them. */
+function lookAtObject(cursor: Cursor, look: Look): RecordsPlace | undefined {
+  const start = cursor.at
+  cursor.at++
+  if (peek(cursor) === closeBrace) return undefined
+  do {
+    const key = readKey(cursor)
+    if (isOfGeoJson(cursor, key)) return undefined
+    if (look.member === undefined && isListOfObjects(cursor)) look.member = key
+    skipValue(cursor)
+  } while (hasNext(cursor, closeBrace))
+  while (peek(cursor) === recordSeparator || peek(cursor) === comma) cursor.at++
+  if (peek(cursor) !== openBrace) return look.member === undefined ? undefined : look
+  cursor.at = start
+  return isPlainObject(cursor) ? { member: undefined } : undefined
+}
+
+/** Whether a member says that its object is GeoJSON. The cursor stays where it is. */
+function isOfGeoJson(cursor: Cursor, key: string): boolean {
+  if (key !== 'type') return key === 'features'
+  const start = cursor.at
+  const type: unknown = JSON.parse(valueText(cursor))
+  cursor.at = start
+  return isGeoJsonType(type)
+}
+
+function valueText(cursor: Cursor): string {
+  peek(cursor)
+  const start = cursor.at
+  skipValue(cursor)
+  return cursor.bytes.toString('utf8', start, cursor.at)
+}
+
+/** Whether the value here is a list whose first item is an object that is no GeoJSON. The cursor stays where it is. */
+export function isListOfObjects(cursor: Cursor): boolean {
+  const start = cursor.at
+  if (peek(cursor) !== openBracket) return false
+  cursor.at++
+  const isList = peek(cursor) === openBrace && isPlainObject(cursor)
+  cursor.at = start
+  return isList
+}
+
+const isGeoJsonType = (type: unknown): boolean =>
+  typeof type === 'string' && (type === 'Feature' || type === 'FeatureCollection' || isGeometryType(type))
+
+/** Whether there is an object here that is neither feature nor geometry. */
+function isPlainObject(cursor: Cursor): boolean {
+  if (peek(cursor) !== openBrace) return false
+  const object: unknown = JSON.parse(valueText(cursor))
+  if (typeof object !== 'object' || object === null || !('type' in object)) return true
+  const isGeoJson = ['geometry', 'properties', 'coordinates', 'geometries', 'features'].some((key) => key in object)
+  return !(isGeoJson && isGeoJsonType(object.type))
+}

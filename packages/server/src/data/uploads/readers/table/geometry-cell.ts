@@ -1,0 +1,136 @@
+import { isGeoJson, type LooseGeometry } from '../../../../query/geometry/encoding/geojson-ewkb.ts'
+import { parseWkb } from '../../../../query/geometry/encoding/wkb-geojson.ts'
+import { looksLikeWkt, parseWkt } from '../../../../query/geometry/encoding/wkt.ts'
+import type { PairOrder } from './coordinate-headings.ts'
+import { parsePair } from './coordinate-pair.ts'
+import { type Axis, type MeaningOfO, parseAngle } from './degrees.ts'
+
+/** Where the geometry of a table is: in a column of text, in two or three of numbers, both in one, or nowhere. */
+export type GeometryPlace =
+  | { kind: 'text'; column: number }
+  /** Geographic columns are called latitude and longitude; their cells may be degrees, minutes and seconds. */
+  | { kind: 'xy'; x: number; y: number; z: number; isGeographic: boolean; meaningOfO?: MeaningOfO }
+  | { kind: 'pair'; column: number; order: PairOrder; meaningOfO?: MeaningOfO }
+  | { kind: 'none' }
+
+type Parsed = { geometry: LooseGeometry; srid?: number }
+
+/** What is wrong with a cell that should hold a geometry or a part of one. */
+export type CellFault = { column: number; value: string; problem: string }
+
+const hexWkb = /^0[01]([0-9a-f]{2}){8,}$/i
+
+/** Whether a cell is most likely a geometry written out: WKT, WKB or GeoJSON. */
+export function looksLikeGeometry(cell: string): boolean {
+  return looksLikeWkt(cell) || hexWkb.test(cell) || looksLikeJson(cell)
+}
+
+function looksLikeJson(cell: string): boolean {
+  return cell.startsWith('{') && /"(coordinates|geometries)"\s*:/.test(cell)
+}
+
+/** The geometry in a cell, whichever way it is written; undefined when it is none. */
+function parseGeometryCell(cell: string): Parsed | undefined {
+  if (cell.startsWith('{')) return parseJson(cell)
+  if (/^0[01]/.test(cell)) return hexWkb.test(cell) ? parseWkb(Buffer.from(cell, 'hex')) : undefined
+  return parseWkt(cell)
+}
+
+function parseJson(cell: string): Parsed | undefined {
+  try {
+    const value: unknown = JSON.parse(cell)
+    return isGeoJson(value) ? { geometry: value } : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+const ordinate = /^\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?\s*$/i
+
+/** A number in a cell, with a point or a comma; NaN when it is none. */
+export function ordinateOf(cell: string): number {
+  const quick = Number(cell)
+  if (!Number.isNaN(quick)) return cell.trim() === '' ? Number.NaN : quick
+  return ordinate.test(cell) ? Number(cell.replace(',', '.')) : Number.NaN
+}
+
+/** A coordinate in a cell: a number, or an angle that is not one of the other axis; NaN when it is none. */
+export function coordinateOf(cell: string, axis: Axis, meaningOfO?: MeaningOfO): number {
+  const number = ordinateOf(cell)
+  if (!Number.isNaN(number)) return number
+  const angle = parseAngle(cell, meaningOfO)
+  return angle && (angle.axis ?? axis) === axis ? angle.degrees : Number.NaN
+}
+
+/** What people write where there is nothing. */
+const nothing = /^\s*(|n\/?a|#n\/a|null|none|nil|nan|unknown|-+|–|\?)\s*$/i
+
+export const isNothing = (cell: string): boolean => nothing.test(cell)
+
+type Found = { geometry: LooseGeometry | null; srid?: number } | { fault: CellFault }
+
+const noGeometry: Found = { geometry: null }
+
+/** The geometry of a row: null where its cells are empty, a fault where they cannot be read. */
+export function geometryOfRow(row: readonly unknown[], place: GeometryPlace): Found {
+  switch (place.kind) {
+    case 'none':
+      return noGeometry
+    case 'xy':
+      return pointOf(row, place)
+    case 'pair':
+      return pairOf(row, place)
+    default:
+      return writtenGeometry(row, place.column)
+  }
+}
+
+function writtenGeometry(row: readonly unknown[], column: number): Found {
+  const value = row[column]
+  if (isGeoJson(value)) return { geometry: value }
+  const cell = textOf(value)
+  if (isNothing(cell)) return noGeometry
+  return parseGeometryCell(cell) ?? { fault: { column, value: cell, problem: 'is not a geometry' } }
+}
+
+function pairOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: 'pair' }>): Found {
+  const { column, order, meaningOfO } = place
+  const cell = textOf(row[column])
+  if (isNothing(cell)) return noGeometry
+  const pair = parsePair(cell, meaningOfO)
+  if (!pair) return { fault: { column, value: cell, problem: 'is not a pair of coordinates' } }
+  const { first, second } = pair
+  const isLatitudeFirst = (first.axis ?? otherOf(second.axis) ?? firstOf[order]) === 'latitude'
+  const [y, x] = isLatitudeFirst ? [first.degrees, second.degrees] : [second.degrees, first.degrees]
+  return { geometry: { type: 'Point', coordinates: [x, y] } }
+}
+
+const firstOf = { 'latitude first': 'latitude', 'longitude first': 'longitude' } as const
+
+function otherOf(axis: Axis | undefined): Axis | undefined {
+  return axis && (axis === 'latitude' ? 'longitude' : 'latitude')
+}
+
+function pointOf(row: readonly unknown[], place: Extract<GeometryPlace, { kind: 'xy' }>): Found {
+  const [xCell, yCell] = [textOf(row[place.x]), textOf(row[place.y])]
+  if (isNothing(xCell) || isNothing(yCell)) return noGeometry
+  const x = readOrdinate(xCell, 'longitude', place)
+  const y = readOrdinate(yCell, 'latitude', place)
+  if (!Number.isFinite(x)) return { fault: { column: place.x, value: xCell, problem: problemOf('longitude', place) } }
+  if (!Number.isFinite(y)) return { fault: { column: place.y, value: yCell, problem: problemOf('latitude', place) } }
+  const height = place.z >= 0 ? ordinateOf(textOf(row[place.z])) : Number.NaN
+  return { geometry: { type: 'Point', coordinates: Number.isFinite(height) ? [x, y, height] : [x, y] } }
+}
+
+function readOrdinate(cell: string, axis: Axis, place: Extract<GeometryPlace, { kind: 'xy' }>): number {
+  return place.isGeographic ? coordinateOf(cell, axis, place.meaningOfO) : ordinateOf(cell)
+}
+
+function problemOf(axis: Axis, { isGeographic }: Extract<GeometryPlace, { kind: 'xy' }>): string {
+  return isGeographic ? `is not a ${axis}` : 'is not a coordinate'
+}
+
+function textOf(cell: unknown): string {
+  return cell === null || cell === undefined ? '' : String(cell)
+}

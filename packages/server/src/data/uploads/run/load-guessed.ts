@@ -1,0 +1,52 @@
+// Optimistic one-pass load.
+import { isDeepStrictEqual } from 'node:util'
+import { copyRows, createStaging, dropStaging, type Staged, stagingName } from '../load/staging.ts'
+import { planTable, rowsRequest, type TablePlan } from '../load/table-plan.ts'
+import type { Target } from '../load/target.ts'
+import type { ReaderProcess } from '../reader-process/reader-process.ts'
+import type { ScannedLayer } from '../readers/reader.ts'
+import type { Progress } from '../record/progress.ts'
+import { UploadFault } from '../record/upload-fault.ts'
+import type { Claimed, LayerWarning } from '../record/upload-state.ts'
+
+/**
+ * Loads a layer with the schema inferred from its beginning, so that the file is read only once. If the guess was
+ * wrong, nothing is loaded, but the layer is fully scanned for the second pass; null if no guess was possible.
+ */
+export async function loadGuessed(
+  upload: Claimed,
+  target: Target,
+  reader: ReaderProcess,
+  run: { readonly progress: Progress; readonly warnings: LayerWarning[] },
+  layerName: string,
+): Promise<{ staged: Staged; isLoaded: boolean } | null> {
+  run.progress.at('scanning', 0)
+  const guess = await reader.guess(layerName)
+  const plan = guess && planOrNone(guess, upload)
+  if (!plan) return null
+  const staged = { target, name: stagingName(upload.id, upload.attempt, 0), plan }
+  await createStaging(staged)
+  const rows = reader.load(rowsRequest(plan), (fraction) => run.progress.at('loading', fraction))
+  const copied = await copyRows(staged, rows)
+  const { loaded } = await rows.sent
+  if (!loaded) throw new Error('The reader did not report what it loaded')
+  const { layer, isAsGuessed } = loaded
+  run.warnings.push(...layer.warnings)
+  const right = planTable(layer, upload.options)
+  const isLoaded = isAsGuessed && isSamePlan(plan, right)
+  if (!isLoaded) await dropStaging(target, upload.id)
+  return { staged: { ...copied, plan: right }, isLoaded }
+}
+
+/** The end of a file may give the reference system that is missing at its beginning. */
+function planOrNone(guess: ScannedLayer, { options }: Claimed): TablePlan | undefined {
+  try {
+    return planTable(guess, options)
+  } catch (error) {
+    if (error instanceof UploadFault) return undefined
+    throw error
+  }
+}
+
+const isSamePlan = (a: TablePlan, b: TablePlan): boolean =>
+  isDeepStrictEqual([a.columns, a.encoded, a.geometry], [b.columns, b.encoded, b.geometry])

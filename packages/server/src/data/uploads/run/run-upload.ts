@@ -1,0 +1,239 @@
+// Runs one upload: open, scan, load, index, publish.
+import { randomUUID } from 'node:crypto'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Db } from '../../../kernel/db/db.ts'
+import { isNotFound } from '../../../kernel/errors.ts'
+import { type FileStore, removeNowOrLater, uploadKey } from '../../../kernel/storage/file-store.ts'
+import { cleanAttribution } from '../../tiles/source/attribution.ts'
+import { mapOf } from '../../tiles/source/detect-coverage.ts'
+import { demandReplaceable, demandSameSource, type Replaced } from '../load/replaced-table.ts'
+import { copyRows, createStaging, extentOf, indexTable, type Staged, stagingName, transform } from '../load/staging.ts'
+import { planTable, rowsRequest } from '../load/table-plan.ts'
+import type { Target } from '../load/target.ts'
+import { type Publishable, publish } from '../publish/publish.ts'
+import type { Opened } from '../reader-process/reader-messages.ts'
+import type { ReaderProcess } from '../reader-process/reader-process.ts'
+import { ReadFault, type ScannedLayer } from '../readers/reader.ts'
+import { createProgress, type Progress } from '../record/progress.ts'
+import { UploadFault } from '../record/upload-fault.ts'
+import type { Claimed, LayerWarning } from '../record/upload-state.ts'
+import { datasetName } from './dataset-name.ts'
+import { loadGuessed } from './load-guessed.ts'
+import type { LoadingParts } from './loading-parts.ts'
+import { runArchive } from './run-archive.ts'
+
+/** Starts a reader process that ends with the signal. */
+export type TakeReader = { takeReader(signal: AbortSignal): ReaderProcess }
+
+const maxLayers = 100
+
+const uploadDirectory = (directory: string, id: string): string => join(directory, 'uploads', id)
+export const sourceFile = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'source')
+/** Unpacked files; removed before another attempt. */
+const workDirectory = (directory: string, id: string): string => join(uploadDirectory(directory, id), 'work')
+
+/** Loads a file and publishes its layers, or throws. */
+export async function runUpload(
+  parts: LoadingParts & TakeReader,
+  upload: Claimed,
+  signal: AbortSignal,
+  run: Run,
+): Promise<void> {
+  const work = workDirectory(parts.directory, upload.id)
+  await rm(work, { recursive: true, force: true })
+  await mkdir(work, { recursive: true })
+  run.progress.at('unpacking', 0)
+  const file = sourceFile(parts.directory, upload.id)
+  await fetchSource(parts.files, upload.id, file, signal)
+  const reader = parts.takeReader(signal)
+  try {
+    const opened = await reader.open(file, {
+      fileName: upload.fileName,
+      directory: work,
+      allowNativeGdal: parts.allowNativeGdal,
+      ...chosen(upload.options),
+    })
+    if ('archive' in opened) await runArchive(parts, upload, file, opened.archive)
+    else await runLayers(parts, upload, signal, run, reader, opened)
+  } finally {
+    await reader.end()
+  }
+}
+
+/** Another replica may have received the file. */
+async function fetchSource(files: FileStore, id: string, path: string, signal: AbortSignal): Promise<void> {
+  await files.fetch(uploadKey(id), path, signal).catch((error) => {
+    if (!isNotFound(error)) throw error
+    throw new UploadFault('invalid_file', 'The file is no longer stored. Send it again.', {}, error)
+  })
+}
+
+/** Removes what an upload has on this machine and in the storage, once it has ended. */
+export async function removeUpload(
+  { directory, files }: Pick<LoadingParts, 'directory' | 'files'>,
+  id: string,
+): Promise<void> {
+  await rm(uploadDirectory(directory, id), { recursive: true, force: true })
+  await removeNowOrLater(files, uploadKey(id))
+}
+
+/** The client's settings for reading the file. */
+const chosen = ({ layer, encoding, sourceSrid, strict }: Claimed['options']) => ({
+  ...(layer !== undefined && { layer }),
+  ...(encoding !== undefined && { encoding }),
+  ...(sourceSrid !== undefined && { sourceSrid }),
+  ...(strict !== undefined && { strict }),
+})
+
+/** The state of one upload in progress. */
+export type Run = {
+  readonly progress: Progress
+  /** Kept outside the result, so that they are known even if the upload fails later. */
+  readonly warnings: LayerWarning[]
+}
+
+export const createRun = (db: Db, upload: Claimed, onLost: () => void): Run => ({
+  progress: createProgress(db, upload, onLost),
+  warnings: [],
+})
+
+async function runLayers(
+  parts: LoadingParts,
+  upload: Claimed,
+  signal: AbortSignal,
+  run: Run,
+  reader: ReaderProcess,
+  opened: Extract<Opened, { layers: string[] }>,
+): Promise<void> {
+  const replaced = await findReplaced(parts, upload)
+  const found = await parts.target(upload.applicationId, replaced?.databaseId)
+  const room = found.isOwn
+    ? await parts.storage.measure(parts.db, upload.applicationId).then((quota) => quota.left(parts.db, upload.id))
+    : Number.POSITIVE_INFINITY
+  const target = { ...found, room }
+  // Checked again when publishing; this early check only saves work.
+  if (replaced) {
+    const ownSchema = target.isOwn ? target.schema : undefined
+    await demandReplaceable(target.db, ownSchema, replaced.tableIn(target.schema))
+  }
+  const names = chosenLayers(opened.layers, upload)
+  const [only] = names
+  const guessed = names.length === 1 && only !== undefined ? await loadGuessed(upload, target, reader, run, only) : null
+  const planned = guessed ? [guessed.staged] : await planLayers(upload, target, reader, run, names)
+  const each = async <T>(
+    stage: Parameters<Progress['at']>[0],
+    tables: readonly Staged[],
+    work: (table: Staged, at: OnProgress) => Promise<T>,
+  ): Promise<T[]> => {
+    const results: T[] = []
+    for (const [index, table] of tables.entries()) {
+      signal.throwIfAborted()
+      run.progress.at(stage, index / tables.length)
+      results.push(await work(table, (fraction) => run.progress.at(stage, (index + fraction) / tables.length)))
+    }
+    return results
+  }
+  const load = async (table: Staged, at: OnProgress): Promise<Staged> => {
+    await createStaging(table)
+    return copyRows(table, reader.encode(rowsRequest(table.plan), at))
+  }
+  const tables = guessed?.isLoaded ? planned : await each('loading', planned, load)
+  await reader.end()
+  await each('transforming', tables, transform)
+  await each('indexing', tables, async (table) => {
+    const found = await indexTable(table)
+    run.warnings.push(...found.map((warning) => ({ ...warning, ...placed(table.plan.layer, tables.length) })))
+  })
+  const published = await each('publishing', tables, (staged) =>
+    describe(parts, upload, { staged, layers: tables.length, replaced }),
+  )
+  signal.throwIfAborted()
+  await publish(parts, upload, published, run.warnings, signal)
+}
+
+type OnProgress = (fraction: number) => void
+
+async function planLayers(
+  upload: Claimed,
+  target: Target,
+  reader: ReaderProcess,
+  run: Run,
+  names: readonly string[],
+): Promise<Staged[]> {
+  const layers = await scanLayers(reader, names, run)
+  return layers.map((layer, index) => ({
+    target,
+    name: stagingName(upload.id, upload.attempt, index),
+    plan: planTable(layer, upload.options),
+  }))
+}
+
+const placed = ({ name }: ScannedLayer, layers: number): { layer?: string } => (layers > 1 ? { layer: name } : {})
+
+async function findReplaced(
+  parts: LoadingParts,
+  { applicationId, options, replaces }: Claimed,
+): Promise<Replaced | undefined> {
+  if (options.datasetId === undefined) return undefined
+  const found = await parts.findReplaced(applicationId, options.datasetId)
+  if (found?.type !== 'table')
+    throw new UploadFault('dataset_gone', 'The dataset was deleted, or is no longer of type table.')
+  demandSameSource(found, replaces)
+  return found
+}
+
+function chosenLayers(layers: readonly string[], { options }: Claimed): readonly string[] {
+  const { layer, datasetId } = options
+  const shown = layers.slice(0, 20).map((name) => JSON.stringify(name))
+  if (layer !== undefined) {
+    if (layers.includes(layer)) return [layer]
+    throw new UploadFault('layer_not_found', `There is no layer "${layer}". The file has ${shown.join(', ')}.`)
+  }
+  const isTooMany = layers.length > (datasetId === undefined ? maxLayers : 1)
+  if (!isTooMany) return layers
+  throw new UploadFault(
+    'layer_required',
+    `The file has ${layers.length} layers. Name one of them in the field layer: ${shown.join(', ')}.`,
+  )
+}
+
+/** Empty layers are skipped, unless all are empty. */
+async function scanLayers(reader: ReaderProcess, names: readonly string[], run: Run): Promise<ScannedLayer[]> {
+  const layers: ScannedLayer[] = []
+  for (const [index, name] of names.entries()) {
+    run.progress.at('scanning', index / names.length)
+    const onProgress = (fraction: number) => run.progress.at('scanning', (index + fraction) / names.length)
+    const layer = await reader.scan(name, onProgress).catch((error) => {
+      if (names.length > 1 && error instanceof ReadFault && error.code === 'no_features') return undefined
+      throw error
+    })
+    if (layer && layer.featureCount > 0) {
+      layers.push(layer)
+      run.warnings.push(...layer.warnings.map((warning) => ({ ...warning, ...placed(layer, names.length) })))
+    } else if (names.length > 1) {
+      run.warnings.push({ code: 'empty_layer', message: 'The layer has no features, so it was left out.', layer: name })
+    }
+  }
+  if (layers.length === 0) throw new UploadFault('no_features', 'The file has no features.')
+  return layers
+}
+
+async function describe(
+  parts: LoadingParts,
+  upload: Claimed,
+  { staged, layers, replaced }: { staged: Staged; layers: number; replaced: Replaced | undefined },
+): Promise<Publishable> {
+  const { applicationId, options } = upload
+  const { target, plan } = staged
+  const { attributes, bytes } = await parts.inspect(applicationId, target.databaseId, staged.name)
+  const name = replaced?.name ?? datasetName(upload, plan.layer.name, layers)
+  const attribution = options.attribution === undefined ? {} : { attribution: cleanAttribution(options.attribution) }
+  const map = plan.geometry && { ...mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
+  return {
+    ...{ staged, name, attributes, bytes },
+    id: options.datasetId ?? randomUUID(),
+    ...(map && { map }),
+    ...(replaced && { replaces: { table: replaced.tableIn(target.schema) } }),
+  }
+}

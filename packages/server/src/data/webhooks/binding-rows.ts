@@ -1,0 +1,195 @@
+// The table `svc.change_bindings`: which binding is due, its lease, and how far it was told.
+import { randomUUID } from 'node:crypto'
+import type { Db, Queryable, Row } from '../../kernel/db/db.ts'
+import { json, sql } from '../../kernel/db/sql.ts'
+import type { Lease } from '../../kernel/jobs/lease-workers.ts'
+import type { Position } from '../changes/position.ts'
+import type { FollowedState } from '../changes/topic.ts'
+import type { Binding } from './binding.ts'
+
+/** A binding under a lease. */
+export type ClaimedBinding = Lease &
+  Binding & {
+    readonly contactPointId: string
+    readonly era: string
+    readonly position: Position
+    /** It was noted lately that the table is followed. */
+    readonly isFollowed: boolean
+    /** There are changes, and the first is old enough. */
+    readonly isDue: boolean
+    /** The last delivery was given up, so its changes were not told. */
+    readonly hasFailed: boolean
+  }
+
+/** How often a table is looked at though nothing was written: it may have been replaced. */
+const checkSeconds = 30
+/** A table is let go of when nobody has followed it for the retention of the log, an hour at least. */
+const renewSeconds = 600
+/** The pause after a delivery that was given up, so that a receiver that refuses everything costs little. */
+const failureSeconds = 600
+
+/** A row with its place in the log as the database has it. */
+type Placed<T> = Omit<T, 'position'> & { xid: string; seq: string }
+
+const definition = sql`b.dataset_id AS "datasetId", b.operations, b.filter, b.bbox, b.debounce_seconds AS "debounceSeconds"`
+const position = sql`b.era, b.xid::text, b.seq::text`
+
+/**
+ * Claims the binding that waits longest, except those of these applications. What wrote last is found by one look into the index for each
+ * table, so bindings without news cost next to nothing and write nothing.
+ */
+export async function claimBinding(
+  db: Db,
+  besides: readonly string[],
+  seconds: number,
+): Promise<ClaimedBinding | undefined> {
+  const claim = randomUUID()
+  const [row] = await db.query<Row & Placed<Omit<ClaimedBinding, 'claim'>>>(sql`
+    UPDATE svc.change_bindings b SET claim = ${claim}::uuid, claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
+    FROM (
+      SELECT b.id, c.application_id, news.at AS news_at, d.status IS NOT DISTINCT FROM 'failed' AS has_failed
+      FROM svc.change_bindings b
+      JOIN svc.contactpoints c ON c.id = b.contact_point_id AND c.enabled AND c.type = 'webhook'
+      JOIN svc.datasets s ON s.id = b.dataset_id AND s.application_id = c.application_id
+      LEFT JOIN svc.deliveries d ON d.id = b.delivery_id
+      CROSS JOIN LATERAL (
+        SELECT min(first.at) AS at FROM unnest(b.relations) AS part CROSS JOIN LATERAL (
+          SELECT l.at FROM svc.change_log l
+          WHERE l.relation = part AND (l.xid, l.seq) > (b.xid, b.seq) AND l.xid < (SELECT pg_snapshot_xmin(pg_current_snapshot()))
+          ORDER BY l.xid, l.seq LIMIT 1) AS first) AS news
+      WHERE d.status IS DISTINCT FROM 'pending' AND b.next_at <= clock_timestamp()
+        AND (d.status IS DISTINCT FROM 'failed' OR d.next_at < clock_timestamp() - make_interval(secs => ${failureSeconds}))
+        AND (b.claimed_until IS NULL OR b.claimed_until < clock_timestamp())
+        AND c.application_id <> ALL(${besides}::uuid[])
+        AND (b.check_at <= clock_timestamp() OR d.status = 'failed' OR news.at <= clock_timestamp() - make_interval(secs => b.debounce_seconds))
+      ORDER BY coalesce(news.at, b.check_at) LIMIT 1 FOR UPDATE OF b SKIP LOCKED) AS due
+    WHERE b.id = due.id
+    RETURNING b.id, due.application_id AS "applicationId", b.contact_point_id AS "contactPointId", ${definition}, ${position},
+      b.followed_at > clock_timestamp() - make_interval(secs => ${renewSeconds}) AS "isFollowed",
+      due.has_failed AS "hasFailed",
+      coalesce(due.news_at <= clock_timestamp() - make_interval(secs => b.debounce_seconds), false) AS "isDue"`)
+  return row && { ...row, position: positionOf(row), claim }
+}
+
+const positionOf = ({ xid, seq }: { xid: string; seq: string }): Position => ({ xid: BigInt(xid), seq: BigInt(seq) })
+
+/** Renews the lease; false when it is lost. */
+export async function renewBinding(db: Db, { id, claim }: Lease, seconds: number): Promise<boolean> {
+  const rows = await db.query(sql`
+    UPDATE svc.change_bindings SET claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
+    WHERE id = ${id}::uuid AND claim = ${claim}::uuid RETURNING id`)
+  return rows.length > 0
+}
+
+/** Where a binding stands after its changes were read. */
+export type Told = {
+  readonly state: FollowedState
+  readonly position: Position
+  readonly isRenewed: boolean
+  readonly problem: string | null
+  /** The next delivery comes after so many seconds at the earliest. */
+  readonly pauseSeconds: number
+}
+
+/** Moves a binding on and ends its lease; false if the lease is lost. */
+export async function moveBinding(tx: Queryable, { id, claim }: Lease, told: Told): Promise<boolean> {
+  const { state, position: at, isRenewed, problem, pauseSeconds } = told
+  const rows = await tx.query(sql`
+    UPDATE svc.change_bindings SET era = ${state.era}, xid = ${at.xid.toString()}::xid8, seq = ${at.seq.toString()}::int8,
+      relations = ${state.relations}::oid[], problem = left(${problem}, 1000), claim = NULL, claimed_until = NULL,
+      followed_at = CASE WHEN ${isRenewed} THEN clock_timestamp() ELSE followed_at END,
+      next_at = clock_timestamp() + make_interval(secs => ${pauseSeconds}),
+      check_at = clock_timestamp() + make_interval(secs => ${checkSeconds})
+    WHERE id = ${id}::uuid AND claim = ${claim}::uuid RETURNING id`)
+  return rows.length > 0
+}
+
+/** Locks the contact point before the binding, in the same order as a deletion, against deadlocks. */
+export async function lockPoint(tx: Queryable, { contactPointId }: ClaimedBinding): Promise<void> {
+  await tx.query(sql`SELECT FROM svc.contactpoints WHERE id = ${contactPointId}::uuid FOR KEY SHARE`)
+}
+
+export async function noteDelivery(tx: Queryable, { id }: Lease, deliveryId: string): Promise<void> {
+  await tx.query(sql`UPDATE svc.change_bindings SET delivery_id = ${deliveryId}::uuid WHERE id = ${id}::uuid`)
+}
+
+/** Ends a lease without having moved on. */
+export async function postponeBinding(db: Db, { id, claim }: Lease, seconds: number, problem?: string): Promise<void> {
+  await db.query(sql`
+    UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL, problem = coalesce(left(${problem ?? null}, 1000), problem),
+      next_at = clock_timestamp() + make_interval(secs => ${seconds})
+    WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
+}
+
+export type StoredBinding = Binding & {
+  readonly id: string
+  readonly era: string
+  readonly position: Position
+  readonly problem: string | null
+}
+
+export async function readBindings(db: Queryable, contactPointId: string): Promise<StoredBinding[]> {
+  const rows = await db.query<Row & Placed<StoredBinding>>(sql`
+    SELECT b.id, ${definition}, ${position}, b.problem FROM svc.change_bindings b
+    WHERE b.contact_point_id = ${contactPointId}::uuid ORDER BY b.created_at, b.id`)
+  return rows.map((row) => ({ ...row, position: positionOf(row) }))
+}
+
+/** Where a new binding begins. */
+export type Start = { readonly state: FollowedState; readonly position: Position }
+
+/** Whoever is telling changes by the old definition loses the lease; the place in the log stays. */
+export async function changeBinding(tx: Queryable, id: string, binding: Binding): Promise<void> {
+  const { operations, filter, bbox, debounceSeconds } = binding
+  await tx.query(sql`
+    UPDATE svc.change_bindings SET operations = ${operations}::text[], filter = ${filter && json(filter)}, bbox = ${bbox}::float8[],
+      debounce_seconds = ${debounceSeconds}, problem = NULL, claim = NULL, claimed_until = NULL, next_at = clock_timestamp()
+    WHERE id = ${id}::uuid`)
+}
+
+export async function addBinding(
+  tx: Queryable,
+  contactPointId: string,
+  { datasetId, operations, filter, bbox, debounceSeconds }: Binding,
+  { state, position: at }: Start,
+): Promise<void> {
+  await tx.query(sql`
+    INSERT INTO svc.change_bindings (id, contact_point_id, dataset_id, operations, filter, bbox, debounce_seconds, era, xid, seq, relations)
+    VALUES (${randomUUID()}::uuid, ${contactPointId}::uuid, ${datasetId}::uuid, ${operations}::text[], ${filter && json(filter)},
+      ${bbox}::float8[], ${debounceSeconds}, ${state.era}, ${at.xid.toString()}::xid8, ${at.seq.toString()}::int8, ${state.relations}::oid[])`)
+}
+
+export async function removeBindings(tx: Queryable, ids: readonly string[]): Promise<void> {
+  await tx.query(sql`DELETE FROM svc.change_bindings WHERE id = ANY (${ids}::uuid[])`)
+}
+
+/** Of the datasets those that exist; they cannot be deleted before the transaction ends. */
+export async function lockDatasets(tx: Queryable, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await tx.query<{ id: string }>(
+    sql`SELECT id FROM svc.datasets WHERE id = ANY (${ids}::uuid[]) ORDER BY id FOR KEY SHARE`,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Two requests change the bindings of a contact point one after the other. False if it was deleted. */
+export async function lockBindings(tx: Queryable, contactPointId: string): Promise<boolean> {
+  const rows = await tx.query(sql`SELECT FROM svc.contactpoints WHERE id = ${contactPointId}::uuid FOR NO KEY UPDATE`)
+  return rows.length > 0
+}
+
+/** Two requests of an application add bindings one after the other. To be called first: deletions lock in this order. */
+export async function lockCount(tx: Queryable, applicationId: string): Promise<void> {
+  await tx.query(sql`SELECT FROM svc.applications WHERE id = ${applicationId}::uuid FOR NO KEY UPDATE`)
+}
+
+export async function countBindings(tx: Queryable, applicationId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(sql`
+    SELECT count(*)::int4 AS count FROM svc.change_bindings b JOIN svc.contactpoints c ON c.id = b.contact_point_id
+    WHERE c.application_id = ${applicationId}::uuid`)
+  return row?.count ?? 0
+}
+
+/** The embedded database belongs to one process, so at start no lease is held by anybody. */
+export async function releaseBindings(db: Db): Promise<void> {
+  await db.query(sql`UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL WHERE claim IS NOT NULL`)
+}

@@ -1,0 +1,47 @@
+/**
+ * Tells webhook contact points of the changes of datasets. The bindings are rows under leases (kernel/jobs/lease-queue.ts): however many
+ * replicas run, one at a time tells a binding, and its place in the change log moves in the transaction that queues the delivery. A binding
+ * has one pending delivery at most; what is written meanwhile comes with the next one. So deliveries keep their order, and a receiver
+ * that is slow or dead neither holds up others nor makes a queue grow.
+ */
+import type { Watch } from '../../kernel/concurrency/work-watch.ts'
+import { createBackground } from '../../kernel/jobs/background.ts'
+import { createLeaseQueue } from '../../kernel/jobs/lease-queue.ts'
+import type { LeaseSource } from '../../kernel/jobs/lease-workers.ts'
+import { type ClaimedBinding, claimBinding, releaseBindings, renewBinding } from './binding-rows.ts'
+import { type TellMeans, tellChanges } from './tell-changes.ts'
+
+export type Bindings = {
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+type BindingsOptions = TellMeans & { onError(error: unknown): void; watch?: () => Watch }
+
+const leaseSeconds = 12
+/** Writers announce nothing, so this is how long a change may wait. */
+const lookMs = 1_000
+
+export function createBindings({ onError, watch, ...means }: BindingsOptions): Bindings {
+  const { db } = means
+  const background = createBackground(onError, watch)
+  const source: LeaseSource<ClaimedBinding> = {
+    concurrency: 4,
+    perApplication: 1,
+    claimNext: (besides, seconds) => claimBinding(db, besides, seconds),
+    secondsToNext: async () => Number.POSITIVE_INFINITY,
+    renew: (lease, seconds) => renewBinding(db, lease, seconds),
+    work: (claimed, signal) => tellChanges(means, claimed, signal),
+  }
+  const queue = createLeaseQueue(source, { background, leaseSeconds, onError, lookMs })
+  return {
+    async start() {
+      if (db.kind === 'embedded') await releaseBindings(db)
+      queue.start()
+    },
+    async close() {
+      await background.close()
+      await queue.close()
+    },
+  }
+}

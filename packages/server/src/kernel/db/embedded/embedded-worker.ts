@@ -1,0 +1,103 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import type { ThreadData } from '../../concurrency/channel.ts'
+import { serveRequests } from '../../concurrency/serve-requests.ts'
+import { firstTransforms, isFirstTransform, isStaleStatement } from '../database-error.ts'
+import { createStatementNames } from '../statement-names.ts'
+import { copyFiles, copyOut } from './embedded-copies.ts'
+import { openEngine, type Result } from './embedded-engine.ts'
+import { createMaintenance } from './embedded-maintenance.ts'
+import {
+  type Breakdown,
+  type Command,
+  checkStatement,
+  type GuardedQuery,
+  type Query,
+  type Reply,
+  type SessionOptions,
+} from './embedded-protocol.ts'
+import { runGuarded } from './embedded-tenant-query.ts'
+
+// The thread of the embedded database. Whatever it cannot answer for ends it, and the other side starts a new one.
+
+const maintenanceMs = 30_000
+
+const engine = await openEngine((workerData as ThreadData<SessionOptions>).data, (error) => {
+  const stopped = engine.guard.isRefusing ? ({ stopped: 'memory' } as const) : {}
+  parentPort?.postMessage({ broken: { message: String(error), ...stopped } } satisfies Breakdown)
+  process.exit(1)
+})
+// For the main thread, which evaluates it while a statement keeps this thread from reading messages.
+Object.assign(globalThis, { [checkStatement]: engine.guard.check })
+const maintenance = createMaintenance(engine)
+const names = createStatementNames()
+const parsed = new Set<string>()
+
+async function query(statement: Query): Promise<Result> {
+  let result = await queryOnce(statement)
+  for (let tries = 0; statement.single && tries < firstTransforms && isFirstTransform(result.fault); tries++) {
+    result = await queryOnce(statement)
+  }
+  return result
+}
+
+async function queryOnce({ text, values, single, reused }: Query): Promise<Result> {
+  const name = reused ? names.nameOf(text) : undefined
+  if (name === undefined) return await engine.query(text, values)
+  const result = await engine.query(text, values, { name, parsed: parsed.has(name) })
+  if (result.parsed) parsed.add(name)
+  if (!isStaleStatement(result.fault)) return result
+  names.forget(text)
+  return single ? await engine.query(text, values) : result
+}
+
+async function run(command: Command): Promise<Result & { strayTransaction: boolean }> {
+  if (command.kind === 'close') {
+    await engine.query('CHECKPOINT', [])
+    await engine.close()
+    return { columns: [], rows: [], command: '', parsed: false, fault: undefined, status: 'I', strayTransaction: false }
+  }
+  if (command.kind === 'copy') {
+    const result = await engine.copy(command.text, command.data)
+    if (!result.fault) await maintenance.afterPieceOfCopy()
+    return { ...result, strayTransaction: false }
+  }
+  if (command.kind === 'copyOut') return { ...(await copyOut(engine, command)), strayTransaction: false }
+  if (command.kind === 'copyFiles') return { ...(await copyFiles(engine, command)), strayTransaction: false }
+  const result = command.kind === 'query' ? await query(command) : await engine.script(command.text)
+  const strayTransaction = command.single && result.status !== 'I'
+  if (strayTransaction) await engine.query('ROLLBACK', [])
+  await maintenance.afterStatement(strayTransaction ? { ...result, status: 'I' } : result)
+  return { ...result, strayTransaction }
+}
+
+async function answerGuarded(command: GuardedQuery, notify: (notice: 'begun') => void): Promise<Reply> {
+  notify('begun')
+  const guarded = await runGuarded(engine, command)
+  maintenance.afterReading()
+  return guarded
+}
+
+async function answer(command: Command | GuardedQuery, notify: (notice: 'begun') => void): Promise<Reply> {
+  if (command.kind === 'guarded') return await answerGuarded(command, notify)
+  const { fault, columns, rows, command: tag, strayTransaction } = await run(command)
+  // When the answer is on its way.
+  if (command.kind === 'close') setImmediate(() => process.exit())
+  return fault ? { fault } : { columns, rows, command: tag, strayTransaction }
+}
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** One at a time. An error that is no answer of the database's is thrown where nobody catches it, which ends the thread. */
+function inOrder<T>(work: () => Promise<T>): Promise<T> {
+  const done = last.then(work).catch((error) => {
+    setImmediate(() => {
+      throw error
+    })
+    return new Promise<never>(() => {})
+  })
+  last = done
+  return done
+}
+
+serveRequests<Command | GuardedQuery>((command, { notify }) => inOrder(() => answer(command, notify)))
+setInterval(() => inOrder(maintenance.whenIdle), maintenanceMs).unref()

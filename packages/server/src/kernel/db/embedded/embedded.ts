@@ -1,0 +1,231 @@
+import { join } from 'node:path'
+import { copyHeader, copyTrailer } from '../copy-binary.ts'
+import { cursorRows, type RowsOptions } from '../cursor.ts'
+import type { Db, Row, Transaction, TupleBytes } from '../db.ts'
+import { createSessionQueue } from '../session-queue.ts'
+import type { Sql } from '../sql.ts'
+import {
+  assertCommitted,
+  assertOpen,
+  createTransactionScope,
+  type OpenTransaction,
+  strayTransaction,
+} from '../transaction-scope.ts'
+import { type Cell, encodeStatement, rowReader } from '../values.ts'
+import { createGuarded } from './embedded-guarded.ts'
+import { defaultLimits, type EmbeddedLimits } from './embedded-limits.ts'
+import { lockDirectory } from './embedded-lock.ts'
+import { type Outcome, temporaryDirectory } from './embedded-protocol.ts'
+import type { Session } from './embedded-session.ts'
+import { createSessions } from './embedded-sessions.ts'
+import { createSpools, type Spools } from './embedded-spool.ts'
+import { prepareDataDirectory } from './embedded-template.ts'
+
+const copyPieceLength = 4 * 1024 * 1024
+/** A piece of this size keeps others waiting for some 50 ms. */
+const binaryPieceLength = 1024 * 1024
+
+export type EmbeddedOptions = { directory: string; onError(error: unknown): void; limits?: EmbeddedLimits }
+
+/** The platform's database inside this process: PGlite with PostGIS, in a thread, its files in `directory`. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Db> {
+  const { directory, onError, limits = defaultLimits } = options
+  await prepareDataDirectory(directory)
+  const lock = lockDirectory(directory)
+  const sessions = await createSessions(directory, onError).catch((error) => {
+    lock.release()
+    throw new Error(`The database in ${directory} cannot be opened`, { cause: error })
+  })
+  const queue = createSessionQueue({ maxWaiting: limits.waiting, heavyMs: limits.heavyMs })
+  const spools = createSpools(join(directory, temporaryDirectory))
+  const guarded = createGuarded({ sessions, queue, spools, limits })
+  const scope = createTransactionScope()
+
+  /** One statement, between those of others, but never inside the transaction of another. */
+  async function single(run: (session: Session) => Promise<Outcome>): Promise<Outcome> {
+    scope.refuseInside()
+    const outcome = await queue.shared(async () => run(await sessions.current()))
+    if (outcome.strayTransaction) throw strayTransaction()
+    return outcome
+  }
+
+  async function transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    scope.refuseInside()
+    return await queue.exclusive(async () => {
+      const session = await sessions.current()
+      return await transact(session, () => scope.run((open) => work(createTransaction(session, open, spools))))
+    })
+  }
+
+  async function* rows<R extends Row>(statement: Sql, rowsOptions: RowsOptions = {}): AsyncGenerator<R[]> {
+    scope.refuseInside()
+    // The cursor belongs to this session: should the database start anew, the rest of the rows is lost.
+    const session = await sessions.current()
+    const step = async (text: string, values: Cell[]): Promise<R[]> =>
+      readRows<R>(await queue.shared(() => session.call({ kind: 'query', text, values, single: true, reused: false })))
+    yield* cursorRows<R>(step, statement, { ...rowsOptions, hold: true })
+  }
+
+  let closing: Promise<void> | undefined
+  return {
+    kind: 'embedded',
+    async query<R extends Row>(statement: Sql) {
+      const { text, values } = encodeStatement(statement)
+      return readRows<R>(
+        await single((session) => session.call({ kind: 'query', text, values, single: true, reused: true })),
+      )
+    },
+    rows,
+    copyIn: (statement, chunks) => transaction((tx) => tx.copyIn(statement, chunks)),
+    // Not in one transaction, which would keep everybody else waiting: the pieces before a failure stay.
+    copyInBinary: (statement, tuples) =>
+      copyPieces(statement, binaryPieces(tuples), (text, data) =>
+        single((session) => session.call({ kind: 'copy', text, data })),
+      ),
+    script: (text) => single((session) => session.call({ kind: 'script', text, single: true })).then(() => undefined),
+    transaction,
+    async guarded(statement, guardedOptions) {
+      scope.refuseInside()
+      return await guarded(statement, guardedOptions)
+    },
+    noteRequest: queue.noteRequest,
+    copyFiles: (target) => queue.exclusive(async () => copyFiles(await sessions.current(), directory, target)),
+    close() {
+      closing ??= queue
+        .exclusive(() => Promise.all([sessions.close(), spools.close()]))
+        .finally(() => lock.release())
+        .then(() => undefined)
+      return closing
+    },
+  }
+}
+
+async function copyFiles(session: Session, directory: string, target: string): Promise<void> {
+  await session.call({ kind: 'copyFiles', directory, target })
+}
+
+async function transact<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await command(session, 'BEGIN')
+  try {
+    const result = await work()
+    assertCommitted(await command(session, 'COMMIT'))
+    return result
+  } catch (error) {
+    // Fails only when the session has ended, and the transaction with it.
+    await command(session, 'ROLLBACK').catch(() => undefined)
+    throw error
+  }
+}
+
+async function command(session: Session, text: string): Promise<string> {
+  return (await session.call({ kind: 'query', text, values: [], single: false, reused: true })).command
+}
+
+function createTransaction(session: Session, transaction: OpenTransaction, spools: Spools): Transaction {
+  const run = async <R extends Row>(text: string, values: Cell[], reused: boolean): Promise<R[]> => {
+    assertOpen(transaction)
+    return readRows<R>(await session.call({ kind: 'query', text, values, single: false, reused }))
+  }
+  const copy = (text: string, data: Uint8Array) => session.call({ kind: 'copy', text, data })
+  return {
+    async query<R extends Row>(statement: Sql) {
+      const { text, values } = encodeStatement(statement)
+      return await run<R>(text, values, true)
+    },
+    async cancellable<R extends Row>(statement: Sql, signal: AbortSignal) {
+      signal.throwIfAborted()
+      const { text, values } = encodeStatement(statement)
+      const answer = await run<R>(text, values, false)
+      signal.throwIfAborted()
+      return answer
+    },
+    rows: <R extends Row>(statement: Sql, options: RowsOptions = {}) =>
+      cursorRows<R>((text, values) => run<R>(text, values, false), statement, { ...options, hold: false }),
+    async copyIn(statement, chunks) {
+      assertOpen(transaction)
+      return await copyPieces(statement, textPieces(chunks), copy)
+    },
+    async copyInBinary(statement, tuples) {
+      assertOpen(transaction)
+      return await copyPieces(statement, binaryPieces(tuples), copy)
+    },
+    async script(text) {
+      assertOpen(transaction)
+      await session.call({ kind: 'script', text, single: false })
+    },
+    async *copyOut(statement) {
+      assertOpen(transaction)
+      const { file } = await spools.take()
+      try {
+        await session.call({ kind: 'copyOut', text: encodeStatement(statement).text, spool: file.fd })
+        yield* file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>
+      } finally {
+        await file.close()
+      }
+    },
+  }
+}
+
+/** Each piece is a COPY of its own. While one is being copied the next is collected. */
+async function copyPieces(
+  statement: Sql,
+  pieces: AsyncIterable<Uint8Array>,
+  send: (text: string, data: Uint8Array) => Promise<Outcome>,
+): Promise<number> {
+  const { text, values } = encodeStatement(statement)
+  if (values.length > 0) throw new Error('COPY takes no values')
+  let count = 0
+  let copying: Promise<Outcome> | undefined
+  for await (const piece of pieces) {
+    count += rowCount(await copying)
+    copying = send(text, piece)
+    // It is awaited in the next round, which may come after its failure.
+    copying.catch(() => undefined)
+  }
+  return count + rowCount(await copying)
+}
+
+async function* binaryPieces(tuples: AsyncIterable<TupleBytes>): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array[] = []
+  let length = 0
+  for await (const { bytes, isEnd } of tuples) {
+    parts.push(new Uint8Array(bytes))
+    length += bytes.length
+    if (!isEnd || length < binaryPieceLength) continue
+    yield pieceOf(parts)
+    parts = []
+    length = 0
+  }
+  yield pieceOf(parts)
+}
+
+/** In memory of its own, since it is given away to the thread. */
+function pieceOf(tuples: readonly Uint8Array[]): Uint8Array {
+  const parts = [copyHeader, ...tuples, copyTrailer]
+  const piece = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let end = 0
+  for (const part of parts) {
+    piece.set(part, end)
+    end += part.length
+  }
+  return piece
+}
+
+const rowCount = (outcome: Outcome | undefined): number => Number(outcome?.command.replace('COPY ', '') ?? 0)
+
+/** At least one piece, so that a statement that cannot work fails even when there is nothing to copy. */
+async function* textPieces(chunks: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  let piece = ''
+  for await (const chunk of chunks) {
+    piece += chunk
+    if (piece.length < copyPieceLength) continue
+    yield encoder.encode(piece)
+    piece = ''
+  }
+  yield encoder.encode(piece)
+}
+
+function readRows<R extends Row>(outcome: Outcome): R[] {
+  return outcome.rows.map(rowReader<R>(outcome.columns))
+}

@@ -1,0 +1,82 @@
+/** Parser for the messages of a PostgreSQL server. */
+import { ApiError } from '../../errors.ts'
+
+export const messageCode = { dataRow: 0x44, error: 0x45, ready: 0x5a } as const
+
+type OnMessage = (code: number, bytes: Buffer, start: number, end: number) => void
+
+/** Cuts what arrives into messages. One that comes in several pieces is put together; all others stay where they are. */
+export function createMessageReader(onMessage: OnMessage): (chunk: Buffer) => void {
+  let begun: Buffer[] = []
+  let begunLength = 0
+  let needed = 5
+
+  /** Adds to the message that has begun, up to its end if that is there; answers how much of the chunk that took. */
+  function goOn(chunk: Buffer): number {
+    let taken = 0
+    while (begunLength < needed) {
+      if (taken === chunk.length) return taken
+      const piece = chunk.subarray(taken, taken + needed - begunLength)
+      begun.push(piece)
+      begunLength += piece.length
+      taken += piece.length
+      if (needed === 5 && begunLength === 5) needed = lengthAt(Buffer.concat(begun), 0)
+    }
+    const bytes = Buffer.concat(begun, begunLength)
+    begun = []
+    begunLength = 0
+    onMessage(bytes[0] ?? 0, bytes, 5, bytes.length)
+    return taken
+  }
+
+  return (chunk) => {
+    let start = begunLength > 0 ? goOn(chunk) : 0
+    if (begunLength > 0) return
+    for (needed = lengthAt(chunk, start); needed <= chunk.length - start; needed = lengthAt(chunk, start)) {
+      onMessage(chunk[start] ?? 0, chunk, start + 5, start + needed)
+      start += needed
+    }
+    if (start === chunk.length) return
+    begun = [chunk.subarray(start)]
+    begunLength = chunk.length - start
+  }
+}
+
+/** A row is held in memory whole, and as many of them as there are readers. */
+const longestMessage = 64 << 20
+
+/** The code, the length and what it counts; at least the first two, as long as they are not there. */
+function lengthAt(bytes: Buffer, start: number): number {
+  if (bytes.length - start < 5) return 5
+  const length = bytes.readInt32BE(start + 1)
+  if (length > longestMessage) throw rowTooLarge()
+  if (length < 4) throw new Error(`The server sent a message of ${length} bytes`)
+  return 1 + length
+}
+
+const rowTooLarge = (): ApiError =>
+  new ApiError('invalid_request', 'A row of the answer is larger than 64 MiB. Ask for fewer or smaller attributes.')
+
+/** Where the values of a DataRow begin and end. */
+export function readRow(bytes: Buffer, start: number, at: Int32Array): void {
+  const count = bytes.readInt16BE(start)
+  if (2 * count !== at.length) throw new Error(`The answer has ${count} columns, not ${at.length / 2}`)
+  let place = start + 2
+  for (let index = 0; index < at.length; index += 2) {
+    const length = bytes.readInt32BE(place)
+    place += 4
+    at[index] = length < 0 ? -1 : place
+    if (length > 0) place += length
+    at[index + 1] = place
+  }
+}
+
+/** The fields of an ErrorResponse: a letter and a text each. */
+export function readError(bytes: Buffer, start: number, end: number): Error {
+  const fields = new Map<string, string>()
+  for (const field of bytes.toString('utf8', start, end).split('\0')) fields.set(field.charAt(0), field.slice(1))
+  return Object.assign(new Error(fields.get('M') ?? 'The database failed'), {
+    code: fields.get('C') ?? '',
+    routine: fields.get('R') ?? '',
+  })
+}

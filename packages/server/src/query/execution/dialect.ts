@@ -1,0 +1,65 @@
+// SQL dialect interface: how an engine spells a plan, and which parts of it the engine can run. The other parts run in
+// memory on its rows.
+import type { Sql } from '../../kernel/db/sql.ts'
+import type { Filter } from '../filter/filter-tree.ts'
+import type { Column, Sample } from '../plan/plan.ts'
+import type { Attribute, AttributeType } from '../values/attribute.ts'
+import type { GeometryNotation } from '../values/geometry-text.ts'
+import type { Definitions } from '../values/projection.ts'
+
+/** The output format of values. */
+export type Shape = { readonly geometry: GeometryNotation; readonly srid: number }
+
+/**
+ * The part of a filter that the engine tests, and the rest, to be tested on the rows it returns. The condition never
+ * drops a row that the whole filter would keep.
+ */
+export type PushedFilter = { readonly condition: Sql; readonly rest: Filter | undefined }
+
+/** The SQL expressions a plan is built from. Where a method returns undefined, the value is computed in memory. */
+export type SqlDialect = {
+  /** An attribute's value in a relation with the alias `q`. */
+  column(attribute: Attribute): Sql
+  where(filter: Filter): PushedFilter
+  /** The relation's rows that the filter can keep, for an engine that finds them faster so. The filter is tested on them. */
+  scan?(from: Sql, filter: Filter): Sql
+  /** The cast of a value that is compared with the sorted column. */
+  castOf(column: Column): string
+  /** A sort expression that gives the same order in every engine. */
+  sortKey(value: Sql, type: AttributeType): Sql
+  /** Whether the engine's equality is the same as in memory, so that it may group by the attribute. */
+  canGroup(attribute: Attribute): boolean
+  aggregate(column: Column & { readonly attribute: Attribute }): Sql | undefined
+  distance(attribute: Attribute, column: Column): Sql | undefined
+  /** The clause after the relation's name, and a condition. */
+  sample(sample: Sample, isTable: boolean): { readonly from: Sql; readonly where: Sql }
+}
+
+export type Dialect = SqlDialect & {
+  /** The SQL that selects a column in its transfer format. */
+  transferSql(column: Column, value: Sql, shape: Shape): Sql
+  /** Decodes the transfer format to a cell (see query/formats/cell.ts). Undefined when the text already is one. */
+  reading(column: Column, shape: Shape): ((text: string) => string | null) | undefined
+  /** Only for engines that send row blocks: which rows to keep when a tile has too many. */
+  readonly thinning?: Thinning
+  /** Only for engines that send WKB: definitions of the reference systems the subject needs (see wkb-cells.ts). */
+  readonly definitions?: Definitions
+}
+
+export type Thinning = {
+  /** A pseudo-random number from 0 to 1, always the same for a row and independent of its location. */
+  draw(attributes: readonly Attribute[]): Sql
+  /** The size of a geometry, as far as it is known without reading the geometry. */
+  size(geometry: Attribute): Sql
+}
+
+/** The subject of a query. An engine may have to look things up before it can spell the query. */
+export type DialectSubject = {
+  /** Only for a table dataset. */
+  readonly table?: string
+  readonly attributes: Iterable<Attribute>
+  /** The SRID of the answer. */
+  readonly srid: number
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+}

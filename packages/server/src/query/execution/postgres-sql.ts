@@ -1,0 +1,79 @@
+// The PostgreSQL/PostGIS dialect: everything in a plan is pushed down.
+import { ident, raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import { filterSql } from '../filter/filter-sql.ts'
+import { distanceSql, roughDistanceSql } from '../filter/spatial-sql.ts'
+import type { Column, Sample } from '../plan/plan.ts'
+import type { Attribute, AttributeType } from '../values/attribute.ts'
+import { sqlType } from '../values/sql-type.ts'
+import { isScalarType } from '../values/value.ts'
+import type { SqlDialect } from './dialect.ts'
+
+export const postgresSql: SqlDialect = {
+  column,
+  where: (filter) => ({ condition: filterSql(filter, column), rest: undefined }),
+  castOf,
+  sortKey,
+  canGroup: () => true,
+  aggregate,
+  distance: (attribute, { distanceTo, isRough }) =>
+    distanceTo && (isRough ? roughDistanceSql : distanceSql)(attribute, column(attribute), distanceTo),
+  sample: (sample, isTable) =>
+    isTable ? { from: tableSample(sample), where: raw('') } : { from: raw(''), where: sql` AND ${rowSample(sample)}` },
+}
+
+/** An attribute's value in a relation with the alias `q`. */
+export function column(attribute: Attribute): Sql {
+  const value = sql`q.${ident(attribute.name)}`
+  return attribute.unlocated && attribute.srid ? sql`ST_SetSRID(${value}, ${attribute.srid}::int4)` : value
+}
+
+/** COLLATE "C", so that text sorts the same on every server. */
+function sortKey(value: Sql, type: AttributeType): Sql {
+  return type === 'string' ? sql`${value}::text COLLATE "C"` : value
+}
+
+/** The column's own type: any other would round the value, and the row itself could fall on the wrong side of it. */
+function castOf({ attribute, distanceTo, type }: Column): string {
+  if (distanceTo || !attribute) return 'float8'
+  return attribute.sqlType ?? (isScalarType(type) ? sqlType({ ...attribute, type }) : 'text')
+}
+
+function aggregate({ attribute, aggregate: name, isDistinct, type }: Column & { attribute: Attribute }): Sql {
+  if (name === 'extent') return extent(attribute)
+  if (name === 'area') return sql`sum(ST_Area(${partsOnEarth(attribute, 'polygons')}))`
+  if (name === 'length') return sql`sum(ST_Length(${partsOnEarth(attribute, 'lines')}))`
+  if (name === 'min' || name === 'max') return sql`${raw(name)}(${sortKey(column(attribute), type)})`
+  return sql`${raw(name ?? 'count')}(${raw(isDistinct ? 'DISTINCT ' : '')}${column(attribute)})`
+}
+
+/** `[west, south, east, north]` in 4326. */
+function extent(attribute: Attribute): Sql {
+  const box = sql`ST_Extent(ST_Transform(${located(attribute)}, 4326))`
+  const corners = sql`to_json(ARRAY[ST_XMin(${box}), ST_YMin(${box}), ST_XMax(${box}), ST_YMax(${box})])`
+  return sql`CASE WHEN ${box} IS NOT NULL THEN ${corners} END`
+}
+
+/**
+ * The parts of a geometry that have an area, or a length, without Z: heights and the outlines of areas would count as
+ * lengths, too.
+ */
+function partsOnEarth(attribute: Attribute, parts: 'lines' | 'polygons'): Sql {
+  const flat = sql`ST_Force2D(ST_Transform(${located(attribute)}, 4326))`
+  return sql`ST_CollectionExtract(${flat}, ${raw(parts === 'lines' ? '2' : '3')})::geography`
+}
+
+/** A geometry with its SRID set, also where the column has none. */
+export function located(attribute: Attribute): Sql {
+  const value = attribute.geography ? sql`${column(attribute)}::geometry` : column(attribute)
+  return attribute.srid === 0 ? sql`ST_SetSRID(${value}, 4326)` : value
+}
+
+function tableSample({ percentage, method, seed }: Sample): Sql {
+  const repeatable = seed === undefined ? raw('') : sql` REPEATABLE (${seed}::float8)`
+  return sql` TABLESAMPLE ${raw(method)} (${percentage}::float8)${repeatable}`
+}
+
+function rowSample({ percentage, seed }: Sample): Sql {
+  if (seed === undefined) return sql`random() < ${percentage / 100}::float8`
+  return sql`abs(hashtextextended(q::text, ${Math.trunc(seed)}::int8) % 1000000) < ${percentage * 10_000}::float8`
+}

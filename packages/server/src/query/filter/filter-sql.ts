@@ -1,0 +1,97 @@
+// Filter interpreter for PostgreSQL; filter-predicate.ts is the in-memory interpreter of the same tree.
+import { and, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import type { ScalarAttribute } from '../values/attribute.ts'
+import { sqlType } from '../values/sql-type.ts'
+import { type Column, comparisons, expressionTestSql } from './expression-sql.ts'
+import type { Filter } from './filter-tree.ts'
+import { dwithinSql, intersectsSql, relationSql } from './spatial-sql.ts'
+
+const itemRelations = { eq: raw('='), contains: raw('@>'), contained: raw('<@'), overlap: raw('&&') }
+
+/**
+ * The filter as a PostgreSQL boolean expression in parentheses: true, false or null. Every value is a parameter with a
+ * cast, so that neither the server nor the driver guesses its type.
+ */
+export function filterSql(filter: Filter, column: Column): Sql {
+  return sql`(${expression(filter, column)})`
+}
+
+function expression(filter: Filter, column: Column): Sql {
+  switch (filter.kind) {
+    case 'and':
+      return and(filter.filters.map((inner) => expression(inner, column)))
+    case 'or':
+      return or(filter.filters.map((inner) => expression(inner, column)))
+    case 'not':
+      return sql`NOT (${expression(filter.filter, column)})`
+    case 'is':
+      return sql`(${column(filter.attribute)}) IS ${raw(filter.value === null ? 'NULL' : String(filter.value))}`
+    case 'compare':
+      return compareSql(filter, column)
+    case 'in':
+      return sql`${scalar(filter.attribute, column)} = ANY (${list(filter.values, sqlType(filter.attribute))})`
+    case 'like':
+      return likeSql(filter, column)
+    case 'items':
+      return itemsSql(filter, column)
+    case 'json':
+      return jsonSql(filter, column)
+    case 'intersects':
+      return intersectsSql(filter.attribute, column(filter.attribute), filter.geometry)
+    case 'dwithin':
+      return dwithinSql(filter.attribute, column(filter.attribute), filter.geometry, filter.distanceMetres)
+    case 'expression':
+      return expressionTestSql(filter, column)
+    case 'isUnknown':
+      return sql`(${expression(filter.inner, column)}) IS NULL`
+    default:
+      return relationSql(filter.kind, filter.attribute, column(filter.attribute), filter.geometry)
+  }
+}
+
+function or(conditions: readonly Sql[]): Sql {
+  if (conditions.length === 0) return raw('FALSE')
+  const grouped = conditions.map((condition) => sql`(${condition})`)
+  return joinSql(grouped, ' OR ')
+}
+
+/**
+ * Order comparisons use COLLATE "C", so that text sorts the same on every server. Equality needs no collation and keeps
+ * its index.
+ */
+function compareSql({ attribute, comparison, value }: Filter & { kind: 'compare' }, column: Column): Sql {
+  const collation = attribute.type === 'string' && comparison !== 'eq' ? raw(' COLLATE "C"') : raw('')
+  const type = raw(sqlType(attribute))
+  return sql`${scalar(attribute, column)}${collation} ${comparisons[comparison]} ${value}::${type}`
+}
+
+function likeSql(filter: Filter & { kind: 'like' }, column: Column): Sql {
+  const operator = raw(filter.ignoreCase ? 'ILIKE' : 'LIKE')
+  return sql`(${column(filter.attribute)})::text ${operator} ${filter.pattern}::text`
+}
+
+/**
+ * Array operators need the same type on both sides, so the column is cast. The cast is free when the type is the same.
+ */
+function itemsSql(filter: Filter & { kind: 'items' }, column: Column): Sql {
+  const { attribute, itemType, relation, values } = filter
+  // float8, because a cast from double to numeric would drop digits.
+  const type = itemType === 'number' ? 'float8' : sqlType({ ...attribute, type: itemType })
+  return sql`(${column(attribute)})::${raw(type)}[] ${itemRelations[relation]} ${list(values, type)}`
+}
+
+function jsonSql(filter: Filter & { kind: 'json' }, column: Column): Sql {
+  const operator = raw(filter.relation === 'eq' ? '=' : '@>')
+  return sql`(${column(filter.attribute)})::jsonb ${operator} ${filter.value}::jsonb`
+}
+
+/**
+ * Enumerations, addresses and other string-like types are compared as text. Text columns are not cast, to keep their
+ * index.
+ */
+function scalar(attribute: ScalarAttribute, column: Column): Sql {
+  const cast = attribute.type === 'string' ? raw('::text') : raw('')
+  return sql`(${column(attribute)})${cast}`
+}
+
+const list = (values: readonly string[], type: string): Sql => sql`${values}::${raw(type)}[]`

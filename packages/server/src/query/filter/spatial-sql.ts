@@ -1,0 +1,229 @@
+// Spatial predicates and distances in PostGIS.
+import { joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
+import { boxesAround } from '../geometry/bounding-box.ts'
+import { type Box, extentOf, type Geometry, isBox, positionsOf } from '../geometry/geojson.ts'
+import type { SpatialRelation } from '../geometry/relation/relation.ts'
+import type { Attribute } from '../values/attribute.ts'
+
+const wgs84 = 4326
+const webMercator = 3857
+
+/**
+ * The largest operand that is transformed into a projected system as a whole. Further from the area a system is made
+ * for, PostGIS raises errors or folds the shape.
+ */
+const local = { degrees: 30, latitude: 89 }
+
+/**
+ * An edge that is straight in degrees becomes a curve when projected; it is split into this many pieces, but not into
+ * shorter ones than bend by a centimetre: each is measured against each edge of each row.
+ */
+const pieces = 256
+const shortestPieceDegrees = 0.002
+
+/** Between two points so close to each other the line on the plane of degrees and the great circle are 5 cm apart at most. */
+const straightDegrees = 0.02
+
+const mayBeBroken: ReadonlySet<Geometry['type']> = new Set(['Polygon', 'MultiPolygon', 'GeometryCollection'])
+
+type Comparison = { readonly subject: Sql; readonly operand: Sql; readonly srid: number }
+
+/** For a box, which is what maps ask for, PostGIS neither fails on invalid rows nor needs an extra index condition. */
+export function intersectsSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+  const compared = inOneSystem(attribute, column, geometry)
+  const staysBox = isBox(geometry) && isCylindrical(compared.srid)
+  return staysBox
+    ? sql`ST_Intersects(${compared.subject}, ${compared.operand})`
+    : mendedSql('ST_Intersects', compared, geometry)
+}
+
+const functions: { readonly [relation in SpatialRelation]: string } = {
+  intersects: 'ST_Intersects',
+  within: 'ST_Within',
+  contains: 'ST_Contains',
+  equals: 'ST_Equals',
+  touches: 'ST_Touches',
+  crosses: 'ST_Crosses',
+  overlaps: 'ST_Overlaps',
+}
+
+/** Relations that are false unless the boxes overlap, which all of them are. */
+export function relationSql(relation: SpatialRelation, attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+  return mendedSql(functions[relation], inOneSystem(attribute, column, geometry), geometry)
+}
+
+/** The relation of two columns, in the reference system of the first one. */
+export function columnsRelationSql(
+  relation: SpatialRelation,
+  left: { readonly attribute: Attribute; readonly column: Sql },
+  right: { readonly attribute: Attribute; readonly column: Sql },
+): Sql {
+  const srid = left.attribute.geography ? wgs84 : (left.attribute.srid ?? wgs84)
+  const [first, second] = [planar(left, srid), planar(right, srid)]
+  return sql`${first} && ${second} AND ${raw(functions[relation])}(${soundRow(first)}, ${soundRow(second)})`
+}
+
+function planar({ attribute, column }: { attribute: Attribute; column: Sql }, srid: number): Sql {
+  const { srid: own = wgs84, geography } = attribute
+  const value = geography ? sql`(${column})::geometry` : sql`(${column})`
+  if (own === srid) return value
+  if (srid === 0) return sql`ST_SetSRID(ST_Transform(${value}, ${integer(wgs84)}), 0)`
+  const located = own === 0 ? sql`ST_SetSRID(${value}, ${integer(wgs84)})` : value
+  return srid === wgs84 && own === 0 ? located : sql`ST_Transform(${located}, ${integer(srid)})`
+}
+
+/**
+ * Distance along the ellipsoid, in metres. The boxes let an index on a geometry column skip far rows. They are wide
+ * enough for rows whose edges span up to five degrees, because PostGIS follows great circles between points.
+ */
+export function dwithinSql(attribute: Attribute, column: Sql, geometry: Geometry, distanceMetres: number): Sql {
+  const extent = extentOf(positionsOf(geometry))
+  const operand = onEarth(geometry, extent)
+  const measured = sql`ST_DWithin(${asGeography(attribute, column)}, ${operand}, ${float(distanceMetres)})`
+  // Its index serves this function and nothing around it.
+  if (attribute.geography) return measured
+  const boxes = boxesAround(extent, distanceMetres)
+  const conditions = [
+    overlapsBoxes(attribute, column, boxes),
+    nearOnPlaneSql(attribute, column, geometry, { extent, boxes }),
+    measuredUnlessMet(attribute, column, geometry, { met: raw('true'), measured }),
+  ]
+  return joinSql(
+    conditions.flatMap((condition) => (condition ? [sql`(${condition})`] : [])),
+    ' AND ',
+  )
+}
+
+/** Distance in metres along the ellipsoid; null for a null or empty geometry. */
+export function distanceSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+  const operand = onEarth(geometry, extentOf(positionsOf(geometry)))
+  const measured = sql`ST_Distance(${asGeography(attribute, column)}, ${operand})`
+  return measuredUnlessMet(attribute, column, geometry, { met: raw('0::float8'), measured })
+}
+
+/** A distance that only orders rows, roughly as `distanceSql` does, and that an index on the column serves. */
+export function roughDistanceSql(attribute: Attribute, column: Sql, geometry: Geometry): Sql {
+  const { srid = wgs84, geography } = attribute
+  const extent = extentOf(positionsOf(geometry))
+  if (geography) return sql`(${column}) <-> ${onEarth(geometry, extent)}`
+  const operand = fromGeoJson(geometry)
+  if (!isLocal(srid, extent)) return sql`ST_Transform(${column}, ${integer(wgs84)}) <-> ${operand}`
+  return sql`(${column}) <-> ${inSystem(srid, operand, segmented(operand, extent))}`
+}
+
+const isPoint = ({ type }: Geometry): boolean => type === 'Point'
+
+/**
+ * PostGIS measures each edge of a row against each edge of the operand: 1 ms for 16 by 100. Most rows of an area lie inside
+ * it, which a test on the plane finds a hundred times faster. Long edges of rows bend too much for that.
+ */
+function measuredUnlessMet(
+  attribute: Attribute,
+  column: Sql,
+  geometry: Geometry,
+  { met, measured }: { met: Sql; measured: Sql },
+): Sql {
+  if (isPoint(geometry)) return measured
+  const row = planar({ attribute, column }, wgs84)
+  const isStraight = joinSql(
+    ['X', 'Y'].map(
+      (axis) => sql`${raw(`ST_${axis}Max`)}(${row}) - ${raw(`ST_${axis}Min`)}(${row}) < ${float(straightDegrees)}`,
+    ),
+    ' AND ',
+  )
+  return sql`CASE WHEN ${isStraight} AND ${intersectsSql(attribute, column, geometry)} THEN ${met} ELSE ${measured} END`
+}
+
+/**
+ * The operand's box holds far more rows than are near a line or an edge, and the plane tells them apart cheaply. Undefined
+ * where the plane ends, at the antimeridian and the poles.
+ */
+function nearOnPlaneSql(
+  attribute: Attribute,
+  column: Sql,
+  geometry: Geometry,
+  { extent, boxes }: { extent: Box; boxes: readonly Box[] },
+): Sql | undefined {
+  const [box] = boxes
+  if (!box || isPoint(geometry)) return undefined
+  if (box.west <= -180 || box.east >= 180 || box.south <= -90 || box.north >= 90) return undefined
+  const degrees = Math.hypot(box.east - extent.east, Math.max(extent.south - box.south, box.north - extent.north))
+  return sql`ST_DWithin(${planar({ attribute, column }, wgs84)}, ${fromGeoJson(geometry)}, ${float(degrees)})`
+}
+
+const onEarth = (geometry: Geometry, extent: Box): Sql => sql`${segmented(fromGeoJson(geometry), extent)}::geography`
+
+/**
+ * Makes both sides valid first: PostGIS raises an error for a self-intersecting polygon or overlapping parts, and one
+ * such row would fail the whole query. `&&` is for the index, which the repaired column does not have.
+ */
+function mendedSql(relation: string, { subject, operand }: Comparison, geometry: Geometry): Sql {
+  const sound = mayBeBroken.has(geometry.type) ? mended(operand) : operand
+  return sql`${subject} && ${operand} AND ${raw(relation)}(${soundRow(subject)}, ${sound})`
+}
+
+function soundRow(subject: Sql): Sql {
+  const isSound = sql`ST_IsValid(${subject}) AND GeometryType(${subject}) <> 'GEOMETRYCOLLECTION'`
+  return sql`CASE WHEN ${isSound} THEN ${subject} ELSE ${mended(subject)} END`
+}
+
+/** Part by part: repaired as one, overlapping parts would cancel each other out. */
+const mended = (geometry: Sql): Sql => sql`(SELECT ST_Union(ST_MakeValid(part.geom)) FROM ST_Dump(${geometry}) AS part)`
+
+/**
+ * Brings column and operand into one reference system: the column's, so that its index is used, or 4326 if the operand
+ * is too large for that. Geography is compared as geometry, on the plane of degrees, like a 4326 column.
+ */
+function inOneSystem({ srid = wgs84, geography }: Attribute, column: Sql, geometry: Geometry): Comparison {
+  const operand = fromGeoJson(geometry)
+  if (geography) return { subject: sql`(${column})::geometry`, operand, srid: wgs84 }
+  const extent = extentOf(positionsOf(geometry))
+  if (!isLocal(srid, extent)) return { subject: sql`ST_Transform(${column}, ${integer(wgs84)})`, operand, srid: wgs84 }
+  const bending = isBox(geometry) && isCylindrical(srid) ? operand : segmented(operand, extent)
+  return { subject: sql`(${column})`, operand: inSystem(srid, operand, bending), srid }
+}
+
+/** Systems in which meridians and parallels are straight and at right angles. */
+const isCylindrical = (srid: number): boolean => srid === wgs84 || srid === webMercator || srid === 0
+
+function isLocal(srid: number, { west, south, east, north }: Box): boolean {
+  if (isCylindrical(srid)) return true
+  const isSmall = east - west <= local.degrees && north - south <= local.degrees
+  return isSmall && Math.max(-south, north) <= local.latitude
+}
+
+function inSystem(srid: number, operand: Sql, bending: Sql): Sql {
+  if (srid === wgs84) return operand
+  return srid === 0 ? sql`ST_SetSRID(${operand}, 0)` : sql`ST_Transform(${bending}, ${integer(srid)})`
+}
+
+function segmented(operand: Sql, { west, south, east, north }: Box): Sql {
+  const size = Math.max(east - west, north - south)
+  if (size <= shortestPieceDegrees) return operand
+  return sql`ST_Segmentize(${operand}, ${float(Math.max(size / pieces, shortestPieceDegrees))})`
+}
+
+function asGeography({ srid = wgs84, geography }: Attribute, column: Sql): Sql {
+  if (geography) return sql`(${column})`
+  if (srid === wgs84) return sql`(${column})::geography`
+  if (srid === 0) return sql`ST_SetSRID(${column}, ${integer(wgs84)})::geography`
+  return sql`ST_Transform(${column}, ${integer(wgs84)})::geography`
+}
+
+/** Undefined if a box cannot be transformed to the column's system: then every row is measured. */
+function overlapsBoxes({ srid = wgs84 }: Attribute, column: Sql, boxes: readonly Box[]): Sql | undefined {
+  if (!boxes.every((box) => isLocal(srid, box))) return undefined
+  const overlaps = boxes.map((box) => {
+    const corners = joinSql([box.west, box.south, box.east, box.north].map(float), ', ')
+    const envelope = sql`ST_MakeEnvelope(${corners}, ${integer(wgs84)})`
+    return sql`(${column}) && ${inSystem(srid, envelope, segmented(envelope, box))}`
+  })
+  return joinSql(overlaps, ' OR ')
+}
+
+const fromGeoJson = (geometry: Geometry): Sql =>
+  sql`ST_SetSRID(ST_GeomFromGeoJSON(${JSON.stringify(geometry)}::text), ${integer(wgs84)})`
+
+const float = (value: number): Sql => sql`${String(value)}::float8`
+
+const integer = (value: number): Sql => raw(String(Math.trunc(value)))

@@ -1,0 +1,142 @@
+// GeoPackage 1.3 by SQLite: one table of features, or of attributes where the rows have no geometry.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { createGeometryWriter, widenExtent } from '../../../geometry/encoding/ewkb-writer.ts'
+import { hasHeights, writeIsoWkb } from '../../../geometry/flat/flat-geometry-write.ts'
+import type { AttributeType } from '../../../values/attribute.ts'
+import type { Cell } from '../../cell.ts'
+import type { ExportColumn, ExportOrder, ExportRows } from '../export-order.ts'
+import { bytesOf, doubleOf, int64Of, isInfinite, isLongDecimal } from '../export-values.ts'
+import { fileTooLarge } from '../file-too-large.ts'
+import { geojsonOf, geometryReader } from '../geometry-cell.ts'
+import { type Layer, layerOf, quoted, type Seen, typeName } from './geopackage-layer.ts'
+import { addTriggers, createIndex, registerLayer, setUpGeoPackage } from './geopackage-tables.ts'
+
+const pageBytes = 4096
+
+/** Makes the file at `order.path`, and yields nothing. */
+// biome-ignore lint/correctness/useYield: the file is made by SQLite itself
+export async function* writeGeoPackage(rows: ExportRows, order: ExportOrder): AsyncGenerator<Uint8Array> {
+  const db = new DatabaseSync(order.path ?? '')
+  try {
+    db.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF`)
+    db.exec(`PRAGMA max_page_count = ${Math.max(16, Math.floor(order.maxBytes / pageBytes))}`)
+    const layer = layerOf(order)
+    db.exec('BEGIN')
+    setUpGeoPackage(db, order)
+    db.exec(tableSql(layer))
+    const state = await insertRows(db, rows, layer)
+    registerLayer(db, order, layer, state)
+    if (layer.geometry) addTriggers(db, layer.table, layer.key, layer.geometry.name)
+    db.exec('COMMIT')
+  } catch (error) {
+    throw isFull(error) ? fileTooLarge(order.maxBytes) : error
+  } finally {
+    db.close()
+  }
+}
+
+const isFull = (error: unknown): boolean => error instanceof Error && /database or disk is full/.test(error.message)
+
+const sqlTypes: Readonly<Record<AttributeType, string>> = {
+  boolean: 'BOOLEAN',
+  integer: 'INTEGER',
+  number: 'REAL',
+  string: 'TEXT',
+  time: 'TEXT',
+  uuid: 'TEXT',
+  json: 'TEXT',
+  array: 'TEXT',
+  geometry: 'TEXT',
+  date: 'DATE',
+  datetime: 'DATETIME',
+  binary: 'BLOB',
+}
+
+function tableSql({ table, key, geometry, fields }: Layer): string {
+  const lines = [
+    `${quoted(key)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL`,
+    ...(geometry ? [`${quoted(geometry.name)} ${typeName(geometry)}`] : []),
+    ...fields.map(({ column }) => `${quoted(column.name)} ${isLongDecimal(column) ? 'TEXT' : sqlTypes[column.type]}`),
+  ]
+  return `CREATE TABLE ${quoted(table)} (${lines.join(', ')})`
+}
+
+async function insertRows(db: DatabaseSync, rows: ExportRows, layer: Layer): Promise<Seen> {
+  const { fields, geometry, srid } = layer
+  const names = [...(geometry ? [geometry.name] : []), ...fields.map(({ column }) => column.name)]
+  // A table of nothing but its key.
+  const values = names.length === 0 ? 'DEFAULT VALUES' : `(${names.map(quoted)}) VALUES (${names.map(() => '?')})`
+  const insert: StatementSync = db.prepare(`INSERT INTO ${quoted(layer.table)} ${values}`)
+  const addBox = geometry && createIndex(db, layer.table, geometry.name)
+  const seen: Seen = { isHigh: false, isFlat: false }
+  const { encode, box } = geometryEncoder(srid, seen)
+  for await (const batch of rows) {
+    for (const cells of batch) {
+      const given = fields.map(({ column, index }) => sqlValue(column, cells[index] ?? null))
+      if (!geometry) insert.run(...given)
+      else {
+        const shape = encode(cells[geometry.index])
+        const { lastInsertRowid } = insert.run(shape, ...given)
+        if (shape && isBox(box)) addBox?.(lastInsertRowid, box)
+      }
+    }
+  }
+  return seen
+}
+
+function sqlValue(column: ExportColumn, cell: Cell): SQLInputValue {
+  if (cell === null) return null
+  switch (column.type) {
+    case 'boolean':
+      return cell === 'true' ? 1 : 0
+    case 'integer':
+      return int64Of(cell)
+    case 'number':
+      return isLongDecimal(column) ? cell : doubleOf(cell)
+    case 'binary':
+      return bytesOf(cell)
+    case 'geometry':
+      return geojsonOf(cell)
+    case 'date':
+      return isInfinite(cell) ? null : cell
+    case 'datetime':
+      return isInfinite(cell) ? null : datetimeOf(cell)
+    default:
+      return cell
+  }
+}
+
+/** With milliseconds and Z, as the standard has it. */
+function datetimeOf(cell: string): string {
+  const [, whole = cell, fraction = ''] = /^(.*?)(?:\.(\d+))?Z?$/.exec(cell) ?? []
+  return `${whole}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+}
+
+const headerFlags = { littleEndian: 1, box: 2, empty: 16 } as const
+const boxBytes = 32
+
+/** A function that writes the header of GeoPackage, with the box by which readers filter, and WKB behind it. */
+function geometryEncoder(srid: number, seen: Seen) {
+  const read = geometryReader()
+  const writer = createGeometryWriter()
+  const encode = (cell: Cell | undefined): Uint8Array | null => {
+    const flat = read(cell)
+    if (!flat) return null
+    writeIsoWkb(writer, flat)
+    if (hasHeights(flat)) seen.isHigh = true
+    else seen.isFlat = true
+    seen.extent = widenExtent(seen.extent, writer.box)
+    const [west = 0, south = 0, east = 0, north = 0] = writer.box
+    const isEmpty = !isBox(writer.box)
+    const header = Buffer.alloc(8 + (isEmpty ? 0 : boxBytes))
+    header.write('GP', 'latin1')
+    header.writeUInt8(headerFlags.littleEndian | (isEmpty ? headerFlags.empty : headerFlags.box), 3)
+    header.writeInt32LE(srid, 4)
+    if (!isEmpty) for (const [at, edge] of [west, east, south, north].entries()) header.writeDoubleLE(edge, 8 + at * 8)
+    return Buffer.concat([header, writer.bytes.subarray(0, writer.length)])
+  }
+  return { encode, box: writer.box }
+}
+
+/** An empty geometry has none. */
+const isBox = ([west = Number.NaN, , east = Number.NaN]: Float64Array): boolean => west <= east

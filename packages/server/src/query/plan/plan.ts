@@ -1,0 +1,283 @@
+// Query plans: the validated form of a dataset query, and the parser for it.
+import { fitsIdentifier, maxIdentifierBytes } from '../../kernel/db/identifier.ts'
+import { type ApiError, FaultCollector, invalid } from '../../kernel/errors.ts'
+import { unknownName } from '../../kernel/nearest-name.ts'
+import { parseFilterIn } from '../filter/filter-language.ts'
+import { allOf, type Filter } from '../filter/filter-tree.ts'
+import type { Geometry } from '../geometry/geojson.ts'
+import type { Attribute, Attributes, AttributeType } from '../values/attribute.ts'
+
+export const aggregates = ['count', 'sum', 'avg', 'min', 'max', 'extent', 'area', 'length'] as const
+export type Aggregate = (typeof aggregates)[number]
+
+/** One output column: an attribute, or an aggregate over a group. */
+export type Column = {
+  readonly name: string
+  readonly attribute?: Attribute
+  readonly aggregate?: Aggregate
+  readonly isDistinct?: boolean
+  /** Select the attribute's distance to this geometry, in metres, instead of the attribute. */
+  readonly distanceTo?: Geometry
+  /** Of a distance: in no unit, and good only for finding rows that are near by an index. */
+  readonly isRough?: boolean
+  /** Select the attribute's sort key, which may differ from its displayed value. */
+  readonly isSortKey?: boolean
+  /** Added only to break ties: any stable order will do. */
+  readonly isTieBreaker?: boolean
+  readonly type: AttributeType
+}
+
+/** Sort by an attribute or by an output column. */
+export type Order = { readonly by: Column; readonly isDescending: boolean }
+
+export type Sample = {
+  readonly percentage: number
+  readonly method: 'system' | 'bernoulli'
+  readonly seed: number | undefined
+}
+
+/** A row's sort values in PostgreSQL's text format, one for each term of the complete order. */
+export type Position = readonly (string | null)[]
+
+/**
+ * A validated query on a dataset: every name is a known attribute. plan-sql.ts and plan-rows.ts interpret it with the
+ * same result.
+ */
+export type Plan = {
+  readonly columns: readonly Column[]
+  readonly where: Filter
+  readonly order: readonly Order[]
+  readonly group: readonly Attribute[] | undefined
+  readonly distinct: readonly Attribute[]
+  readonly sample: Sample | undefined
+  readonly limit: number | undefined
+  readonly offset: number
+  /** Keyset position: only the rows behind it (see keyset.ts). */
+  readonly after?: Position
+}
+
+/** An unvalidated query, with the field names of the advanced form. */
+export type Query = {
+  attributes?: readonly string[]
+  where?: unknown
+  /** The language of `where`, if it is not our own grammar. */
+  filterLanguage?: string | undefined
+  order?: readonly string[]
+  group?: readonly string[]
+  distinct?: readonly string[]
+  sample?: { percentage: number; method?: string; seed?: number }
+  limit?: number
+  offset?: number
+}
+
+type List = 'attributes' | 'order' | 'group' | 'distinct'
+
+/** The paths of a query's parts in the request, for messages. */
+export type Places = { readonly where: string; readonly sample: string; of(list: List, index: number): string }
+
+export const bodyPlaces: Places = {
+  where: 'body/where',
+  sample: 'body/sample',
+  of: (list, index) => `body/${list}/${index}`,
+}
+
+/** In a URL a list is a single parameter. */
+export const queryPlaces: Places = {
+  where: 'query/filter',
+  sample: 'query/sample',
+  of: (list) => `query/${list === 'order' ? 'sort' : list}`,
+}
+
+/** Parses a query and reports all faults together. */
+export function parsePlan(query: Query, attributes: Attributes, places = bodyPlaces): Plan {
+  const faults = new FaultCollector()
+  const each = <T>(list: List, read: (text: string, path: string) => T): T[] =>
+    (query[list] ?? []).flatMap((text, index) => faults.attempt(() => [read(text, places.of(list, index))]) ?? [])
+  /** Those that are named without an alias are named once. */
+  const eachOnce = <T>(list: List, read: (text: string, path: string) => T, nameOf: (made: T) => string): T[] => {
+    const seen = new Set<string>()
+    return each(list, (text, path) => {
+      const made = read(text, path)
+      const name = nameOf(made)
+      if (seen.has(name)) throw refused(path, name, 'is given twice')
+      seen.add(name)
+      return made
+    })
+  }
+  const where = faults.attempt(() =>
+    parseFilterIn(query.filterLanguage, query.where, attributes, { path: places.where }),
+  )
+  const named = each('attributes', (text, path) => parseColumn(attributes, text, path))
+  const attribute = (name: string, path: string) => attributeNamed(attributes, name, path)
+  const grouped = eachOnce('group', attribute, ({ name }) => name)
+  const distinct = eachOnce('distinct', attribute, ({ name }) => name)
+  const sample = query.sample && faults.attempt(() => parseSample(query.sample, places.sample))
+  faults.finish()
+  const group = query.group && grouped
+  const columns = named.length > 0 ? named : allColumns(attributes, group)
+  const isGrouped = group !== undefined || columns.some(({ aggregate }) => aggregate)
+  if (isGrouped) checkGrouped(columns, group ?? [], distinct, places)
+  checkNames(columns, places)
+  const byName = new Map(columns.map((column) => [column.name, column]))
+  const sorted = { attributes, columns: byName, group: isGrouped ? (group ?? []) : undefined }
+  const order = eachOnce(
+    'order',
+    (text, path) => parseOrder(sorted, text, path),
+    ({ by }) => by.name,
+  )
+  faults.finish()
+  return {
+    columns,
+    where: where ?? allOf([]),
+    order: distinct.length > 0 ? distinctFirst(distinct, order) : order,
+    group: sorted.group,
+    distinct,
+    sample,
+    limit: query.limit,
+    offset: query.offset ?? 0,
+  }
+}
+
+const plain = (attribute: Attribute, name = attribute.name): Column => ({ name, attribute, type: attribute.type })
+
+function allColumns(attributes: Attributes, group: readonly Attribute[] | undefined): Column[] {
+  return (group ?? [...attributes.values()]).map((attribute) => plain(attribute))
+}
+
+/**
+ * `name`, `name as alias`, `sum(name)`, `count(*)`, `count(distinct name) as alias`. An attribute with exactly this
+ * name takes precedence.
+ */
+function parseColumn(attributes: Attributes, text: string, path: string): Column {
+  const whole = attributes.get(text)
+  if (whole) return plain(whole)
+  const [, expression = '', alias] = /^(.*?)(?:\s+as\s+"?([^"]+?)"?)?\s*$/is.exec(text) ?? []
+  const renamed = attributes.get(expression)
+  if (renamed) return plain(renamed, checkAlias(alias, expression, path))
+  const [, call, inside = ''] = /^\s*(\w+)\s*\(\s*(.*?)\s*\)$/s.exec(expression) ?? []
+  if (call === undefined) throw invalid(path, unknownName('an attribute', expression, attributes.keys()))
+  const aggregate = aggregates.find((known) => known === call.toLowerCase())
+  if (!aggregate) throw invalid(path, unknownName('an aggregate', call, aggregates))
+  return parseAggregate({ attributes, path }, aggregate, inside, alias)
+}
+
+function parseAggregate(
+  { attributes, path }: { attributes: Attributes; path: string },
+  aggregate: Aggregate,
+  inside: string,
+  alias: string | undefined,
+): Column {
+  if (inside === '*') {
+    if (aggregate !== 'count') throw refused(path, `${aggregate}(*)`, 'is not possible: only count takes *')
+    return { name: checkAlias(alias, 'count', path), aggregate, type: 'integer' }
+  }
+  const [, distinct, name = ''] = /^(?:(distinct)\s+)?(.*)$/is.exec(inside) ?? []
+  const attribute = attributeNamed(attributes, name, path)
+  const isDistinct = distinct !== undefined
+  if (isDistinct && aggregate !== 'count') throw refused(path, inside, 'is not possible: only count takes distinct')
+  const type = aggregateType(aggregate, attribute)
+  if (!type) throw refused(path, `${aggregate}(${name})`, `is not possible on type ${attribute.type}`)
+  return { name: checkAlias(alias, `${aggregate}_${name}`, path), attribute, aggregate, isDistinct, type }
+}
+
+const ordered: readonly AttributeType[] = ['string', 'integer', 'number', 'date', 'datetime', 'time']
+
+/** The type of an aggregate of this attribute; undefined if the aggregate does not apply. */
+function aggregateType(aggregate: Aggregate, { type }: Attribute): AttributeType | undefined {
+  if (aggregate === 'count') return 'integer'
+  if (aggregate === 'extent') return type === 'geometry' ? 'json' : undefined
+  if (aggregate === 'area' || aggregate === 'length') return type === 'geometry' ? 'number' : undefined
+  if (aggregate === 'min' || aggregate === 'max') return ordered.includes(type) ? type : undefined
+  return type === 'integer' || type === 'number' ? 'number' : undefined
+}
+
+const aliasForm = /^[\p{L}\p{M}\p{N}_. -]+$/u
+
+function checkAlias(alias: string | undefined, otherwise: string, path: string): string {
+  const name = alias ?? otherwise
+  if (alias !== undefined && !aliasForm.test(alias)) {
+    throw refused(path, alias, 'is not an alias: letters, digits, _, -, . and blanks are allowed')
+  }
+  if (!fitsIdentifier(name) || /\p{Cc}/u.test(name)) {
+    const most = `at most ${maxIdentifierBytes} bytes without control characters are allowed`
+    throw refused(path, name, `cannot name a column: ${most}`)
+  }
+  return name
+}
+
+function checkNames(columns: readonly Column[], places: Places): void {
+  const seen = new Set<string>()
+  for (const [index, { name }] of columns.entries()) {
+    if (seen.has(name)) throw refused(places.of('attributes', index), name, 'is given twice; rename one with "as"')
+    seen.add(name)
+  }
+}
+
+function checkGrouped(
+  columns: readonly Column[],
+  group: readonly Attribute[],
+  distinct: readonly Attribute[],
+  places: Places,
+): void {
+  if (distinct.length > 0) throw invalid(places.of('distinct', 0), 'must not be combined with group or aggregates')
+  for (const [index, { attribute, aggregate, name }] of columns.entries()) {
+    if (!aggregate && attribute && !group.includes(attribute)) {
+      throw refused(places.of('attributes', index), name, 'must be in group or inside an aggregate')
+    }
+  }
+}
+
+type Sorted = {
+  readonly attributes: Attributes
+  readonly columns: ReadonlyMap<string, Column>
+  readonly group: readonly Attribute[] | undefined
+}
+
+function parseOrder({ attributes, columns, group }: Sorted, text: string, path: string): Order {
+  const isDescending = text.startsWith('-') && !attributes.has(text)
+  const name = isDescending ? text.slice(1) : text
+  const column = columns.get(name)
+  if (column) return { by: sortable(column, path), isDescending }
+  const attribute = attributes.get(name)
+  if (!attribute) {
+    throw invalid(path, unknownName('an attribute', name, new Set([...attributes.keys(), ...columns.keys()])))
+  }
+  if (group && !group.includes(attribute)) throw refused(path, name, 'must be in group or an aggregate')
+  return { by: sortable(plain(attribute), path), isDescending }
+}
+
+function sortable(column: Column, path: string): Column {
+  if (['json', 'array', 'binary', 'geometry'].includes(column.type)) {
+    throw refused(path, column.name, `is of type ${column.type} and cannot be sorted`)
+  }
+  return column
+}
+
+/** DISTINCT ON keeps the first row of each group, so its columns must come first in the order. */
+function distinctFirst(distinct: readonly Attribute[], order: readonly Order[]): Order[] {
+  const isDistinct = ({ by }: Order) => by.attribute !== undefined && distinct.includes(by.attribute)
+  const leading = distinct.map(
+    (attribute) => order.find(({ by }) => by.attribute === attribute) ?? { by: plain(attribute), isDescending: false },
+  )
+  return [...leading, ...order.filter((term) => !isDistinct(term))]
+}
+
+function parseSample(sample: Query['sample'], path: string): Sample | undefined {
+  if (!sample) return undefined
+  const { percentage, method = 'system', seed } = sample
+  if (!(percentage > 0 && percentage <= 100)) throw invalid(`${path}/percentage`, 'must be above 0 and at most 100')
+  const known = method.toLowerCase()
+  if (known !== 'system' && known !== 'bernoulli') {
+    throw invalid(`${path}/method`, unknownName('a method', method, ['SYSTEM', 'BERNOULLI']))
+  }
+  return { percentage, method: known, seed }
+}
+
+function attributeNamed(attributes: Attributes, name: string, path: string): Attribute {
+  const attribute = attributes.get(name)
+  if (!attribute) throw invalid(path, unknownName('an attribute', name, attributes.keys()))
+  return attribute
+}
+
+const refused = (path: string, what: string, message: string): ApiError =>
+  invalid(path, `"${what.slice(0, 80)}" ${message}`)

@@ -1,0 +1,132 @@
+import Type from 'typebox'
+import { bearerOf } from '../../api/access/acl.ts'
+import { noteTarget, noteUser } from '../../api/access/audit-trail.ts'
+import type { Operation } from '../../api/http/operation.ts'
+import { ApiError } from '../../kernel/errors.ts'
+import { type Account, findAccount, refused } from './accounts.ts'
+import { type Attempt, countAttempt } from './login-attempts.ts'
+import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
+import { type AuthServices, operation } from './services.ts'
+import { beginSession, endSession, findSession, rotateSession, type SessionLimits } from './sessions.ts'
+
+const tokenPair = Type.Object({
+  accessToken: Type.String({ description: 'A JWT, to be sent as Authorization: Bearer TOKEN' }),
+  refreshToken: Type.String({ description: 'Opaque; gives new access tokens' }),
+})
+
+const applicationId = '00000000-0000-4000-8000-000000000000'
+
+const login = operation({
+  id: 'auth.login',
+  method: 'POST',
+  path: '/api/v1/auth/login',
+  summary: 'Log in',
+  description: 'Whoever has as many sessions as `SESSIONS_PER_USER` allows loses the oldest.',
+  access: 'public',
+  body: Type.Object(
+    { email: Type.String({ maxLength: 320 }), password: passwordSchema, applicationId: applicationIdSchema },
+    { ...closed, examples: [{ email: 'ada@example.org', password: 'nine Bernoulli numbers', applicationId }] },
+  ),
+  success: { status: 200, description: 'An access token and a refresh token', schema: tokenPair },
+  failures: [401, 429],
+  async handle(context, { body: { email, password, applicationId } }) {
+    const { request, services, trail } = context
+    const { db, passwords, tokens, bearers } = services
+    const attempt = { applicationId: applicationId.toLowerCase(), email, address: request.ip }
+    const account = await checkPassword({ db, passwords, signal: context.signal }, attempt, password, async (turn) => {
+      const found = await findAccount(turn, attempt.applicationId, email)
+      if (found) noteTarget(trail, found.id)
+      return found
+    })
+    const session = await beginSession(db, account, sessionLimits(services))
+    if (!session) throw refused()
+    if (session.hasEndedOthers) bearers.forget({ userId: account.id })
+    noteUser(trail, account.id)
+    const accessToken = await tokens.sign(session.claims)
+    return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
+  },
+})
+
+const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits => ({
+  seconds: lifetimes.refreshToken,
+  perUser: authLimits.sessionsPerUser,
+})
+
+/**
+ * The account, if the password is right; otherwise 401 with the same message and in the same time whether the account exists
+ * or not. Attempts are counted inside the semaphore, so that no more than allowed run at once.
+ */
+export function checkPassword(
+  { db, passwords, signal }: Pick<AuthServices, 'db' | 'passwords'> & { signal: AbortSignal },
+  attempt: Attempt,
+  password: string,
+  find: (database: AuthServices['db']) => Promise<Account | undefined>,
+): Promise<Account> {
+  return passwords.inTurn(async ({ verify }) => {
+    const undoCount = await countAttempt(db, attempt)
+    const account = await find(db)
+    const isRight = await verify(account?.password ?? account?.pendingPassword, password)
+    if (!account?.enabled || !isRight) throw refused()
+    await undoCount()
+    if (account.password === null || !account.emailVerified) {
+      throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet. Open the link in the mail.')
+    }
+    return account
+  }, signal)
+}
+
+const refresh = operation({
+  id: 'auth.refresh',
+  audit: { none: 'It continues a session, whose login has an entry.' },
+  method: 'POST',
+  path: '/api/v1/auth/refresh',
+  summary: 'Get a new access token',
+  description:
+    'Answers a JSON string, or bare text to a client that accepts only text/plain. With `rotate=true` the refresh ' +
+    'token is replaced too; using one that was replaced ends the session.',
+  access: 'public',
+  query: Type.Object({ rotate: Type.Optional(Type.Boolean({ description: 'Replace the refresh token too' })) }),
+  body: Type.Object(
+    { refreshToken: refreshTokenSchema, applicationId: applicationIdSchema },
+    { ...closed, examples: [{ refreshToken: 'rt_…', applicationId }] },
+  ),
+  success: { status: 200, description: 'The access token', schema: Type.Union([Type.String(), tokenPair]) },
+  failures: [401],
+  async handle({ request, services: { db, tokens, lifetimes } }, { query, body: { refreshToken, applicationId } }) {
+    const application = applicationId.toLowerCase()
+    if (query.rotate) {
+      const session = await rotateSession(db, refreshToken, application, lifetimes.refreshToken)
+      if (!session) throw refused()
+      const accessToken = await tokens.sign(session.claims)
+      return { headers: noStore, body: { accessToken, refreshToken: session.refreshToken } }
+    }
+    const claims = await findSession(db, refreshToken, application)
+    if (!claims) throw refused()
+    const accessToken = await tokens.sign(claims)
+    if (!wantsText(request.headers.accept)) return { headers: noStore, body: accessToken }
+    return { headers: { ...noStore, 'content-type': 'text/plain; charset=utf-8' }, body: Buffer.from(accessToken) }
+  },
+})
+
+const wantsText = (accept = ''): boolean => /^\s*text\/plain\s*(;[^,]*)?$/i.test(accept)
+
+const logout = operation({
+  id: 'auth.logout',
+  method: 'POST',
+  path: '/api/v1/auth/logout',
+  summary: 'Log out',
+  description: 'Ends the session of the refresh token, and with it its access tokens.',
+  access: { class: 'auth', level: 'execute' },
+  bearer: true,
+  body: Type.Object({ refreshToken: refreshTokenSchema }, { ...closed, examples: [{ refreshToken: 'rt_…' }] }),
+  success: { status: 204, description: 'The session has ended' },
+  async handle({ caller, services: { db, bearers } }, { body: { refreshToken } }) {
+    const { userId } = bearerOf(caller)
+    if (!(await endSession(db, refreshToken, { userId, applicationId: caller.applicationId }))) throw refused()
+    bearers.forget({ userId })
+    return {}
+  },
+})
+
+/** The operations that log in, refresh the access token and log out. */
+export const sessionOperations: readonly Operation<AuthServices>[] = [login, refresh, logout]

@@ -1,0 +1,132 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { Claims } from '../../api/access/secrets/access-tokens.ts'
+import { credentialHash } from '../../api/access/secrets/secrets.ts'
+import type { Db, Queryable } from '../../kernel/db/db.ts'
+import { sql } from '../../kernel/db/sql.ts'
+import type { Account } from './accounts.ts'
+
+/** Refresh tokens are opaque: 256 random bits, stored as a hash. */
+const newRefreshToken = (): string => `rt_${randomBytes(32).toString('base64url')}`
+
+export type Session = { readonly refreshToken: string; readonly claims: Claims }
+
+export type SessionLimits = {
+  readonly seconds: number
+  /** How many a user may have, unless its application says otherwise. */
+  readonly perUser: number
+}
+
+/** A new session, and whether an older one had to end for it. */
+export type Begun = Session & { readonly hasEndedOthers: boolean }
+
+/**
+ * Creates a session, unless the password was changed or the user disabled since `account` was read. The oldest sessions of
+ * a user who has too many end. The lock of the user makes logins wait for each other, so that they count each other too.
+ */
+export function beginSession(
+  db: Db,
+  account: Account,
+  { seconds, perUser }: SessionLimits,
+): Promise<Begun | undefined> {
+  const refreshToken = newRefreshToken()
+  const family = randomUUID()
+  const { id: userId, applicationId } = account
+  return db.transaction(async (tx) => {
+    const [holder] = await tx.query<{ most: number | null }>(sql`
+      SELECT (SELECT (limits->>'sessionsPerUser')::float8 FROM svc.applications WHERE id = u.application_id) AS most
+      FROM svc.users u
+      WHERE id = ${userId} AND application_id = ${applicationId}::uuid AND enabled AND password = ${account.password}
+      FOR NO KEY UPDATE`)
+    if (!holder) return undefined
+    const ended = await endOldest(tx, account, (holder.most ?? perUser) - 1)
+    await tx.query(sql`
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, expires_at)
+      VALUES (${credentialHash(refreshToken)}, ${family}::uuid, ${userId}, ${applicationId}::uuid,
+              clock_timestamp() + make_interval(secs => ${seconds}))`)
+    return { refreshToken, claims: { userId, applicationId, sessionId: family }, hasEndedOthers: ended.length > 0 }
+  })
+}
+
+/** Ends all sessions of a user but the youngest. One revoked row ends a family. */
+const endOldest = (tx: Queryable, { id, applicationId }: Account, kept: number): Promise<unknown[]> =>
+  tx.query(sql`
+    UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE hash IN (
+      SELECT (array_agg(hash ORDER BY created_at, hash))[1] FROM svc.sessions
+      WHERE application_id = ${applicationId}::uuid AND user_id = ${id} GROUP BY family
+      HAVING bool_and(revoked_at IS NULL) AND bool_or(expires_at > clock_timestamp())
+      ORDER BY min(created_at) DESC, family OFFSET ${Math.min(kept, mostKept)}::int4)
+    RETURNING 1`)
+
+const mostKept = 1_000_000
+
+type Held = { family: string; userId: number; isRotated: boolean }
+
+/** The session of a refresh token. Reuse of a rotated token ends its whole family, because it was copied. */
+export async function findSession(db: Db, refreshToken: string, applicationId: string): Promise<Claims | undefined> {
+  const held = await hold(db, refreshToken, applicationId)
+  if (held?.isRotated) await endFamily(db, held.family)
+  return held && !held.isRotated ? { userId: held.userId, applicationId, sessionId: held.family } : undefined
+}
+
+/** Refresh token rotation: the same session with a new token. */
+export async function rotateSession(
+  db: Db,
+  refreshToken: string,
+  applicationId: string,
+  seconds: number,
+): Promise<Session | undefined> {
+  const claims = await findSession(db, refreshToken, applicationId)
+  if (!claims) return undefined
+  const next = newRefreshToken()
+  const isDone = await db.transaction(async (tx) => {
+    // The user is locked first, as in every change of a user, against deadlocks.
+    await tx.query(sql`SELECT FROM svc.users WHERE id = ${claims.userId} FOR KEY SHARE`)
+    const taken = await tx.query(sql`
+      UPDATE svc.sessions SET rotated_at = clock_timestamp()
+      WHERE hash = ${credentialHash(refreshToken)} AND rotated_at IS NULL AND revoked_at IS NULL RETURNING 1`)
+    if (taken.length === 0) return false
+    await tx.query(sql`
+      INSERT INTO svc.sessions (hash, family, user_id, application_id, expires_at)
+      VALUES (${credentialHash(next)}, ${claims.sessionId}::uuid, ${claims.userId}, ${applicationId}::uuid,
+              clock_timestamp() + make_interval(secs => ${seconds}))`)
+    return true
+  })
+  if (isDone) return { refreshToken: next, claims }
+  // Another request rotated the same token first.
+  await endFamily(db, claims.sessionId)
+  return undefined
+}
+
+async function hold(db: Queryable, refreshToken: string, applicationId: string): Promise<Held | undefined> {
+  const [held] = await db.query<Held>(sql`
+    SELECT s.family, s.user_id AS "userId", s.rotated_at IS NOT NULL AS "isRotated"
+    FROM svc.sessions s JOIN svc.users u ON u.id = s.user_id AND u.application_id = s.application_id
+    WHERE s.hash = ${credentialHash(refreshToken)} AND s.application_id = ${applicationId}::uuid
+      AND s.expires_at > clock_timestamp() AND u.enabled
+      AND NOT EXISTS (SELECT FROM svc.sessions o WHERE o.family = s.family AND o.revoked_at IS NOT NULL)`)
+  return held
+}
+
+/** One revoked row ends the family. Locking several rows could deadlock. */
+const endFamily = (db: Queryable, family: string) =>
+  db.query(sql`
+    UPDATE svc.sessions SET revoked_at = clock_timestamp() WHERE revoked_at IS NULL
+      AND hash = (SELECT hash FROM svc.sessions WHERE family = ${family}::uuid ORDER BY created_at, hash LIMIT 1)`)
+
+/** Ends the session of a refresh token, if it is this user's. */
+export async function endSession(db: Db, refreshToken: string, { userId, applicationId }: Omit<Claims, 'sessionId'>) {
+  const [held] = await db.query<{ family: string }>(sql`
+    SELECT family FROM svc.sessions WHERE hash = ${credentialHash(refreshToken)}
+      AND user_id = ${userId} AND application_id = ${applicationId}::uuid`)
+  if (held) await endFamily(db, held.family)
+  return held !== undefined
+}
+
+/** Deletes sessions whose whole family has expired. Locked rows are skipped until the next time. */
+export async function sweepSessions(db: Db): Promise<void> {
+  await db.query(sql`
+    DELETE FROM svc.sessions WHERE hash IN (
+      SELECT hash FROM svc.sessions s WHERE expires_at < now()
+        AND NOT EXISTS (SELECT FROM svc.sessions o WHERE o.family = s.family AND o.expires_at >= now())
+      FOR UPDATE SKIP LOCKED)`)
+}

@@ -1,0 +1,118 @@
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import type { FileStore } from '../../../kernel/storage/file-store.ts'
+import { composeStacks } from './glyph-stack.ts'
+
+export type GlyphRange = { bytes: Buffer; isGzip: boolean }
+
+export type Fonts = {
+  /** The installed fonts, in the order of the alphabet. */
+  names(): string[]
+  /** The glyphs of `0-255` and the like. Undefined if none of the fonts in `A,B` is installed, or the range is none. */
+  range(fontstack: string, range: string): Promise<GlyphRange | undefined>
+}
+
+/** By range: the file of glyphs. */
+type Font = Map<string, GlyphFile>
+type GlyphFile = { readonly isGzip: boolean; read(): Promise<Buffer> }
+type FontStore = Pick<FileStore, 'list' | 'read'>
+
+const unpack = promisify(gunzip)
+const pack = promisify(gzip)
+const lastStart = 65_280
+const maxFonts = 10
+const cacheBytes = 32 * 1024 * 1024
+const maxRangeBytes = 16 * 1024 * 1024
+
+/** How soon a store that did not answer is asked again. */
+const retryMs = 60_000
+
+/**
+ * Fonts as folders of ranges, `fonts/Noto Sans Regular/0-255.pbf` or `.pbf.gz`. Of two folders with the same name the
+ * later store’s counts. What a client asks for is looked up in the list made here and never becomes a key.
+ */
+export async function createFonts(stores: readonly FontStore[], onError: (error: unknown) => void): Promise<Fonts> {
+  let fonts = new Map<string, Font>()
+  const cache = createByteCache(cacheBytes)
+
+  async function load(): Promise<void> {
+    const loaded = await Promise.all(stores.map((store) => fontsIn(store).catch(failed)))
+    fonts = new Map(loaded.flatMap((found) => [...found]))
+  }
+  /** Without the fonts of this store the server is of use all the same. */
+  function failed(error: unknown): Map<string, Font> {
+    onError(error)
+    setTimeout(() => load().catch(onError), retryMs).unref()
+    return new Map()
+  }
+  await load()
+
+  async function make(names: readonly string[], range: string): Promise<GlyphRange> {
+    const files = names.map((name) => fonts.get(name)?.get(range)).filter((file) => file !== undefined)
+    const [first] = files
+    if (first && names.length === 1) return { bytes: await first.read(), isGzip: first.isGzip }
+    const stacks = await Promise.all(files.map(readGlyphs))
+    return { bytes: await pack(composeStacks(names.join(','), range, stacks)), isGzip: true }
+  }
+
+  return {
+    names: () => [...fonts.keys()].sort(),
+    async range(fontstack, range) {
+      const names = fontstack.split(',', maxFonts).map((name) => name.trim())
+      const known = [...new Set(names)].filter((name) => fonts.has(name))
+      if (known.length === 0 || !isRange(range)) return undefined
+      const key = `${known.join(',')}/${range}`
+      return cache.get(key) ?? cache.set(key, await make(known, range))
+    },
+  }
+}
+
+function isRange(range: string): boolean {
+  const [, start, end] = /^(\d{1,5})-(\d{1,5})$/.exec(range) ?? []
+  const first = Number(start)
+  return first % 256 === 0 && first <= lastStart && `${first}-${first + 255}` === `${start}-${end}`
+}
+
+async function readGlyphs({ isGzip, read }: GlyphFile): Promise<Buffer> {
+  const bytes = await read()
+  return isGzip ? unpack(bytes, { maxOutputLength: maxRangeBytes }) : bytes
+}
+
+async function fontsIn(store: FontStore): Promise<Map<string, Font>> {
+  const fonts = new Map<string, Font>()
+  for await (const { key } of store.list('fonts/')) {
+    const [, name = '', file = ''] = key.split('/')
+    const [, range = '', packed] = /^(.*)\.pbf(\.gz)?$/.exec(file) ?? []
+    if (name.startsWith('.') || name.includes(',') || !isRange(range)) continue
+    const font: Font = fonts.get(name) ?? new Map()
+    fonts.set(name, font.set(range, { isGzip: packed !== undefined, read: () => store.read(key) }))
+  }
+  return fonts
+}
+
+/** LRU cache, bounded in bytes. */
+function createByteCache(limit: number) {
+  const kept = new Map<string, GlyphRange>()
+  let size = 0
+  return {
+    get(key: string): GlyphRange | undefined {
+      const found = kept.get(key)
+      if (found) {
+        kept.delete(key)
+        kept.set(key, found)
+      }
+      return found
+    },
+    set(key: string, value: GlyphRange): GlyphRange {
+      if (kept.has(key)) return value
+      kept.set(key, value)
+      size += value.bytes.length + key.length
+      for (const [oldest, { bytes }] of kept) {
+        if (size <= limit) break
+        kept.delete(oldest)
+        size -= bytes.length + oldest.length
+      }
+      return value
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../../kernel/db/db.ts'
+import { type Attempt, type Claimed, giveBack, type Outgoing, record } from './outgoing-rows.ts'
+
+const maxRetryAfterSeconds = 600
+
+type SendingMeans = {
+  readonly db: Db
+  onError(error: unknown): void
+  readonly onDelivered: ((applicationId: string, table: Outgoing['table']) => void) | undefined
+}
+
+/** Sends a row once and records the outcome. */
+export async function sendRow(
+  { db, onError, onDelivered }: SendingMeans,
+  outgoing: Outgoing,
+  claimed: Claimed,
+  signal: AbortSignal,
+): Promise<void> {
+  const attempt = await outgoing.attempt(claimed.id, signal).catch((error): Attempt => {
+    if (!signal.aborted) onError(error)
+    return { error: 'The message could not be sent.' }
+  })
+  if (signal.aborted && attempt.error !== undefined) return giveBack(db, outgoing, claimed)
+  await retryUntilRecorded(() => record(db, outgoing, claimed, attempt, delayOf(outgoing, claimed.made, attempt)))
+  if (attempt.error === undefined) onDelivered?.(claimed.applicationId, outgoing.table)
+}
+
+/** The back-off; undefined when the row is not retried. */
+function delayOf({ delaysSeconds }: Outgoing, made: number, attempt: Attempt): number | undefined {
+  if (attempt.error === undefined || attempt.isFinal) return undefined
+  const delay = delaysSeconds[made]
+  if (delay === undefined) return undefined
+  return Math.max(delay, Math.min(attempt.retryAfterSeconds ?? 0, maxRetryAfterSeconds))
+}
+
+/** Retries until the database answers: a sent row that is not recorded would be sent again. */
+async function retryUntilRecorded(work: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === 5) throw error
+      await sleep(tries * 1_000)
+    }
+  }
+}
