@@ -22,6 +22,7 @@ import { type TransformedRequest, transformRequest } from './transform-request.t
 import type { Refresh } from './types.ts'
 
 export { ApiError, type Fault } from './api-error.ts'
+export type { ChangeStream, ChangeStreamState } from './change-stream.ts'
 export type { Params } from './crud.ts'
 export type { Feature, FeatureCollection, Geometry } from './geojson.ts'
 export type { AgentEvent, AgentQuestion } from './groups/agents.ts'

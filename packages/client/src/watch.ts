@@ -41,7 +41,7 @@ export interface WatchOptions {
 /** Opens the stream behind an event id. */
 export type OpenChanges = (lastEventId: string | undefined, signal: AbortSignal) => AsyncIterable<string>
 
-/** The server sends a sign of life every 20 seconds. */
+/** The server breaks a silence of 11 to 19 seconds with a sign of life, so that this is three of them that did not come. */
 const silenceMs = 60_000
 
 /**

@@ -205,14 +205,16 @@ test('while no layer is visible nothing is asked for, and then what has changed 
   const asked: string[] = []
   stage.page.on('request', (request) => asked.push(request.url()))
   const isHeard = stage.page.evaluate(
-    async ([dataset]) => {
-      const { signal } = new AbortController()
-      for await (const { type } of tools.kept.map.client.datasets.watch(dataset, { signal }))
-        if (type === 'change') return
-    },
+    ([dataset]) =>
+      new Promise<void>((resolve) => {
+        const leave = tools.kept.map.client.datasets.changeStream(dataset, {}).listen(({ type }) => {
+          if (type !== 'change') return
+          leave()
+          resolve()
+        })
+      }),
     [buoys.dataset] as const,
   )
-  await stage.page.waitForRequest((request) => request.url().includes('/changes'))
   await move(3, 20, -10)
   await Promise.race([isHeard, move(2, 0, -12).then(() => isHeard)])
   assert.deepEqual(

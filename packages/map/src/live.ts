@@ -2,7 +2,7 @@
  * Follows the changes of a dataset for a view of it: collects where something changed, and has that renewed, one renewal after the
  * other and at most two a second.
  */
-import { type FollowedDataset, listen } from './change-stream.ts'
+import type { DatasetEvent } from '@graticule/client'
 import type { DescribedTiles, MapClient } from './map-client.ts'
 import { isRefusal, persist, retryMs, sleep } from './persist.ts'
 import { type ChangedArea, union } from './tile-area.ts'
@@ -30,18 +30,24 @@ const pauseMs = 500
 /** The server tells of changes four times a second, unless a transaction that began before them is still writing. */
 const maxEventMs = 5_000
 
+export type FollowedDataset = { readonly datasetId: string; readonly apiKey?: string | undefined }
+
 /** Returns a function that ends it. */
-export function followDataset(client: MapClient, dataset: FollowedDataset, view: LiveView): () => void {
+export function followDataset(client: MapClient, { datasetId, apiKey }: FollowedDataset, view: LiveView): () => void {
   const renewals = createRenewals({ ...view, ended: end })
-  const leave = listen(client, dataset, {
-    heard(event) {
-      if (event.type === 'reset') renewals.add({ area: null, token: randomToken(), lastChange: undefined })
-      else renewals.add({ area: event.boxes, token: event.version, lastChange: event.version })
-    },
-    failed: view.failed,
-    ended: end,
+  const stream = client.datasets.changeStream(datasetId, { apiKey })
+  const leave = stream.listen((event) => {
+    const changes = changesOf(event)
+    if (changes) renewals.add(changes)
   })
+  const stopObserving = stream.subscribe(observe)
+  function observe(): void {
+    const state = stream.getState()
+    if (state.kind === 'refused') end(state.error)
+    else if (state.kind === 'connecting' && state.error) view.failed(state.error)
+  }
   function stop(): void {
+    stopObserving()
     leave()
     renewals.end()
   }
@@ -49,7 +55,16 @@ export function followDataset(client: MapClient, dataset: FollowedDataset, view:
     stop()
     view.ended(error)
   }
+  // Others may have been refused already.
+  observe()
   return stop
+}
+
+/** Where a stream begins anew or has missed something, anything may have changed. */
+function changesOf(event: DatasetEvent): Changes | undefined {
+  if (event.type === 'change') return { area: event.boxes, token: event.version, lastChange: event.version }
+  if (event.type === 'ready' && event.resumed) return undefined
+  return { area: null, token: randomToken(), lastChange: undefined }
 }
 
 export type FollowedTiles = { readonly tileSourceId: string; readonly apiKey?: string | undefined }

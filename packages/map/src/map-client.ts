@@ -1,5 +1,6 @@
 /// <reference lib="dom" />
 /** The part of `@graticule/client` that maps use, and the rules for which URLs get credentials. */
+import type { ChangeStream } from '@graticule/client'
 
 type AddressParams = { apiKey?: string; limit?: number }
 
@@ -16,10 +17,7 @@ export interface MapClient {
     ): Promise<DescribedTiles>
   }
   readonly datasets: {
-    watch(
-      id: string,
-      params: { signal: AbortSignal; apiKey?: string | undefined; lastEventId?: string | undefined },
-    ): AsyncIterable<DatasetEvents>
+    changeStream(id: string, params: { apiKey?: string | undefined }): ChangeStream
     query(
       id: string,
       query: { where?: Record<string, unknown>; limit?: number },
@@ -34,17 +32,6 @@ export interface DescribedTiles {
   /** The dataset that the tiles are made from, and the newest change of it that they have. */
   readonly dataset?: { readonly id: string; readonly lastChange?: string }
 }
-
-/** The events of `datasets.watch`. */
-export type DatasetEvents =
-  | { readonly type: 'ready'; readonly resumed: boolean }
-  | {
-      readonly type: 'change'
-      readonly id: string
-      readonly version: string
-      readonly boxes: [west: number, south: number, east: number, north: number][] | null
-    }
-  | { readonly type: 'reset'; readonly id: string }
 
 type RequestTransform = (url: string, resourceType?: string) => { url: string; headers?: Record<string, string> }
 

@@ -56,8 +56,8 @@ function watchedClient(url: string, key: string): graticule.MapClient {
       queries--
     }
   }
-  const { maps, tiles, transformRequest } = client
-  return { url: client.url, maps, tiles, transformRequest, datasets: { query, watch: client.datasets.watch } }
+  const { maps, tiles, transformRequest, datasets } = client
+  return { url: client.url, maps, tiles, transformRequest, datasets: { query, changeStream: datasets.changeStream } }
 }
 
 /** A map of the whole page, kept with its state. Its errors are collected. */

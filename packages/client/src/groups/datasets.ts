@@ -1,3 +1,4 @@
+import { type ChangeStream, createChangeStream } from '../change-stream.ts'
 import { changeable, creatable, type Params, readable } from '../crud.ts'
 import type { FeatureCollection } from '../geojson.ts'
 import { readRows } from '../json-rows.ts'
@@ -62,6 +63,17 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
       // A POST, but it changes nothing.
       repeatability: 'safe',
     })
+  function watch<Key = unknown>(
+    id: string,
+    { onDisconnect, ...params }: Params<WatchOptions> = {},
+  ): AsyncGenerator<DatasetEvent<Key>, void> {
+    const open = (lastEventId: string | undefined, signal: AbortSignal) => {
+      const asked: Params<DatasetsChangesParams> = { ...params, lastEventId, signal }
+      return stream('GET', path`/api/v1/datasets/${id}/changes`, asked, { accept: 'text/event-stream' })
+    }
+    return watchChanges<Key>(open, { ...params, onDisconnect })
+  }
+  const streams = new Map<string, ChangeStream>()
   return {
     ...readable<Dataset, DatasetsListParams, DatasetsDeleteParams>(send, root),
     ...creatable<Dataset, DatasetCreate>(send, root),
@@ -98,16 +110,16 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
      * Follows the changes of a dataset of type `table`, whoever makes them. A broken connection is opened again, behind the last
      * event; `lastEventId` continues an earlier one. Leaving the loop or aborting ends it.
      */
-    watch<Key = unknown>(
-      id: string,
-      { onDisconnect, ...params }: Params<WatchOptions> = {},
-    ): AsyncGenerator<DatasetEvent<Key>, void> {
-      const address = path`/api/v1/datasets/${id}/changes`
-      const open = (lastEventId: string | undefined, signal: AbortSignal) => {
-        const asked: Params<DatasetsChangesParams> = { ...params, lastEventId, signal }
-        return stream('GET', address, asked, { accept: 'text/event-stream' })
-      }
-      return watchChanges<Key>(open, { ...params, onDisconnect })
+    watch,
+    /**
+     * The changes of a dataset over one connection, shared by all who ask for it with the same key. It is opened again for ever, also
+     * when the first attempt fails, and closed while the page is hidden.
+     */
+    changeStream(id: string, { apiKey }: { apiKey?: string | undefined } = {}): ChangeStream {
+      const key = JSON.stringify([id, apiKey])
+      const stream = streams.get(key) ?? createChangeStream((options) => watch(id, { ...options, apiKey }))
+      streams.set(key, stream)
+      return stream
     },
     /** Streams the rows one by one, in constant memory. Leaving the loop ends the request. */
     rows<Row = JsonObject>(

@@ -1,10 +1,10 @@
 /** Says whether the page follows changes, and explains it on hover, focus or touch. */
+import type { ChangeStreamState } from '@graticule/client'
 import type { ReactElement } from 'react'
 import { Popover } from '../components/popover.tsx'
-import type { LiveState } from './change-stream.ts'
 import classes from './live.module.css'
 
-const signs: Record<LiveState['kind'], { word: string; text: string }> = {
+const signs: Record<ChangeStreamState['kind'], { word: string; text: string }> = {
   live: { word: 'Live', text: 'What others write to this dataset appears here within about a second.' },
   connecting: {
     word: 'Connecting …',
@@ -14,7 +14,7 @@ const signs: Record<LiveState['kind'], { word: string; text: string }> = {
   refused: { word: 'Not live', text: 'Changes do not appear by themselves here.' },
 }
 
-export function LiveSign({ state }: { state: LiveState }): ReactElement {
+export function LiveSign({ state }: { state: ChangeStreamState }): ReactElement {
   const { word, text } = signs[state.kind]
   return (
     <Popover
@@ -27,7 +27,9 @@ export function LiveSign({ state }: { state: LiveState }): ReactElement {
       }
     >
       <p className={classes.text}>{text}</p>
-      {state.kind === 'refused' && <p className={classes.text}>{state.reason}</p>}
+      {state.kind === 'refused' && (
+        <p className={classes.text}>{state.error instanceof Error ? state.error.message : String(state.error)}</p>
+      )}
     </Popover>
   )
 }

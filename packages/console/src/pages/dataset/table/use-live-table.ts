@@ -1,7 +1,7 @@
 /** Lets the table follow the changes of its dataset: pages, count, selected features and open rows are read again as needed. */
+import type { ChangeStreamState } from '@graticule/client'
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
-import type { LiveState } from '../../../live/change-stream.ts'
 import { createRenewals, type Renewals } from '../../../live/renewals.ts'
 import { useChanges } from '../../../live/use-changes.ts'
 import { keyOf } from '../dataset.ts'
@@ -11,7 +11,7 @@ import { type Row, rowId } from './selection.ts'
 import { pageRows, type Rows } from './use-rows.ts'
 
 export interface LiveTable {
-  state: LiveState
+  state: ChangeStreamState
   /** Whether the row was written just now. */
   isChanged(row: Row): boolean
 }

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { ApiError, type DatasetEvent } from '@graticule/client'
-import { createChangeStream, type LiveState } from './change-stream.ts'
-import type { Visibility } from './visibility.ts'
+import { ApiError } from './api-error.ts'
+import { type ChangeStreamState, createChangeStream, type Watch } from './change-stream.ts'
+import { createClient } from './client.ts'
+import type { DatasetEvent } from './watch.ts'
 
-type Watch = Parameters<typeof createChangeStream>[0]['datasets']['watch']
-type Options = NonNullable<Parameters<Watch>[1]>
+type Options = Parameters<Watch>[0]
 
 const ready: DatasetEvent = { type: 'ready', resumed: false }
 const change = (id: string): DatasetEvent => ({
   ...{ type: 'change', id, version: id, operations: ['insert'], rows: 1, keys: [1], boxes: [] },
 })
 
-/** A server whose connections say what the test tells them, and a tab that the test hides. */
-function stage() {
+/** A server whose connections say what the test tells them, and a page that the test hides. */
+function stage(t: TestContext) {
   const connections: (Options & { say(event: DatasetEvent): Promise<void>; fail(error: Error): Promise<void> })[] = []
-  const watch = async function* (_: string, options: Options) {
+  const watch: Watch = async function* (options) {
     let wake = () => {}
     let error: Error | undefined
     const events: DatasetEvent[] = []
@@ -24,7 +24,7 @@ function stage() {
       wake()
       await new Promise(setImmediate)
     }
-    options.signal?.addEventListener('abort', () => wake())
+    options.signal.addEventListener('abort', () => wake())
     connections.push({
       ...options,
       say: (event) => tell(() => events.push(event)),
@@ -35,30 +35,22 @@ function stage() {
     })
     for (;;) {
       while (events.length > 0) yield events.shift() as DatasetEvent
-      options.signal?.throwIfAborted()
+      options.signal.throwIfAborted()
       if (error) throw error
       await new Promise<void>((resolve) => {
         wake = resolve
       })
     }
   }
-  let isHidden = false
-  let tellVisibility = () => {}
-  const visibility: Visibility = {
-    isHidden: () => isHidden,
-    subscribe(listener) {
-      tellVisibility = listener
-      return () => {
-        tellVisibility = () => {}
-      }
-    },
-  }
-  const stream = createChangeStream({ datasets: { watch: watch as Watch } }, 'd', visibility)
+  const page = Object.assign(new EventTarget(), { hidden: false })
+  Object.defineProperty(globalThis, 'document', { value: page, configurable: true })
+  t.after(() => Reflect.deleteProperty(globalThis, 'document'))
   const hide = (hidden: boolean) => {
-    isHidden = hidden
-    tellVisibility()
+    page.hidden = hidden
+    page.dispatchEvent(new Event('visibilitychange'))
   }
-  const states: LiveState['kind'][] = []
+  const stream = createChangeStream(watch)
+  const states: ChangeStreamState['kind'][] = []
   stream.subscribe(() => states.push(stream.getState().kind))
   const last = () => connections.at(-1) ?? assert.fail('no connection')
   return { stream, connections, last, hide, states }
@@ -67,8 +59,8 @@ function stage() {
 const withClock = (t: TestContext) => t.mock.timers.enable({ apis: ['setTimeout'] })
 const refusal = (status: number) => new ApiError({ status, code: 'x', message: 'It cannot be followed.' })
 
-test('two that follow a dataset share one connection, which is closed when both have left', async () => {
-  const { stream, connections, last, states } = stage()
+test('two that follow a dataset share one connection, which is closed when both have left', async (t) => {
+  const { stream, connections, last, states } = stage(t)
   const seen: string[] = []
   const leave = [
     stream.listen(({ type }) => seen.push(`1 ${type}`)),
@@ -86,7 +78,7 @@ test('two that follow a dataset share one connection, which is closed when both 
 
 test('a stream is closed half a minute after its tab is hidden, and goes on behind the last event when it is shown', async (t) => {
   withClock(t)
-  const { stream, connections, last, hide } = stage()
+  const { stream, connections, last, hide } = stage(t)
   stream.listen(() => {})
   await last().say(ready)
   await last().say(change('a.1'))
@@ -104,18 +96,20 @@ test('a stream is closed half a minute after its tab is hidden, and goes on behi
 
 test('a dataset that cannot be followed is asked for once, and says why', async (t) => {
   withClock(t)
-  const { stream, connections, last, hide } = stage()
+  const { stream, connections, last, hide } = stage(t)
   stream.listen(() => {})
   await last().fail(refusal(409))
-  assert.deepEqual(stream.getState(), { kind: 'refused', reason: 'It cannot be followed.' })
+  const state = stream.getState()
+  assert.ok(state.kind === 'refused' && state.error instanceof ApiError)
+  assert.equal(state.error.message, 'It cannot be followed.')
   hide(true)
   t.mock.timers.tick(600_000)
   hide(false)
   assert.equal(connections.length, 1)
 })
 
-test('a refusal in the midst of a stream is tried once more, for tokens that can be refreshed', async () => {
-  const { stream, connections, last } = stage()
+test('a refusal in the midst of a stream is tried once more, for tokens that can be refreshed', async (t) => {
+  const { stream, connections, last } = stage(t)
   stream.listen(() => {})
   await last().say(ready)
   await last().fail(refusal(401))
@@ -126,11 +120,13 @@ test('a refusal in the midst of a stream is tried once more, for tokens that can
 
 test('a server that cannot be reached is asked again, ever more seldom, until it answers', async (t) => {
   withClock(t)
-  const { stream, connections, last, states } = stage()
+  const { stream, connections, last, states } = stage(t)
   const leave = stream.listen(() => {})
   for (const seconds of [5, 10, 20, 40, 60, 60]) {
     const before = connections.length
     await last().fail(refusal(0))
+    const state = stream.getState()
+    assert.ok(state.kind === 'connecting' && state.error instanceof ApiError)
     t.mock.timers.tick(seconds * 1_000 - 1)
     assert.equal(connections.length, before)
     t.mock.timers.tick(1)
@@ -140,10 +136,31 @@ test('a server that cannot be reached is asked again, ever more seldom, until it
   await last().say(ready)
   last().onDisconnect?.()
   await last().say(ready)
-  assert.deepEqual(states, ['live', 'connecting', 'live'])
+  assert.deepEqual(states, ['connecting', 'live', 'connecting', 'live'], 'one failure is told of all')
   await last().fail(refusal(503))
   leave()
   t.mock.timers.tick(600_000)
   await new Promise(setImmediate)
   assert.equal(last().signal?.aborted, true)
+})
+
+test('whoever joins a live stream is told that it is ready, and one that is opened again begins without errors', async (t) => {
+  withClock(t)
+  const { stream, last } = stage(t)
+  const leave = stream.listen(() => {})
+  await last().say(ready)
+  const seen: DatasetEvent[] = []
+  stream.listen((event) => seen.push(event))()
+  assert.deepEqual(seen, [ready])
+  await last().fail(refusal(0))
+  await last().fail(refusal(0))
+  leave()
+  assert.deepEqual(stream.getState(), { kind: 'connecting' })
+})
+
+test('a client has one stream for each dataset and key', () => {
+  const { datasets } = createClient('https://host', 'KEY')
+  assert.equal(datasets.changeStream('a'), datasets.changeStream('a'))
+  assert.notEqual(datasets.changeStream('a'), datasets.changeStream('b'))
+  assert.notEqual(datasets.changeStream('a'), datasets.changeStream('a', { apiKey: 'OTHER' }))
 })
