@@ -68,7 +68,7 @@ export type TableFact = {
   readonly isTable: boolean
 }
 
-/** Keyset page of the table list. */
+/** A page of the table list, by its offset. */
 export type TablePage = { readonly schema?: string; readonly limit: number; readonly offset: number }
 
 export const tableKinds = ['table', 'view', 'materialized view', 'partitioned table', 'foreign table'] as const
