@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import type { AclLevel, Permissions } from '../src/api/access/acl.ts'
+import type { AclLevel, Permissions } from '../src/api/access/grants.ts'
 import { isAudited } from '../src/api/http/audit-log.ts'
 import type { DeclaredOperation } from '../src/api/http/operation.ts'
 import { openApiDocument } from '../src/boot/documents/openapi-document.ts'

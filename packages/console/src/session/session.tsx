@@ -3,9 +3,10 @@ import type { Access, Client } from '@graticule/client'
 import { ApiError } from '@graticule/client'
 import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import { createContext, type ReactElement, type ReactNode, use, useEffect, useMemo, useSyncExternalStore } from 'react'
+import type { AclClass, AclLevel } from '../../../server/src/api/access/grants.ts'
 import { ErrorNote } from '../components/error-note.tsx'
 import { Skeleton } from '../components/note.tsx'
-import { type AclClass, type AclLevel, isGranted } from './permissions.ts'
+import { isGranted } from './permissions.ts'
 import { getSession, type Session, signOut, subscribeSession } from './session-store.ts'
 
 const freshMs = 15_000

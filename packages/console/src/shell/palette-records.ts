@@ -2,8 +2,8 @@
 import type { Client } from '@graticule/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import type { AclClass } from '../../../server/src/api/access/grants.ts'
 import type { IconName } from '../components/icons.ts'
-import type { AclClass } from '../session/permissions.ts'
 import { useClient, useMay } from '../session/session.tsx'
 import type { Command, Navigate } from './palette-commands.ts'
 

@@ -1,5 +1,5 @@
 /** Explains an ACL decision: the entry that decides, and the less specific one that it overrides. */
-import { decidingEntry, type Permissions } from '../../session/permissions.ts'
+import type { Permissions } from '../../../../server/src/api/access/grants.ts'
 
 export interface Decision {
   isAllowed: boolean
@@ -39,4 +39,34 @@ function lessSpecific(permissions: Permissions, aclClass: string, level: string,
     return permissions[otherClass]?.[otherLevel] !== undefined
   })
   return found ?? null
+}
+
+interface Entry {
+  aclClass: string
+  level: string
+  ids: '*' | readonly string[]
+}
+
+/**
+ * The deciding entry with its place in the ACL; null if there is none, which grants nothing. Of `append` this is an entry of
+ * its own, beside what `write` grants.
+ */
+function decidingEntry(permissions: Permissions, aclClass: string, level: string): Entry | null {
+  const places = [
+    [aclClass, level],
+    [aclClass, '*'],
+    ['*', level],
+    ['*', '*'],
+  ] as const
+  const entry = firstEntry(permissions, places)
+  // The level * grants append only as a part of write.
+  return level === 'append' && entry?.level === '*' ? null : entry
+}
+
+function firstEntry(permissions: Permissions, places: readonly (readonly [string, string])[]): Entry | null {
+  for (const [classPlace, levelPlace] of places) {
+    const ids = permissions[classPlace]?.[levelPlace]
+    if (ids !== undefined) return { aclClass: classPlace, level: levelPlace, ids }
+  }
+  return null
 }

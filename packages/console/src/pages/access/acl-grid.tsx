@@ -3,8 +3,14 @@
  * The grid is one tab stop; arrow keys move within it.
  */
 import { type KeyboardEvent, type ReactElement, useRef, useState } from 'react'
+import {
+  type AclLevel,
+  aclClasses,
+  aclLevels,
+  hasLevel,
+  type Permissions,
+} from '../../../../server/src/api/access/grants.ts'
 import { Icon } from '../../components/icon.tsx'
-import { type AclLevel, aclClasses, aclLevels, hasLevel, type Permissions } from '../../session/permissions.ts'
 import {
   type AclRow,
   type Grant,

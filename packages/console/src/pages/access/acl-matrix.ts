@@ -7,11 +7,12 @@ import {
   type AclLevel,
   aclClasses,
   aclLevels,
-  grantedIds,
   hasLevel,
   type Permissions,
-} from '../../session/permissions.ts'
+  resolveGrant,
+} from '../../../../server/src/api/access/grants.ts'
 
+/** What a cell shows. */
 export type Grant = 'none' | 'all' | readonly string[]
 export type AclRow = '*' | AclClass
 export type Matrix = Readonly<Record<AclRow, Readonly<Record<AclLevel, Grant>>>>
@@ -20,11 +21,11 @@ const aclRows: readonly AclRow[] = ['*', ...aclClasses]
 
 export const matrixOf = (permissions: Permissions): Matrix =>
   record(aclRows, (row) =>
-    record(aclLevels, (level) => (hasLevel(row, level) ? grantOf(grantedIds(permissions, row, level)) : 'none')),
+    record(aclLevels, (level) => (hasLevel(row, level) ? grantOf(resolveGrant(permissions, row, level)) : 'none')),
   )
 
-function grantOf(ids: '*' | readonly string[]): Grant {
-  if (ids === '*' || ids.includes('*')) return 'all'
+function grantOf(ids: 'any' | readonly string[]): Grant {
+  if (ids === 'any') return 'all'
   return ids.length === 0 ? 'none' : [...new Set(ids)]
 }
 
@@ -33,7 +34,7 @@ const commonLevels = aclLevels.filter((level) => level !== 'append')
 
 /** The minimal ACL for a matrix: only classes that differ from the row `*` get an entry. */
 export function permissionsOf(matrix: Matrix): Permissions {
-  const permissions: Permissions = {}
+  const permissions: Record<string, Permissions[string]> = {}
   for (const row of aclRows) {
     const inherited = (level: AclLevel): Grant => (row === '*' ? 'none' : matrix['*'][level])
     const own = commonLevels.filter((level) => !isSameGrant(matrix[row][level], inherited(level)))
@@ -41,7 +42,7 @@ export function permissionsOf(matrix: Matrix): Permissions {
     const entries = Object.fromEntries(own.map((level) => [level, idsOf(matrix[row][level])]))
     if (own.length > 0) permissions[row] = isEverything ? { '*': '*' } : entries
     const { append } = matrix[row]
-    if (hasLevel(row, 'append') && !isSameGrant(grantOf(grantedIds(permissions, row, 'append')), append))
+    if (hasLevel(row, 'append') && !isSameGrant(grantOf(resolveGrant(permissions, row, 'append')), append))
       permissions[row] = { ...permissions[row], append: idsOf(append) }
   }
   return permissions

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Permissions } from '../../session/permissions.ts'
+import { publicPermissions } from '../../../../server/src/api/access/first-permissions.ts'
+import type { Permissions } from '../../../../server/src/api/access/grants.ts'
 import { aclSentence } from './acl-sentence.ts'
-import { publicPermissions } from './key-draft.ts'
 
 const cases: [Permissions, string][] = [
   [{ '*': { '*': '*' } }, 'May do everything: read, change and use all there is.'],

@@ -6,7 +6,7 @@ import {
   aclLevels,
   hasLevel,
   type Permissions,
-} from '../../session/permissions.ts'
+} from '../../../../server/src/api/access/grants.ts'
 import { type Grant, hasEffect, isPartOfWrite, isSameGrant, type Matrix, matrixOf } from './acl-matrix.ts'
 
 interface ClassWords {

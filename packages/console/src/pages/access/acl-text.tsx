@@ -1,8 +1,8 @@
 /** The ACL as editable JSON. The text stays as typed and takes effect when it is valid. */
 import { type ReactElement, useState } from 'react'
+import type { Permissions } from '../../../../server/src/api/access/grants.ts'
 import { CodeEditor } from '../../components/code-editor/code-editor.tsx'
 import { Note } from '../../components/note.tsx'
-import type { Permissions } from '../../session/permissions.ts'
 import classes from './key-editor.module.css'
 import { readPermissions } from './read-permissions.ts'
 

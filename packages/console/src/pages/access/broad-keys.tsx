@@ -8,7 +8,7 @@ import { formatRelative } from '../../format.ts'
 import { useRefusal } from '../../session/session.tsx'
 import classes from './access.module.css'
 import { useMissingApplication } from './access-tabs.tsx'
-import { isFormerPublic, narrowDraftOf } from './key-draft.ts'
+import { isFormerPublicKey, narrowDraftOf } from './key-draft.ts'
 import { type CreatedKey, useCreateKey } from './key-editor.tsx'
 
 interface BroadKeysProps {
@@ -20,7 +20,7 @@ interface BroadKeysProps {
 }
 
 export function BroadKeys({ keys, ...actions }: BroadKeysProps): ReactElement | null {
-  const broad = keys.filter((key) => isFormerPublic(key) && !isExpired(key))
+  const broad = keys.filter((key) => isFormerPublicKey(key) && !isExpired(key))
   if (broad.length === 0) return null
   return (
     <section className={classes.broad} aria-label="Public keys that may do too much">

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiKey } from '@graticule/client'
+import { publicPermissions } from '../../../../server/src/api/access/first-permissions.ts'
 import { decide } from './acl-decision.ts'
 import {
   draftOf,
   emptyDraft,
   expiresAt,
-  isFormerPublic,
+  isFormerPublicKey,
   mapPermissions,
   narrowDraftOf,
   presetOf,
-  publicPermissions,
   readOrigin,
   requestOf,
 } from './key-draft.ts'
@@ -80,10 +80,10 @@ test('a public key of an earlier version is recognised, and its replacement gran
     userId: null,
     allowedOrigins: ['https://a.example.org'],
   } as unknown as ApiKey
-  assert.ok(isFormerPublic(older))
+  assert.ok(isFormerPublicKey(older))
   for (const permissions of [{ '*': { read: '*' } }, { '*': { '*': '*' } }, publicPermissions] as const)
-    assert.ok(!isFormerPublic({ ...older, permissions: permissions as ApiKey['permissions'] }))
-  assert.ok(!isFormerPublic({ ...older, type: 'master' }))
+    assert.ok(!isFormerPublicKey({ ...older, permissions: permissions as ApiKey['permissions'] }))
+  assert.ok(!isFormerPublicKey({ ...older, type: 'master' }))
   const { description, permissions, allowedOrigins } = requestOf(narrowDraftOf(older))
   assert.deepEqual(
     [description, permissions, allowedOrigins],

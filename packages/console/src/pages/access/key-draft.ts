@@ -1,7 +1,11 @@
 /** The draft of a new key: the form's values, presets, and the request that creates the key. */
 import type { ApiKey, ApiKeyCreate } from '@graticule/client'
-import type { Permissions } from '../../session/permissions.ts'
-import { isSameGrant, matrixOf } from './acl-matrix.ts'
+import {
+  developerPermissions,
+  isFormerPublic,
+  publicPermissions,
+} from '../../../../server/src/api/access/first-permissions.ts'
+import { grantEqually, type Permissions } from '../../../../server/src/api/access/grants.ts'
 
 export interface KeyDraft {
   description: string
@@ -16,20 +20,6 @@ export interface KeyDraft {
 }
 
 export type Expiry = 'never' | '7' | '30' | '90' | '365' | 'date'
-
-const readAndExecute: Permissions[string] = { read: '*', execute: '*' }
-
-/** As those of the public key that the server makes with an application. */
-export const publicPermissions: Permissions = {
-  appconfig: { execute: '*' },
-  auth: { execute: '*' },
-  datasets: readAndExecute,
-  styles: readAndExecute,
-  tiles: readAndExecute,
-}
-/** As those of public keys that earlier versions made. */
-const formerPublicPermissions: Permissions = { '*': readAndExecute }
-const developerPermissions: Permissions = { '*': { '*': '*' } }
 
 export const emptyDraft: KeyDraft = {
   description: '',
@@ -70,7 +60,7 @@ export function expiresAt({ expiry, expiresOn }: KeyDraft, now: number = Date.no
 export const requestOf = (draft: KeyDraft): ApiKeyCreate => ({
   description: draft.description.trim(),
   type: draft.type,
-  permissions: draft.permissions,
+  permissions: structuredClone(draft.permissions) as ApiKeyCreate['permissions'],
   expiresAt: expiresAt(draft),
   allowedOrigins: draft.origins.length > 0 ? [...draft.origins] : null,
   ...(draft.type === 'user' && { userId: draft.userId }),
@@ -80,24 +70,15 @@ export type Preset = 'public' | 'developer' | 'map' | 'custom'
 
 /** The preset that has these permissions, if any. */
 export function presetOf(permissions: Permissions): Preset {
-  if (isSame(permissions, publicPermissions)) return 'public'
-  return isSame(permissions, developerPermissions) ? 'developer' : 'custom'
+  if (grantEqually(permissions, publicPermissions)) return 'public'
+  return grantEqually(permissions, developerPermissions) ? 'developer' : 'custom'
 }
 
 export const presetPermissions = { public: publicPermissions, developer: developerPermissions }
 
-function isSame(one: Permissions, other: Permissions): boolean {
-  const [matrix, otherMatrix] = [matrixOf(one), matrixOf(other)]
-  return Object.entries(matrix).every(([row, levels]) =>
-    Object.entries(levels).every(([level, grant]) =>
-      isSameGrant(grant, otherMatrix[row as keyof typeof matrix][level as keyof typeof levels]),
-    ),
-  )
-}
-
 /** Whether it may do what the public keys of earlier versions may, which is more than pages need. */
-export const isFormerPublic = ({ type, permissions }: Pick<ApiKey, 'type' | 'permissions'>): boolean =>
-  type === 'app' && isSame(permissions, formerPublicPermissions)
+export const isFormerPublicKey = ({ type, permissions }: Pick<ApiKey, 'type' | 'permissions'>): boolean =>
+  type === 'app' && isFormerPublic(permissions)
 
 /** The draft of a key that replaces one of those: with another name, so that both can be told apart in the list. */
 export const narrowDraftOf = (key: ApiKey): KeyDraft => ({

@@ -1,7 +1,5 @@
 /** The summary of a key's draft: a description, warnings, a permission check, and the ACL as JSON. */
 import { type ReactElement, useState } from 'react'
-import { Select } from '../../components/field.tsx'
-import { Note } from '../../components/note.tsx'
 import {
   type AclClass,
   type AclLevel,
@@ -9,7 +7,9 @@ import {
   aclLevels,
   hasLevel,
   type Permissions,
-} from '../../session/permissions.ts'
+} from '../../../../server/src/api/access/grants.ts'
+import { Select } from '../../components/field.tsx'
+import { Note } from '../../components/note.tsx'
 import { decide } from './acl-decision.ts'
 import { aclSentence, classTitle } from './acl-sentence.ts'
 import { AclText } from './acl-text.tsx'

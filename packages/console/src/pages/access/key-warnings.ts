@@ -1,5 +1,5 @@
 /** Warnings about a new key: more permissions than probably intended, or entries without effect. */
-import { type AclClass, type AclLevel, aclClasses, aclLevels } from '../../session/permissions.ts'
+import { type AclClass, type AclLevel, aclClasses, aclLevels } from '../../../../server/src/api/access/grants.ts'
 import { hasEffect, isInherited, type Matrix, matrixOf } from './acl-matrix.ts'
 import { classTitle, countOf, list } from './acl-sentence.ts'
 import type { KeyDraft } from './key-draft.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { publicPermissions } from '../../../../server/src/api/access/first-permissions.ts'
 import {
   accessibilityFaults,
   type ConsolePage,
@@ -10,7 +11,6 @@ import {
   setStage,
   untilFits,
 } from '../../../testing/stage.ts'
-import { publicPermissions } from './key-draft.ts'
 
 const stage = setStage()
 

@@ -1,12 +1,12 @@
 /** Presets: common sets of permissions. */
 import { useMutation } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
+import type { Permissions } from '../../../../server/src/api/access/grants.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Segmented, Select } from '../../components/field.tsx'
 import { layout } from '../../components/page.tsx'
-import type { Permissions } from '../../session/permissions.ts'
 import { useClient } from '../../session/session.tsx'
 import { mapPermissions, type Preset, presetOf, presetPermissions } from './key-draft.ts'
 import classes from './key-editor.module.css'

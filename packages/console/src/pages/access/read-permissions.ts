@@ -1,5 +1,5 @@
 /** Parses and validates an ACL from JSON text. */
-import { aclClasses, aclLevels, hasLevel, type Permissions } from '../../session/permissions.ts'
+import { aclClasses, aclLevels, hasLevel, type Permissions } from '../../../../server/src/api/access/grants.ts'
 
 export function readPermissions(text: string): { permissions: Permissions } | { fault: string } {
   let value: unknown

@@ -1,9 +1,9 @@
 /** Selects resources of a class by name, for one or more levels. */
 import { type ReactElement, useState } from 'react'
+import { type AclClass, type AclLevel, aclLevels } from '../../../../server/src/api/access/grants.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Checkbox, TextField } from '../../components/field.tsx'
-import { type AclClass, type AclLevel, aclLevels } from '../../session/permissions.ts'
 import { type Grant, hasEffect } from './acl-matrix.ts'
 import { classTitle } from './acl-sentence.ts'
 import classes from './key-editor.module.css'

@@ -1,7 +1,7 @@
 /** The resources that an ACL can name. */
 import type { Client } from '@graticule/client'
 import { useQueries } from '@tanstack/react-query'
-import type { AclClass } from '../../session/permissions.ts'
+import type { AclClass } from '../../../../server/src/api/access/grants.ts'
 import { useClient, useMay } from '../../session/session.tsx'
 import type { KnownIds } from './key-warnings.ts'
 

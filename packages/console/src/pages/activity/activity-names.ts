@@ -1,8 +1,8 @@
 /** The names of what entries mention by id: records that still exist, users, API keys and applications. */
 import type { AuditEntry, Client } from '@graticule/client'
 import { useQueries } from '@tanstack/react-query'
+import type { AclClass } from '../../../../server/src/api/access/grants.ts'
 import { useApplicationNames } from '../../session/application-names.ts'
-import type { AclClass } from '../../session/permissions.ts'
 import { useMay, useSession } from '../../session/session.tsx'
 import { useKeys } from '../access/keys.ts'
 

@@ -1,6 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { type Caller, type Grant, type Permissions, resolveGrant } from '../../api/access/acl.ts'
+import type { Caller } from '../../api/access/acl.ts'
 import { toolTokenPrefix } from '../../api/access/credentials.ts'
+import { type Grant, type Permissions, resolveGrant } from '../../api/access/grants.ts'
 import type { Secrets } from '../../api/access/secrets/secrets.ts'
 
 /** The grant of a tool token: what a worker may do with the tools, for one invocation. */

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
-import type { Permissions } from '../../api/access/acl.ts'
+import type { Permissions } from '../../api/access/grants.ts'
 import { raw } from '../../kernel/db/sql.ts'
 
 // One database is enough: tools call the operations, of which contract.test.ts has each succeed on both.

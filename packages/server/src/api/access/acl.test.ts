@@ -2,18 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import {
-  aclClasses,
-  aclLevels,
-  authorize,
-  type Caller,
-  grantsInclude,
-  includesPower,
-  keyTypes,
-  type Permissions,
-  type Power,
-  resolveGrant,
-} from './acl.ts'
+import { authorize, type Caller, includesPower, keyTypes, type Power } from './acl.ts'
+import { aclClasses, aclLevels, grantsInclude, type Permissions, resolveGrant } from './grants.ts'
 
 const ids = ['a', 'b', 'c']
 const grant = fc.oneof(fc.constant('*' as const), fc.constant(['*']), fc.subarray(ids))

@@ -1,5 +1,5 @@
-// The ACLs of the two keys that every application is made with.
-import { grantsInclude, type Permissions } from './acl.ts'
+// The ACLs of the two keys that every application is made with. The console imports this file as it is.
+import { grantEqually, type Permissions } from './grants.ts'
 
 /** All classes, levels and resources. */
 export const developerPermissions: Permissions = { '*': { '*': '*' } }
@@ -22,5 +22,4 @@ export const publicPermissions: Permissions = {
 const formerPublicPermissions: Permissions = { '*': readAndExecute }
 
 /** Whether these are the permissions of an earlier public key: equal in what they grant, however written. */
-export const isFormerPublic = (permissions: Permissions): boolean =>
-  grantsInclude(permissions, formerPublicPermissions) && grantsInclude(formerPublicPermissions, permissions)
+export const isFormerPublic = (permissions: Permissions): boolean => grantEqually(permissions, formerPublicPermissions)

@@ -1,8 +1,8 @@
 // Counts the public keys that earlier versions made, which may do more than pages need.
 import type { Queryable } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
-import type { Permissions } from './acl.ts'
 import { isFormerPublic } from './first-permissions.ts'
+import type { Permissions } from './grants.ts'
 
 /** How many such keys an application has. */
 export type FormerPublicKeys = { readonly application: string; readonly id: string; readonly count: number }

@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { type AclLevel, denied, type Scope, scopeOf } from '../../api/access/acl.ts'
+import { denied, type Scope, scopeOf } from '../../api/access/acl.ts'
+import type { AclLevel } from '../../api/access/grants.ts'
 import { headerRecord, nameList, uuidText } from '../../api/http/input/bounded-schemas.ts'
 import { changedOf, demandRepointing } from '../../api/resource/references.ts'
 import { type BaseServices, defineResource, type Entity, field } from '../../api/resource/resource.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type EditWorld, editWorld, faultsOf } from '../../../testing/editing.ts'
-import type { Permissions } from '../../api/access/acl.ts'
+import type { Permissions } from '../../api/access/grants.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'
 
 // A key that grants `append` on a dataset: what a public form is sent with. What else it may not do is in contract.test.ts.

@@ -1,7 +1,8 @@
 // What the operations that write rows share: the table, the transaction, and what follows from a write.
 import type { FastifyRequest } from 'fastify'
-import { type AclLevel, type Caller, type Scope, scopeOf } from '../../api/access/acl.ts'
+import { type Caller, type Scope, scopeOf } from '../../api/access/acl.ts'
 import { type Trail, transactWithEntry } from '../../api/access/audit-trail.ts'
+import type { AclLevel } from '../../api/access/grants.ts'
 import { operationUsing } from '../../api/http/operation.ts'
 import type { BaseServices } from '../../api/resource/resource.ts'
 import { tagsOf } from '../../api/resource/revision.ts'

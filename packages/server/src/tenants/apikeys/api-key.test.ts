@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
-import { includesPower, type Permissions } from '../../api/access/acl.ts'
+import { includesPower } from '../../api/access/acl.ts'
+import type { Permissions } from '../../api/access/grants.ts'
 import { sql } from '../../kernel/db/sql.ts'
 
 // One database is enough: contract.test.ts lists keys of both; which of them a key may see is compared in memory.

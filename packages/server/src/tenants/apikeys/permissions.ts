@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { aclClasses, aclLevels, hasLevel, type Permissions } from '../../api/access/acl.ts'
+import { aclClasses, aclLevels, hasLevel, type Permissions } from '../../api/access/grants.ts'
 import { FaultCollector } from '../../kernel/errors.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 

@@ -1,6 +1,7 @@
 import Type, { type Static, type TNull, type TNumber, type TUnion } from 'typebox'
-import { type AclClass, type Caller, type Scope, scopeOf } from '../../api/access/acl.ts'
+import { type Caller, type Scope, scopeOf } from '../../api/access/acl.ts'
 import { isUuid } from '../../api/access/credentials.ts'
+import type { AclClass } from '../../api/access/grants.ts'
 import { freeObject } from '../../api/http/input/bounded-schemas.ts'
 import { offsetParameter } from '../../api/http/offset-parameter.ts'
 import { type Operation, operationUsing } from '../../api/http/operation.ts'

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../../../testing/harness.ts'
 import { type TileApp, tileApp } from '../../../testing/tiles.ts'
 import { until } from '../../../testing/until.ts'
-import type { Permissions } from '../../api/access/acl.ts'
+import type { Permissions } from '../../api/access/grants.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import type { Counts } from './counters.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { type Tenant, type TestApp, type TestUser, testApp } from '../../../testing/harness.ts'
-import type { Permissions } from '../../api/access/acl.ts'
+import type { Permissions } from '../../api/access/grants.ts'
 
 // One database is enough: contract.test.ts changes users on both; who may is decided by the ACL.
 

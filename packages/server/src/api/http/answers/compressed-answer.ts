@@ -1,7 +1,7 @@
 import { pipeline, Readable, Transform } from 'node:stream'
 import * as zlib from 'node:zlib'
 import type { FastifyRequest } from 'fastify'
-import type { AclClass } from '../../access/acl.ts'
+import type { AclClass } from '../../access/grants.ts'
 import type { DeclaredOperation } from '../operation.ts'
 import { type Compression, chooseCompression, compress, compressions, compressWell } from './compression.ts'
 
