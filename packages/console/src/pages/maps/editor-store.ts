@@ -10,6 +10,7 @@ import { beginHistory, changed, type History, redone, undone } from './history.t
 
 export interface MapDocument {
   name: string
+  description: string
   style: StyleSpecification
 }
 
@@ -112,7 +113,8 @@ export function useEditorActions(id: string): EditorActions {
   }
 }
 
-const documentOf = ({ name, style }: Style): MapDocument => ({
+const documentOf = ({ name, description, style }: Style): MapDocument => ({
   name,
+  description,
   style: style as unknown as StyleSpecification,
 })

@@ -115,7 +115,7 @@ function prepared(document: MapDocument, gl: MapLibreMap | undefined): MapDocume
   const { style } = document
   const view = style.center === undefined && gl ? viewOf(gl) : null
   if (!view && style.name === name && document.name === name) return document
-  return { name, style: { ...style, name, ...view } }
+  return { ...document, name, style: { ...style, name, ...view } }
 }
 
 function useLeaveWarning(isOn: boolean): void {

@@ -37,10 +37,10 @@ export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
         readBase(client, base, signal),
       ])
       const empty = withBase(emptyStyle, baseStyle.style, baseStyle.id)
-      if (!found) return { name: 'New map', style: empty }
+      if (!found) return { name: 'New map', description: '', style: empty }
       if (!geometryOf(found)) throw new Error(`“${found.name}” has no geometry, so it cannot be shown on a map.`)
       const tilesId = await findTilesId(client, found.id)
-      return { name: found.name, style: withDataset(empty, found, tilesId) }
+      return { name: found.name, description: '', style: withDataset(empty, found, tilesId) }
     },
   })
 

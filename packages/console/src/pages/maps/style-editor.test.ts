@@ -183,3 +183,25 @@ test('on a phone the editor is a sheet over the map, with nothing to scroll side
   assertClean(page)
   await page.close()
 })
+
+test('the description of a map is seen in the list and edited, and a save keeps what the editor does not show', async () => {
+  const style = { version: 8, sources: {}, layers: [{ id: 'land', type: 'background' }] }
+  const metadata = { season: 'winter' }
+  const made = await call('POST', '/api/v1/styles', { name: 'Wharves', description: 'Of 1900', style, metadata })
+  const page = await stage.open('/maps')
+  await page.getByRole('link', { name: 'Wharves' }).getByText('Of 1900').waitFor()
+  await screenshots(page, 'maps-description')
+  await page.getByRole('link', { name: 'Wharves' }).click()
+  await page.getByLabel('Description').fill('Of 1900, from the survey')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'style-editor-description')
+  const sent = page.waitForRequest((request) => request.method() === 'PUT')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Map saved').waitFor()
+  const { body } = await call('GET', `/api/v1/styles/${made.body.id}`)
+  assert.deepEqual([body.name, body.description, body.metadata], ['Wharves', 'Of 1900, from the survey', metadata])
+  const fields = Object.keys((await sent).postDataJSON())
+  assert.deepEqual(fields.toSorted(), Object.keys(made.body).toSorted(), 'each field that the record has, known or not')
+  assertClean(page)
+  await page.close()
+})

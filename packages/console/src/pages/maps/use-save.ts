@@ -65,10 +65,10 @@ async function write(
   const onResponse = ({ headers }: Response) => {
     next = headers.get('etag')
   }
-  const body = { name: sent.name, style: sent.style as unknown as Style['style'] }
+  const body = { ...sent, style: sent.style as unknown as Style['style'] }
   if (!record) return { record: await client.styles.create(body, { onResponse }), etag: next }
-  const { description, metadata } = record
   const ifMatch = isForced ? undefined : (etag ?? undefined)
-  const saved = await client.styles.update(record.id, { ...body, description, metadata }, { ifMatch, onResponse })
+  // The whole record, because PUT resets fields that are left out, also those that the editor does not know.
+  const saved = await client.styles.update(record.id, { ...record, ...body }, { ifMatch, onResponse })
   return { record: saved, etag: next }
 }

@@ -12,6 +12,7 @@ import { StyleMap } from './style-map.tsx'
 import { tileDescriptionQuery } from './styles-query.ts'
 import { LayerList } from './visual-editor/layer-list.tsx'
 import { LayerPanel } from './visual-editor/layer-panel.tsx'
+import { MapFields } from './visual-editor/map-fields.tsx'
 import { MapLegend } from './visual-editor/map-legend.tsx'
 import { Sheet } from './visual-editor/sheet.tsx'
 import classes from './visual-editor/visual-editor.module.css'
@@ -117,6 +118,7 @@ function EditedByHand(): ReactElement {
   const { change, recipes } = useEditor()
   return (
     <div className={classes.byHand}>
+      <MapFields />
       <Note kind="warn">
         <p>
           <strong>Edited by hand.</strong> Layers of this map were changed in its JSON, so they are no longer what the

@@ -23,6 +23,11 @@ export function MapCard({ style }: { style: StyleSummary }): ReactElement {
         <span className={classes.name} title={style.name}>
           {style.name}
         </span>
+        {style.description && (
+          <span className={classes.description} title={style.description}>
+            {style.description}
+          </span>
+        )}
       </Link>
       <div className={classes.facts}>
         <span>
@@ -81,12 +86,7 @@ function CardMenu({ style }: { style: StyleSummary }): ReactElement {
       const record = await client.styles.get(style.id)
       // A copy of a base map is an ordinary map.
       const { base: _, ...metadata } = record.metadata
-      return client.styles.create({
-        name: `${record.name} copy`,
-        description: record.description,
-        style: record.style,
-        metadata,
-      })
+      return client.styles.create({ ...record, name: `${record.name} copy`, metadata })
     },
     async onSuccess({ id, name }) {
       await refresh()

@@ -3,7 +3,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
-import { TextField } from '../../../components/field.tsx'
 import { Menu } from '../../../components/menu.tsx'
 import { LegendSymbol } from '../../../map/legend.tsx'
 import { useClient } from '../../../session/session.tsx'
@@ -13,6 +12,7 @@ import type { LayerRecipe } from '../recipe/recipe.ts'
 import { tileDescriptionQuery } from '../styles-query.ts'
 import { AddDataset } from './add-dataset.tsx'
 import { BaseMap } from './base-map.tsx'
+import { MapFields } from './map-fields.tsx'
 import classes from './visual-editor.module.css'
 
 interface LayerListProps {
@@ -21,7 +21,7 @@ interface LayerListProps {
 }
 
 export function LayerList({ chosen, onChoose }: LayerListProps): ReactElement {
-  const { document, recipes, change, changeRecipes } = useEditor()
+  const { recipes, changeRecipes } = useEditor()
   const [isAdding, setAdding] = useState(false)
   const [dragged, setDragged] = useState<string | null>(null)
   const [over, setOver] = useState<string | null>(null)
@@ -32,12 +32,7 @@ export function LayerList({ chosen, onChoose }: LayerListProps): ReactElement {
   }
   return (
     <div className={classes.layers}>
-      <TextField
-        label="Name of the map"
-        value={document.name}
-        maxLength={255}
-        onChange={(name) => change((now) => ({ ...now, name }), 'name')}
-      />
+      <MapFields />
       <h2>Layers</h2>
       {recipes.layers.length === 0 && (
         <p className={classes.hint}>Nothing lies on the base map yet. Add a dataset to show its data.</p>
