@@ -13,9 +13,10 @@ export interface Editability {
 
 const never: Editability = { isOffered: false, refusal: undefined }
 
-export function useRowEditability(dataset: Dataset): Editability {
+/** `append` is enough to add rows; to change and delete them takes `write`. */
+export function useRowEditability(dataset: Dataset, level: 'append' | 'write'): Editability {
   const { type, isLoading } = useDatabaseType(dataset)
-  const refusal = useRefusal()('datasets', 'write', dataset.id)
+  const refusal = useRefusal()('datasets', level, dataset.id)
   if (dataset.type !== 'table' || type === 'duckdb' || isLoading) return never
   return { isOffered: true, refusal: refusal ?? refusalOf(dataset, type) }
 }

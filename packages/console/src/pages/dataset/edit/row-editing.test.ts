@@ -250,9 +250,19 @@ test('what cannot be edited has no buttons, or says why', async () => {
   const key = await stage.app.key(stage.tenant.id, { datasets: { read: '*', execute: '*' } })
   const reader = await stage.open(`/data/${id}/table?sel=[1]`, { key })
   await addRow(reader).hover()
-  await reader.getByText('This key may not do that: it needs write on datasets.').waitFor()
+  await reader.getByText('This key may not do that: it needs append on datasets.').waitFor()
   assert.equal(await reader.getByRole('button', { name: 'delete', exact: true }).count(), 0)
   await reader.close()
+
+  const adding = await stage.app.key(stage.tenant.id, { datasets: { read: '*', execute: '*', append: [id] } })
+  const adder = await stage.open(`/data/${id}/table?sel=[1]`, { key: adding })
+  await addRow(adder).click()
+  const sheet = adder.getByRole('dialog')
+  await sheet.getByRole('textbox', { name: 'name', exact: true }).fill('Hazel')
+  await sheet.getByRole('button', { name: 'Add row' }).click()
+  await rowOf(adder, 'Hazel').waitFor()
+  assert.equal(await adder.getByRole('button', { name: 'delete', exact: true }).count(), 0)
+  await finish(adder)
 
   const page = await stage.open('/data')
   await page.route('**/api/v1/databases/*', async (route) => {

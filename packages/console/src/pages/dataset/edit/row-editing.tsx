@@ -13,6 +13,8 @@ import { type Editability, useRowEditability } from './editability.ts'
 import { RowSheet } from './row-sheet.tsx'
 
 interface RowEditingAccess extends Editability {
+  /** Why rows cannot be added, where others may be able to. */
+  addRefusal: string | undefined
   add(): void
   edit(id: RowId): void
   remove(ids: readonly RowId[]): void
@@ -25,7 +27,8 @@ const RowEditingContext = createContext<RowEditingAccess | null>(null)
 /** Around the table tab; the buttons below are placed by its parts. */
 export function RowEditing({ table, children }: { table: TableState; children: ReactNode }): ReactElement {
   const { dataset, selection, close } = table
-  const editability = useRowEditability(dataset)
+  const editability = useRowEditability(dataset, 'write')
+  const { refusal: addRefusal } = useRowEditability(dataset, 'append')
   /** Null: a new row; undefined: nothing is edited. */
   const [edited, setEdited] = useState<RowId | null>()
   const written = useAfterWrite(table)
@@ -36,11 +39,12 @@ export function RowEditing({ table, children }: { table: TableState; children: R
     setEdited(id)
   }
   const [only, ...others] = selection.ids
-  useLetter('n', () => isAllowed && begin(null))
+  useLetter('n', () => editability.isOffered && addRefusal === undefined && begin(null))
   useLetter('e', () => isAllowed && only !== undefined && others.length === 0 && begin(only))
   useLetter('Delete', () => isAllowed && remove(selection.ids))
   const access: RowEditingAccess = {
     ...editability,
+    addRefusal,
     add: () => begin(null),
     edit: begin,
     remove(ids) {
@@ -100,7 +104,7 @@ export function AddRowButton({ variant }: { variant?: ButtonVariant }): ReactEle
   const editing = useOfferedEditing()
   if (!editing) return null
   return (
-    <Button variant={variant} icon="plus" disabledReason={editing.refusal} onClick={editing.add}>
+    <Button variant={variant} icon="plus" disabledReason={editing.addRefusal} onClick={editing.add}>
       Add row
     </Button>
   )
@@ -149,10 +153,10 @@ export function FirstRowHint({ datasetId }: { datasetId: string }): ReactElement
   return (
     <>
       <p>
-        {editing.refusal ??
+        {editing.addRefusal ??
           'Add the first row here. Programs add rows by the API, one or thousands at once, as JSON, GeoJSON or CSV:'}
       </p>
-      {!editing.refusal && <code>POST /api/v1/datasets/{datasetId}/rows</code>}
+      {!editing.addRefusal && <code>POST /api/v1/datasets/{datasetId}/rows</code>}
     </>
   )
 }
