@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { supportedFormats } from '../../../server/src/data/uploads/readers/formats.ts'
 import { Button, IconButton } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { layout } from '../components/page.tsx'
@@ -98,8 +99,8 @@ function FileZone(): ReactElement {
         }}
       />
       <p>
-        or drop them anywhere. GeoJSON, Shapefile (all its files, or zipped), zipped FileGDB, GeoPackage, KML, GPX, CSV,
-        XLSX, FlatGeobuf, GeoParquet, TopoJSON, GML, DXF; MBTiles and PMTiles become tiles as they are.
+        or drop them anywhere. {supportedFormats}. The files of a Shapefile may also be chosen together. MBTiles and
+        PMTiles become tiles as they are.
       </p>
     </div>
   )

@@ -1,9 +1,6 @@
 import { readStart } from './file-start.ts'
+import { supportedFormats } from './formats.ts'
 import { ReadFault } from './reader.ts'
-
-/** The formats that are read, for messages. */
-const supported =
-  'GeoJSON, zipped Shapefile, GeoPackage, KML, GPX, CSV, XLSX, FlatGeobuf, GeoParquet, TopoJSON, GML, DXF, MapInfo, FileGDB, MBTiles and PMTiles'
 
 /** A fault that says what the file looks like, and what could be sent instead. */
 export function unsupported(what: string, advice = ''): ReadFault {
@@ -14,7 +11,7 @@ export function unsupported(what: string, advice = ''): ReadFault {
   )
 }
 
-export const supportedText = `Supported formats: ${supported}.`
+export const supportedText = `Supported formats: ${supportedFormats}.`
 
 type Signature = {
   readonly what: string

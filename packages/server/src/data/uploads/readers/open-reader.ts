@@ -1,6 +1,7 @@
 import { unsupported } from './foreign-format.ts'
+import type { FileFormat } from './formats.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from './reader.ts'
-import { type FileFormat, sniff } from './sniff.ts'
+import { sniff } from './sniff.ts'
 import { inUtf8 } from './text/text-encoding.ts'
 import { gunzip } from './zip/gzip.ts'
 

@@ -1,28 +1,8 @@
 import { open } from 'node:fs/promises'
 import { foreignFault, foreignXml, supportedText, unsupported } from './foreign-format.ts'
+import type { FileFormat } from './formats.ts'
 import { ReadFault } from './reader.ts'
 import { openSqliteFile, type SqliteFile } from './sqlite/sqlite-file.ts'
-
-/** What a file is, by its content. */
-export type FileFormat =
-  | 'gzip'
-  | 'zip'
-  | 'xlsx'
-  | 'gpkg'
-  | 'mbtiles'
-  | 'sqlite'
-  | 'pmtiles'
-  | 'parquet'
-  | 'flatgeobuf'
-  | 'shapefile'
-  | 'geojson'
-  | 'topojson'
-  | 'kml'
-  | 'gpx'
-  | 'gml'
-  | 'dxf'
-  | 'mapinfo'
-  | 'csv'
 
 const headBytes = 64 * 1024
 

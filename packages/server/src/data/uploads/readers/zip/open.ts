@@ -1,4 +1,5 @@
 import { supportedText } from '../foreign-format.ts'
+import { isNamedAsData } from '../formats.ts'
 import { type OpenOptions, type OpenReader, type Reader, ReadFault } from '../reader.ts'
 import type { ShapefileParts } from '../shapefile/records.ts'
 import { openShapefiles } from '../shapefile/shapefile.ts'
@@ -71,16 +72,13 @@ async function openMapInfo(files: readonly UnzippedFile[], options: OpenOptions)
   return openFolderByGdal(named, 'mapinfo', options)
 }
 
-const dataFile =
-  /\.(geojson|geojsonl|geojsons|ndjson|json|topojson|csv|tsv|gpkg|fgb|parquet|geoparquet|kml|gpx|gml|dxf|xlsx)$/i
-
 const isRootOfKmz = ({ name }: UnzippedFile): boolean => name.toLowerCase() === 'doc.kml'
 
 /** Files by their names only to leave out what lies beside them; what they are is sniffed. */
 function dataAmong(files: readonly UnzippedFile[]): readonly UnzippedFile[] {
   const root = files.find(isRootOfKmz)
   if (root) return [root]
-  const data = files.filter(({ name }) => dataFile.test(name))
+  const data = files.filter(({ name }) => isNamedAsData(name))
   return data.length === 0 && files.length === 1 ? files : data
 }
 
