@@ -1,7 +1,8 @@
-/** A dialog with a form: Cancel, a button that sends it, and Enter in any of its fields. */
-import type { ReactElement, ReactNode } from 'react'
+/** A dialog with a form: Cancel, a button that sends it, Enter in any of its fields, and the error of the last attempt. */
+import { type ReactElement, type ReactNode, useId } from 'react'
 import { Button } from './button.tsx'
 import { Dialog, type DialogProps } from './dialog.tsx'
+import { ErrorNote } from './error-note.tsx'
 import { layout } from './page.tsx'
 
 export interface FormDialogProps extends Pick<DialogProps, 'title' | 'kind' | 'onClose'> {
@@ -10,18 +11,17 @@ export interface FormDialogProps extends Pick<DialogProps, 'title' | 'kind' | 'o
   labels: readonly [action: string, pending: string]
   isPending: boolean
   /** Why the form cannot be sent yet. */
-  missing: string | undefined
+  missing?: string | undefined
+  /** What is wrong, unless the fields show all of it. */
+  error?: unknown
+  /** Whether the form checks its fields itself, instead of the browser. */
+  isCheckedHere?: boolean
   onSubmit(): void
 }
 
-export function FormDialog({
-  labels,
-  isPending,
-  missing,
-  onSubmit,
-  children,
-  ...dialog
-}: FormDialogProps): ReactElement {
+export function FormDialog(props: FormDialogProps): ReactElement {
+  const { labels, isPending, missing, error, isCheckedHere, onSubmit, children, ...dialog } = props
+  const id = useId()
   const [action, pending] = labels
   return (
     <Dialog
@@ -30,24 +30,23 @@ export function FormDialog({
       actions={
         <>
           <Button onClick={dialog.onClose}>Cancel</Button>
-          <Button variant="primary" disabled={isPending} disabledReason={missing} onClick={onSubmit}>
+          <Button variant="primary" type="submit" form={id} disabled={isPending} disabledReason={missing}>
             {isPending ? pending : action}
           </Button>
         </>
       }
     >
       <form
+        id={id}
         className={layout.section}
+        noValidate={isCheckedHere}
         onSubmit={(event) => {
           event.preventDefault()
           if (!missing && !isPending) onSubmit()
         }}
       >
         {children}
-        {/* A form is sent by Enter only when it has a button of its own. */}
-        <button type="submit" hidden>
-          {action}
-        </button>
+        {error ? <ErrorNote error={error} /> : null}
       </form>
     </Dialog>
   )

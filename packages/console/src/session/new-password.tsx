@@ -1,7 +1,7 @@
 /** A new password, typed twice. */
 import type { ReactElement } from 'react'
-import { faultOf } from '../components/error-note.tsx'
 import { TextField } from '../components/field.tsx'
+import { useFaults } from '../components/use-faults.ts'
 
 export interface NewPasswordValue {
   password: string
@@ -24,7 +24,7 @@ interface NewPasswordProps {
 }
 
 export function NewPassword({ value, error, onChange }: NewPasswordProps): ReactElement {
-  const fault = faultOf(error).fields.find(({ path }) => path === 'body/password')?.message
+  const fault = useFaults(error).at('password')
   const isOther = value.repeated !== '' && value.repeated !== value.password
   return (
     <>

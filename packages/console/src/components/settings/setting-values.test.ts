@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { draftOf, type SettingField, settingFaults, settingsOf } from './setting-values.ts'
+import { draftOf, type SettingField, settingsOf } from './setting-values.ts'
 
 const fields: SettingField[] = [
   { name: 'url', label: 'Address', kind: 'text' },
@@ -39,13 +39,4 @@ test('a secret that was typed is sent, and a removed one is null', () => {
 test('controls that are empty or as usual say nothing', () => {
   assert.deepEqual(settingsOf(fields, draftOf(fields, {})), {})
   assert.deepEqual(settingsOf(fields, { url: '  ', addresses: ' \n ', tools: true }), {})
-})
-
-test('faults of the API are found by the name of their setting', () => {
-  const faults = [
-    { path: 'body/settings/headers/X', message: 'must not be set' },
-    { path: 'body/name', message: 'is required' },
-  ]
-  assert.deepEqual(settingFaults(faults, 'body/settings'), { headers: 'must not be set' })
-  assert.deepEqual(settingFaults(faults, 'body'), { settings: 'must not be set', name: 'is required' })
 })

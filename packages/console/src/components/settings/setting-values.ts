@@ -70,14 +70,3 @@ function pairOf(line: string): [string, string] {
   const colon = line.indexOf(':')
   return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()]
 }
-
-/** The API's errors of single settings by name: `body/settings/url` belongs to `url`. */
-export function settingFaults(
-  faults: readonly { path: string; message: string }[],
-  place: string,
-): Record<string, string> {
-  const inside = faults.filter(({ path }) => path.startsWith(`${place}/`))
-  return Object.fromEntries(
-    inside.map(({ path, message }) => [path.slice(place.length + 1).split('/')[0] ?? '', message]),
-  )
-}

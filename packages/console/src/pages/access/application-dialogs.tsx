@@ -1,14 +1,15 @@
 /** Dialogs that create an application (its first keys are shown once) and rename it. */
 import type { Application, NewApplication } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactElement, useId, useState } from 'react'
+import { type ReactElement, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/copyable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
 import { TextArea, TextField } from '../../components/field.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useSession } from '../../session/session.tsx'
 import { chooseApplication } from '../../session/session-store.ts'
 
@@ -100,42 +101,33 @@ interface ApplicationFormProps {
 
 function ApplicationForm(props: ApplicationFormProps): ReactElement {
   const { title, action, start, error, isBusy, onSubmit, onClose } = props
-  const id = useId()
   const [draft, setDraft] = useState(start)
   const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part })
-  const faultAt = (field: string) => faultOf(error).fields.find(({ path }) => path === `body/${field}`)?.message
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    onSubmit(draft)
-  }
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button type="submit" form={id} variant="primary" disabled={isBusy}>
-        {isBusy ? 'Working …' : action}
-      </Button>
-    </>
-  )
+  const faults = useFaults(error)
   return (
-    <Dialog isOpen onClose={onClose} title={title} actions={actions}>
-      <form id={id} className={layout.section} onSubmit={submit}>
-        <TextField
-          label="Name"
-          value={draft.name}
-          error={faultAt('name')}
-          required
-          onChange={(name) => change({ name })}
-        />
-        <TextArea label="Description" value={draft.description} onChange={(description) => change({ description })} />
-        <TextField
-          label="Contact"
-          hint="Whom to write to about it."
-          value={draft.contact}
-          error={faultAt('contact')}
-          onChange={(contact) => change({ contact })}
-        />
-        {error !== null && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      onClose={onClose}
+      labels={[action, 'Working …']}
+      isPending={isBusy}
+      error={error}
+      onSubmit={() => onSubmit(draft)}
+    >
+      <TextField
+        label="Name"
+        value={draft.name}
+        error={faults.at('name')}
+        required
+        onChange={(name) => change({ name })}
+      />
+      <TextArea label="Description" value={draft.description} onChange={(description) => change({ description })} />
+      <TextField
+        label="Contact"
+        hint="Whom to write to about it."
+        value={draft.contact}
+        error={faults.at('contact')}
+        onChange={(contact) => change({ contact })}
+      />
+    </FormDialog>
   )
 }

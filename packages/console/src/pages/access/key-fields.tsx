@@ -1,7 +1,7 @@
 /** The fields of a key besides its ACL: name, type, expiry, origins. */
 import type { ReactElement } from 'react'
-import { faultOf } from '../../components/error-note.tsx'
 import { Select, TextField } from '../../components/field.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useSession } from '../../session/session.tsx'
 import { EntryList } from './entry-list.tsx'
 import { type Expiry, type KeyDraft, readOrigin } from './key-draft.ts'
@@ -32,15 +32,14 @@ const expiries: { value: Expiry; label: string }[] = [
 
 export function KeyFields({ draft, users, error, onChange }: KeyFieldsProps): ReactElement {
   const { access } = useSession()
-  const faults = faultOf(error).fields
-  const faultAt = (field: string) => faults.find(({ path }) => path.startsWith(`body/${field}`))?.message
+  const faults = useFaults(error)
   return (
     <div className={classes.fields}>
       <TextField
         label="Name"
         value={draft.description}
         placeholder="Web page of the harbour"
-        error={faultAt('description')}
+        error={faults.at('description')}
         required
         onChange={(description) => onChange({ description })}
       />
@@ -54,7 +53,7 @@ export function KeyFields({ draft, users, error, onChange }: KeyFieldsProps): Re
         <Select
           label="User"
           value={draft.userId}
-          error={faultAt('userId')}
+          error={faults.at('userId')}
           required
           options={[
             { value: '', label: 'Choose a user' },
@@ -67,7 +66,7 @@ export function KeyFields({ draft, users, error, onChange }: KeyFieldsProps): Re
         label="Expires"
         value={draft.expiry}
         options={expiries}
-        error={faultAt('expiresAt')}
+        error={faults.at('expiresAt')}
         onChange={(expiry) => onChange({ expiry })}
       />
       {draft.expiry === 'date' && (

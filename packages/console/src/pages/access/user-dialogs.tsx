@@ -1,11 +1,12 @@
 /** Dialogs that invite a user, edit one, and send a password link. */
 import type { User } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactElement, type ReactNode, useId, useState } from 'react'
+import { type ReactElement, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { CodeBlock } from '../../components/copyable.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
@@ -33,16 +34,17 @@ export function InviteUser({ onClose, onInvited }: InviteUserProps): ReactElemen
     },
   })
   return (
-    <UserForm
+    <FormDialog
       title="Invite a user"
-      action="Invite"
-      error={invite.error}
-      isBusy={invite.isPending}
+      kind="sheet"
       onClose={onClose}
+      labels={['Invite', 'Working …']}
+      isPending={invite.isPending}
+      error={invite.error}
       onSubmit={() => invite.mutate()}
     >
       <UserFields draft={draft} error={invite.error} onChange={(part) => setDraft({ ...draft, ...part })} />
-    </UserForm>
+    </FormDialog>
   )
 }
 
@@ -63,16 +65,17 @@ export function EditUser({ user, onClose }: { user: User; onClose(): void }): Re
     },
   })
   return (
-    <UserForm
+    <FormDialog
       title={nameOf(user) || user.email}
-      action="Save"
-      error={save.error}
-      isBusy={save.isPending}
+      kind="sheet"
       onClose={onClose}
+      labels={['Save', 'Working …']}
+      isPending={save.isPending}
+      error={save.error}
       onSubmit={() => save.mutate()}
     >
       <UserFields draft={draft} error={save.error} onChange={(part) => setDraft({ ...draft, ...part })} />
-    </UserForm>
+    </FormDialog>
   )
 }
 
@@ -92,40 +95,6 @@ const valuesOf = ({ email, firstName, lastName, roles }: UserDraft) => ({
 })
 
 const authOf = (defaultApiKey: string | null) => ({ metadata: { auth: { defaultApiKey } } })
-
-interface UserFormProps {
-  title: string
-  action: string
-  error: unknown
-  isBusy: boolean
-  onClose(): void
-  onSubmit(): void
-  children: ReactNode
-}
-
-function UserForm({ title, action, error, isBusy, onClose, onSubmit, children }: UserFormProps): ReactElement {
-  const id = useId()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    onSubmit()
-  }
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button type="submit" form={id} variant="primary" disabled={isBusy}>
-        {isBusy ? 'Working …' : action}
-      </Button>
-    </>
-  )
-  return (
-    <Dialog isOpen onClose={onClose} title={title} actions={actions} kind="sheet">
-      <form id={id} onSubmit={submit} className={layout.section}>
-        {children}
-        {error !== null && <ErrorNote error={error} />}
-      </form>
-    </Dialog>
-  )
-}
 
 /** Sends the mail, and shows the link if the user may see it. */
 export function ResetLinkDialog({ user, onClose }: { user: User; onClose(): void }): ReactElement {

@@ -1,8 +1,8 @@
 /** The form fields of a user. */
 import type { ReactElement } from 'react'
-import { faultOf } from '../../components/error-note.tsx'
 import { Select, TextField } from '../../components/field.tsx'
 import { layout } from '../../components/page.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import classes from './access.module.css'
 import { aclSentence } from './acl-sentence.ts'
 import { useKeys } from './keys.ts'
@@ -25,15 +25,14 @@ interface UserFieldsProps {
 }
 
 export function UserFields({ draft, error, onChange }: UserFieldsProps): ReactElement {
-  const faults = faultOf(error).fields
-  const faultAt = (field: string) => faults.find(({ path }) => path.startsWith(`body/${field}`))?.message
+  const faults = useFaults(error)
   return (
     <div className={layout.section}>
       <TextField
         label="E-mail"
         type="email"
         value={draft.email}
-        error={faultAt('email')}
+        error={faults.at('email')}
         required
         onChange={(email) => onChange({ email })}
       />
@@ -45,7 +44,7 @@ export function UserFields({ draft, error, onChange }: UserFieldsProps): ReactEl
         label="Roles"
         hint="Words of your own, separated by commas. Your programs read them; the server does not."
         value={draft.roles}
-        error={faultAt('roles')}
+        error={faults.at('roles')}
         onChange={(roles) => onChange({ roles })}
       />
       <KeyChoice

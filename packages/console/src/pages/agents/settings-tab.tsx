@@ -5,12 +5,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
 import { Button } from '../../components/button.tsx'
 import { useConfirm } from '../../components/confirm.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
+import type { Faults } from '../../components/faults.ts'
 import { Checkbox, Select, TextArea, TextField } from '../../components/field.tsx'
 import { layout } from '../../components/page.tsx'
 import { SettingFields } from '../../components/settings/setting-fields.tsx'
-import { settingFaults } from '../../components/settings/setting-values.ts'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { type AgentDraft, draftOfAgent, patchOf, withType } from './agent-draft.ts'
 import { agentName, agentTypeNames, agentTypes, keyField } from './agent-types.ts'
@@ -34,7 +35,7 @@ export function SettingsTab({ agent }: { agent: Agent }): ReactElement {
       toast.say({ title: 'The agent was saved.' })
     },
   })
-  const { fields } = faultOf(save.error)
+  const faults = useFaults(save.error)
   return (
     <div className={layout.form}>
       <form
@@ -44,9 +45,9 @@ export function SettingsTab({ agent }: { agent: Agent }): ReactElement {
           if (isChanged && !refusal) save.mutate(patch)
         }}
       >
-        <AgentFields draft={draft} faults={settingFaults(fields, 'body')} onChange={setDraft} />
-        <TypeFields draft={draft} faults={fields} onChange={setDraft} />
-        <LimitFields draft={draft} faults={settingFaults(fields, 'body')} onChange={setDraft} />
+        <AgentFields draft={draft} faults={faults.in()} onChange={setDraft} />
+        <TypeFields draft={draft} faults={faults} onChange={setDraft} />
+        <LimitFields draft={draft} faults={faults.in()} onChange={setDraft} />
         {save.error && <ErrorNote error={save.error} />}
         <div className={layout.row}>
           <Button
@@ -107,9 +108,7 @@ function AgentFields({ draft, faults, onChange }: FieldsProps<NamedFaults>): Rea
   )
 }
 
-type PathFaults = readonly { path: string; message: string }[]
-
-function TypeFields({ draft, faults, onChange }: FieldsProps<PathFaults>): ReactElement {
+function TypeFields({ draft, faults, onChange }: FieldsProps<Faults>): ReactElement {
   const { config: fields, text, hasKey } = agentTypes[draft.type]
   return (
     <>
@@ -124,14 +123,14 @@ function TypeFields({ draft, faults, onChange }: FieldsProps<PathFaults>): React
       <SettingFields
         fields={fields}
         draft={draft.config}
-        faults={settingFaults(faults, 'body/config')}
+        faults={faults.in('config')}
         onChange={(config) => onChange({ ...draft, config })}
       />
       {hasKey && (
         <SettingFields
           fields={[{ ...keyField, hint: 'Leave empty to keep the one that is set, if there is one.' }]}
           draft={draft.secrets}
-          faults={settingFaults(faults, 'body')}
+          faults={faults.in()}
           onChange={(secrets) => onChange({ ...draft, secrets })}
         />
       )}

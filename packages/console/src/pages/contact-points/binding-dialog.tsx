@@ -1,11 +1,9 @@
 /** The dialog that binds a dataset to a webhook, or changes how it is bound. */
 import type { ContactPoint } from '@graticule/client'
-import { type FormEvent, type ReactElement, useId, useState } from 'react'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { type ReactElement, useState } from 'react'
+import { faultOf } from '../../components/error-note.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../../components/field.tsx'
-import { layout } from '../../components/page.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useMay } from '../../session/session.tsx'
 import {
@@ -31,7 +29,6 @@ export interface BindingDialogProps {
 }
 
 export function BindingDialog({ point, bindings, tables, datasetId, onClose }: BindingDialogProps): ReactElement {
-  const formId = useId()
   const toast = useToast()
   const known = bindings.find((binding) => binding.datasetId === datasetId)
   const [draft, setDraft] = useState(() => draftOfBinding(known))
@@ -39,8 +36,7 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
   const bind = useBind(point.id)
   const faults = { ...faultsOfBinding(faultOf(bind.error).fields, placeOf(bindings, draft.datasetId)), ...wrong }
   const change = (part: Partial<BindingDraft>) => setDraft((before) => ({ ...before, ...part }))
-  const save = (event: FormEvent) => {
-    event.preventDefault()
+  const save = () => {
     const read = readDraft(draft)
     setWrong('faults' in read ? read.faults : {})
     if ('faults' in read) return
@@ -56,44 +52,37 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
     )
   }
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <FormDialog
       title={known ? 'Change a binding' : 'Bind a dataset'}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} disabled={bind.isPending}>
-            {bind.isPending ? 'Saving …' : known ? 'Save' : 'Bind'}
-          </Button>
-        </>
-      }
+      onClose={onClose}
+      labels={[known ? 'Save' : 'Bind', 'Saving …']}
+      isPending={bind.isPending}
+      error={bind.error}
+      isCheckedHere
+      onSubmit={save}
     >
-      <form id={formId} noValidate className={layout.form} onSubmit={save}>
-        <DatasetField {...{ point, bindings, tables, draft, faults, change }} isFixed={known !== undefined} />
-        <OperationFields {...{ draft, faults, change }} />
-        <TextArea
-          label="Filter"
-          value={draft.filter}
-          error={faults.filter}
-          rows={3}
-          spellCheck={false}
-          placeholder={'{"depth": {"$gte": 10}}'}
-          hint="Only rows that match when the message is made; empty for all. Deletions always pass. The grammar is that of queries; the table of a dataset shows its filter as JSON."
-          onChange={(filter) => change({ filter })}
-        />
-        <BoxFields {...{ draft, faults, change }} />
-        <TextField
-          label="Gather for seconds"
-          inputMode="numeric"
-          value={draft.debounce}
-          error={faults.debounceSeconds}
-          hint="What is written in this time, counted from the first change, is one message. 0: at once; 3,600 at most."
-          onChange={(debounce) => change({ debounce })}
-        />
-        {bind.error && <ErrorNote error={bind.error} />}
-      </form>
-    </Dialog>
+      <DatasetField {...{ point, bindings, tables, draft, faults, change }} isFixed={known !== undefined} />
+      <OperationFields {...{ draft, faults, change }} />
+      <TextArea
+        label="Filter"
+        value={draft.filter}
+        error={faults.filter}
+        rows={3}
+        spellCheck={false}
+        placeholder={'{"depth": {"$gte": 10}}'}
+        hint="Only rows that match when the message is made; empty for all. Deletions always pass. The grammar is that of queries; the table of a dataset shows its filter as JSON."
+        onChange={(filter) => change({ filter })}
+      />
+      <BoxFields {...{ draft, faults, change }} />
+      <TextField
+        label="Gather for seconds"
+        inputMode="numeric"
+        value={draft.debounce}
+        error={faults.debounceSeconds}
+        hint="What is written in this time, counted from the first change, is one message. 0: at once; 3,600 at most."
+        onChange={(debounce) => change({ debounce })}
+      />
+    </FormDialog>
   )
 }
 

@@ -2,15 +2,13 @@
 import type { ContactPoint, ContactPointCreate, ContactPointPatch } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactElement, useId, useState } from 'react'
-import { Button } from '../../components/button.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { type ReactElement, useState } from 'react'
 import { Checkbox, Select, TextField } from '../../components/field.tsx'
-import { layout } from '../../components/page.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { SettingFields } from '../../components/settings/setting-fields.tsx'
-import { draftOf, settingFaults, settingsOf } from '../../components/settings/setting-values.ts'
+import { draftOf, settingsOf } from '../../components/settings/setting-values.ts'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useClient } from '../../session/session.tsx'
 import { useDrivers } from './contact-point-queries.ts'
 import { type DriverName, drivers, isKnownDriver } from './drivers.ts'
@@ -20,7 +18,6 @@ export function ContactPointDialog({ point, onClose }: { point?: ContactPoint; o
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const toast = useToast()
-  const formId = useId()
   const { data: names = [] } = useDrivers()
   const [name, setName] = useState(point?.name ?? '')
   const [description, setDescription] = useState(point?.description ?? '')
@@ -42,59 +39,32 @@ export function ContactPointDialog({ point, onClose }: { point?: ContactPoint; o
       if (!point) await navigate({ to: `/contact-points/${id}` })
     },
   })
-  const faults = faultOf(save.error).fields
-  const named = settingFaults(faults, 'body')
+  const faults = useFaults(save.error)
   const chooseType = (next: DriverName) => {
     setType(next)
     setSettings(draftOf(drivers[next].fields, {}))
   }
   return (
-    <Dialog
-      isOpen
-      onClose={onClose}
+    <FormDialog
       title={point ? `Change ${point.name}` : 'New contact point'}
-      actions={<Actions formId={formId} isNew={!point} isPending={save.isPending} onClose={onClose} />}
+      onClose={onClose}
+      labels={[point ? 'Save' : 'Make contact point', 'Saving …']}
+      isPending={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate()}
     >
-      <form
-        id={formId}
-        className={layout.form}
-        onSubmit={(event) => {
-          event.preventDefault()
-          save.mutate()
-        }}
-      >
-        <TextField label="Name" value={name} onChange={setName} error={named.name} required maxLength={255} />
-        <TextField label="Description" value={description} onChange={setDescription} error={named.description} />
-        <KindField type={type} isFixed={point !== undefined} names={names} onChange={chooseType} />
-        <SettingFields
-          fields={fields}
-          draft={settings}
-          stored={point?.secureFields}
-          faults={settingFaults(faults, 'body/settings')}
-          onChange={setSettings}
-        />
-        <Checkbox label="Enabled: messages are sent" isChecked={isEnabled} onChange={setEnabled} />
-        {save.error && <ErrorNote error={save.error} />}
-      </form>
-    </Dialog>
-  )
-}
-
-interface ActionsProps {
-  formId: string
-  isNew: boolean
-  isPending: boolean
-  onClose(): void
-}
-
-function Actions({ formId, isNew, isPending, onClose }: ActionsProps): ReactElement {
-  return (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button variant="primary" type="submit" form={formId} disabled={isPending}>
-        {isPending ? 'Saving …' : isNew ? 'Make contact point' : 'Save'}
-      </Button>
-    </>
+      <TextField label="Name" value={name} onChange={setName} error={faults.at('name')} required maxLength={255} />
+      <TextField label="Description" value={description} onChange={setDescription} error={faults.at('description')} />
+      <KindField type={type} isFixed={point !== undefined} names={names} onChange={chooseType} />
+      <SettingFields
+        fields={fields}
+        draft={settings}
+        stored={point?.secureFields}
+        faults={faults.in('settings')}
+        onChange={setSettings}
+      />
+      <Checkbox label="Enabled: messages are sent" isChecked={isEnabled} onChange={setEnabled} />
+    </FormDialog>
   )
 }
 

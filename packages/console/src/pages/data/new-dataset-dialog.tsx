@@ -2,11 +2,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
 import { Checkbox, Segmented, TextField } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useClient, useMay } from '../../session/session.tsx'
 import { type DatasetType, datasetTypes } from './data-search.ts'
 import { makeTiles } from './make-tiles.ts'
@@ -17,8 +18,8 @@ import { typeNames } from './type-names.ts'
 
 /** The error paths that are shown at fields of the dialog. */
 const shownPaths = [
-  ...['body/name', 'body/description', 'body/source', 'body/databaseId', 'body/type'],
-  ...['body/metadata/parameters', 'body/metadata/rest', 'body/metadata/tags', 'body/secrets'],
+  ...['name', 'description', 'source', 'databaseId', 'type'],
+  ...['metadata/parameters', 'metadata/rest', 'metadata/tags', 'secrets'],
 ]
 
 export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose(): void }): ReactElement {
@@ -29,9 +30,7 @@ export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose
     // The server's errors refer to the previous source.
     if (changes.source !== undefined) reset()
   }
-  const faults = faultOf(error).fields
-  const faultAt = (path: string) => faults.find((fault) => fault.path.startsWith(`body/${path}`))?.message
-  const isShown = faults.length > 0 && faults.every(({ path }) => shownPaths.some((shown) => path.startsWith(shown)))
+  const faults = useFaults(error)
   return (
     <FormDialog
       title="New dataset"
@@ -40,6 +39,7 @@ export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose
       labels={['Make dataset', 'Making …']}
       isPending={isPending}
       missing={missing(draft)}
+      error={faults.areOf(shownPaths) ? null : error}
       onSubmit={() => mutate(draft)}
     >
       <div className={layout.row}>
@@ -50,32 +50,31 @@ export function NewDatasetDialog({ type, onClose }: { type: DatasetType; onClose
           onChange={(next) => change({ type: next, source: '' })}
         />
       </div>
-      {faultAt('type') && <ErrorNote error={error} />}
-      <SourceFields draft={draft} faultAt={faultAt} onChange={change} />
-      <ParameterFields draft={draft} faultAt={faultAt} onChange={change} />
+      {faults.at('type') && <ErrorNote error={error} />}
+      <SourceFields draft={draft} faultAt={faults.at} onChange={change} />
+      <ParameterFields draft={draft} faultAt={faults.at} onChange={change} />
       <TextField
         label="Name"
         value={draft.name}
         maxLength={255}
-        error={faultAt('name')}
+        error={faults.at('name')}
         onChange={(name) => change({ name })}
       />
       <TextField
         label="Description"
         value={draft.description}
         maxLength={10_000}
-        error={faultAt('description')}
+        error={faults.at('description')}
         onChange={(description) => change({ description })}
       />
       <TextField
         label="Tags"
         hint="Separated by commas"
         value={draft.tags}
-        error={faultAt('metadata/tags')}
+        error={faults.at('metadata/tags')}
         onChange={(tags) => change({ tags })}
       />
       <TilesChoice draft={draft} onChange={change} />
-      {error && !isShown && <ErrorNote error={error} />}
     </FormDialog>
   )
 }

@@ -60,11 +60,8 @@ export function MapsPage(): ReactElement {
         />
       </div>
       {isTiles ? <TileSourceList search={q} /> : <MapList search={q} onNew={() => setAdding(true)} />}
-      {isTiles ? (
-        <NewTileSourceDialog isOpen={isAdding} onClose={() => setAdding(false)} />
-      ) : (
-        <NewMapDialog isOpen={isAdding} onClose={() => setAdding(false)} />
-      )}
+      {isTiles && isAdding && <NewTileSourceDialog onClose={() => setAdding(false)} />}
+      {!isTiles && <NewMapDialog isOpen={isAdding} onClose={() => setAdding(false)} />}
     </Page>
   )
 }

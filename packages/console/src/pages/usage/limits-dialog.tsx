@@ -1,14 +1,14 @@
 /** Changes the limits of an application that differ from those of the installation; for master keys. */
 import type { Application, ServerConfig, Usage } from '@graticule/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactElement, useId, useState } from 'react'
-import { Button } from '../../components/button.tsx'
+import { type ReactElement, useState } from 'react'
 import { Dialog } from '../../components/dialog.tsx'
-import { ErrorNote, faultOf } from '../../components/error-note.tsx'
+import { ErrorNote } from '../../components/error-note.tsx'
 import { TextField } from '../../components/field.tsx'
+import { FormDialog } from '../../components/form-dialog.tsx'
 import { Skeleton } from '../../components/note.tsx'
-import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { useFaults } from '../../components/use-faults.ts'
 import { useSession } from '../../session/session.tsx'
 import {
   draftOf,
@@ -55,42 +55,35 @@ interface LimitsFormProps extends LimitsDialogProps {
 }
 
 function LimitsForm({ usage, own, usual, onClose }: LimitsFormProps): ReactElement {
-  const id = useId()
   const start = draftOf(own)
   const [draft, setDraft] = useState(start)
   const [isTried, setTried] = useState(false)
   const save = useSave(usage, onClose)
   const isFaulty = limitNames.some((name) => faultOfLimit(name, draft[name]) !== null)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setTried(true)
-    if (!isFaulty) save.mutate(patchOf(start, draft))
-  }
-  const serverFault = (name: LimitName) =>
-    faultOf(save.error).fields.find(({ path }) => path === `body/limits/${name}`)?.message
-  const actions = (
-    <>
-      <Button onClick={onClose}>Cancel</Button>
-      <Button type="submit" form={id} variant="primary" disabled={save.isPending}>
-        {save.isPending ? 'Saving …' : 'Save'}
-      </Button>
-    </>
-  )
+  const faults = useFaults(save.error).in('limits')
   return (
-    <Dialog isOpen onClose={onClose} title={`Limits of ${usage.name}`} actions={actions}>
-      <form id={id} className={layout.section} onSubmit={submit} noValidate>
-        <p>An empty field means the limit of the installation. A change holds within a second.</p>
-        {limitNames.map((name) => (
-          <LimitField
-            key={name}
-            {...{ name, draft, usual: usual[name] }}
-            error={(isTried && faultOfLimit(name, draft[name])) || serverFault(name)}
-            onChange={(text) => setDraft({ ...draft, [name]: text })}
-          />
-        ))}
-        {save.error && <ErrorNote error={save.error} />}
-      </form>
-    </Dialog>
+    <FormDialog
+      title={`Limits of ${usage.name}`}
+      onClose={onClose}
+      labels={['Save', 'Saving …']}
+      isPending={save.isPending}
+      error={save.error}
+      isCheckedHere
+      onSubmit={() => {
+        setTried(true)
+        if (!isFaulty) save.mutate(patchOf(start, draft))
+      }}
+    >
+      <p>An empty field means the limit of the installation. A change holds within a second.</p>
+      {limitNames.map((name) => (
+        <LimitField
+          key={name}
+          {...{ name, draft, usual: usual[name] }}
+          error={(isTried && faultOfLimit(name, draft[name])) || faults[name]}
+          onChange={(text) => setDraft({ ...draft, [name]: text })}
+        />
+      ))}
+    </FormDialog>
   )
 }
 

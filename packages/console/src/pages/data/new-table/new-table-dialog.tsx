@@ -1,7 +1,7 @@
 /** The dialog that makes a table with its columns, and its dataset. Errors are shown at their fields. */
 import { ApiError } from '@graticule/client'
 import { type ReactElement, useState } from 'react'
-import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
+import { faultOf } from '../../../components/error-note.tsx'
 import { TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
 import { ColumnList } from './column-list.tsx'
@@ -24,11 +24,11 @@ export function NewTableDialog({ onClose }: { onClose(): void }): ReactElement {
       labels={['Make table', 'Making …']}
       isPending={make.isPending}
       missing={missingOf(draft)}
+      error={errorAt.isComplete ? null : make.error}
       onSubmit={() => make.mutate(draft)}
     >
       <NameFields draft={draft} errorAt={errorAt} onChange={change} />
       <ColumnList columns={draft.columns} errorAt={errorAt} onChange={(columns) => change({ columns })} />
-      {make.error && !errorAt.isComplete && <ErrorNote error={make.error} />}
     </FormDialog>
   )
 }

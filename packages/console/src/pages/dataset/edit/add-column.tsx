@@ -3,10 +3,10 @@ import type { Dataset } from '@graticule/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
-import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
 import { TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
+import { useFaults } from '../../../components/use-faults.ts'
 import { useClient } from '../../../session/session.tsx'
 import { type ColumnDraft, columnOf, emptyColumn, presetFault } from './column-draft.ts'
 import { ColumnFields } from './column-fields.tsx'
@@ -29,8 +29,7 @@ export function AddColumn({ dataset }: { dataset: Dataset }): ReactElement | nul
 function AddColumnDialog({ dataset, onClose }: { dataset: Dataset; onClose(): void }): ReactElement {
   const [column, setColumn] = useState(emptyColumn)
   const add = useAddColumn(dataset, onClose)
-  const { fields } = faultOf(add.error)
-  const errorAt = (field: string) => fields.find(({ path }) => path === `body/${field}`)?.message
+  const faults = useFaults(add.error)
   const change = (changes: Partial<ColumnDraft>) => {
     setColumn((before) => ({ ...before, ...changes }))
     add.reset()
@@ -43,17 +42,17 @@ function AddColumnDialog({ dataset, onClose }: { dataset: Dataset; onClose(): vo
       labels={['Add column', 'Adding …']}
       isPending={add.isPending}
       missing={missing}
+      error={faults.isEmpty ? add.error : null}
       onSubmit={() => add.mutate(column)}
     >
-      <ColumnFields column={column} errorAt={errorAt} onChange={change} />
+      <ColumnFields column={column} errorAt={faults.at} onChange={change} />
       <TextField
         label="Description"
         value={column.description}
         maxLength={1000}
-        error={errorAt('description')}
+        error={faults.at('description')}
         onChange={(description) => change({ description })}
       />
-      {add.error && fields.length === 0 && <ErrorNote error={add.error} />}
     </FormDialog>
   )
 }

@@ -4,10 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
 import { Button } from '../../../components/button.tsx'
-import { Dialog } from '../../../components/dialog.tsx'
-import { ErrorNote } from '../../../components/error-note.tsx'
 import { TextField } from '../../../components/field.tsx'
-import { layout } from '../../../components/page.tsx'
+import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 
@@ -39,30 +37,19 @@ export function NewSqlDataset({ dataset, source }: { dataset: Dataset; source: s
       <Button icon="plus" disabledReason={refusal} onClick={() => setOpen(true)}>
         Save as new dataset
       </Button>
-      <Dialog
-        isOpen={isOpen}
-        onClose={() => setOpen(false)}
-        title="New dataset from this SQL"
-        actions={
-          <>
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button variant="primary" disabled={name.trim() === '' || make.isPending} onClick={() => make.mutate()}>
-              {make.isPending ? 'Making …' : 'Make dataset'}
-            </Button>
-          </>
-        }
-      >
-        <form
-          className={layout.form}
-          onSubmit={(event) => {
-            event.preventDefault()
-            if (name.trim()) make.mutate()
-          }}
+      {isOpen && (
+        <FormDialog
+          title="New dataset from this SQL"
+          onClose={() => setOpen(false)}
+          labels={['Make dataset', 'Making …']}
+          isPending={make.isPending}
+          missing={name.trim() === '' ? 'Give it a name.' : undefined}
+          error={make.error}
+          onSubmit={() => make.mutate()}
         >
           <TextField label="Name" value={name} onChange={setName} maxLength={255} />
-          {make.error && <ErrorNote error={make.error} />}
-        </form>
-      </Dialog>
+        </FormDialog>
+      )}
     </>
   )
 }

@@ -3,14 +3,12 @@ import type { TileSourceCreate } from '@graticule/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactElement, useState } from 'react'
-import { Button } from '../../../components/button.tsx'
-import { Dialog } from '../../../components/dialog.tsx'
-import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
 import { Select, TextField } from '../../../components/field.tsx'
+import { FormDialog } from '../../../components/form-dialog.tsx'
+import { useFaults } from '../../../components/use-faults.ts'
 import { useClient } from '../../../session/session.tsx'
 import { geometryOf } from '../recipe/defaults.ts'
 import { datasetListQuery } from '../styles-query.ts'
-import classes from './maps-page.module.css'
 
 const typeTexts: Record<string, string> = {
   dataset: 'A dataset of this application',
@@ -19,7 +17,7 @@ const typeTexts: Record<string, string> = {
 
 type Type = TileSourceCreate['type']
 
-export function NewTileSourceDialog({ isOpen, onClose }: { isOpen: boolean; onClose(): void }): ReactElement {
+export function NewTileSourceDialog({ onClose }: { onClose(): void }): ReactElement {
   const client = useClient()
   const queries = useQueryClient()
   const navigate = useNavigate()
@@ -29,7 +27,6 @@ export function NewTileSourceDialog({ isOpen, onClose }: { isOpen: boolean; onCl
   const { data: drivers = ['dataset', 'tilelive'] } = useQuery({
     queryKey: ['tilesources', 'drivers'],
     queryFn: ({ signal }) => client.tileSources.drivers({ signal }),
-    enabled: isOpen,
     staleTime: Number.POSITIVE_INFINITY,
   })
   const make = useMutation({
@@ -39,42 +36,35 @@ export function NewTileSourceDialog({ isOpen, onClose }: { isOpen: boolean; onCl
       void navigate({ to: '/tiles/$tileSourceId', params: { tileSourceId: id } })
     },
   })
-  const fault = make.error ? faultOf(make.error).fields.find(({ path }) => path === 'body/source') : undefined
+  const fault = useFaults(make.error).at('source')
   return (
-    <Dialog
-      isOpen={isOpen}
-      onClose={onClose}
+    <FormDialog
       title="New tile source"
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={!source || make.isPending} onClick={() => make.mutate()}>
-            {make.isPending ? 'Looking at it …' : 'Make'}
-          </Button>
-        </>
-      }
+      onClose={onClose}
+      labels={['Make', 'Looking at it …']}
+      isPending={make.isPending}
+      missing={source ? undefined : 'Say first where the tiles come from.'}
+      error={fault ? null : make.error}
+      onSubmit={() => make.mutate()}
     >
-      <div className={classes.choices}>
-        <Select
-          label="Tiles of"
-          value={type}
-          options={drivers.map((driver) => ({ value: driver as Type, label: typeTexts[driver] ?? driver }))}
-          onChange={(next) => {
-            setType(next)
-            setSource('')
-            make.reset()
-          }}
-        />
-        <SourceField type={type} value={source} error={fault?.message} onChange={setSource} />
-        <TextField
-          label="Name (optional)"
-          hint="What maps call it; otherwise as its data."
-          value={name}
-          onChange={setName}
-        />
-        {make.error && !fault && <ErrorNote error={make.error} />}
-      </div>
-    </Dialog>
+      <Select
+        label="Tiles of"
+        value={type}
+        options={drivers.map((driver) => ({ value: driver as Type, label: typeTexts[driver] ?? driver }))}
+        onChange={(next) => {
+          setType(next)
+          setSource('')
+          make.reset()
+        }}
+      />
+      <SourceField type={type} value={source} error={fault} onChange={setSource} />
+      <TextField
+        label="Name (optional)"
+        hint="What maps call it; otherwise as its data."
+        value={name}
+        onChange={setName}
+      />
+    </FormDialog>
   )
 }
 
