@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { constant, poll } from '../kernel/concurrency/retry.ts'
 import { unwatched, type Watch } from '../kernel/concurrency/work-watch.ts'
 import type { Db } from '../kernel/db/db.ts'
 import { report } from '../kernel/events.ts'
@@ -129,7 +130,7 @@ export function createAgents({
       workers.sendAway(limits.drainMs)
       const isDone = () =>
         active.size === 0 && [...workers.connections()].every((one) => isLast && one.inFlight() === 0)
-      await until(isDone, limits.drainMs)
+      await poll(() => isDone() || undefined, { withinMs: limits.drainMs, pauseMs: constant(20) })
       for (const { end } of active.values()) end('shutting_down', 'The server is stopping.', 'shutting_down')
       remoteWorkers.close()
       deletedAgents.close()
@@ -161,9 +162,4 @@ function liveOf(infos: readonly WorkerInfo[], own: Load | undefined): Live {
     capacity: online.reduce((sum, { capacity }) => sum + capacity, own?.capacity ?? 0),
     inFlight: infos.reduce((sum, { inFlight }) => sum + inFlight, own?.inFlight ?? 0),
   }
-}
-
-async function until(isSo: () => boolean, withinMs: number): Promise<void> {
-  const end = performance.now() + withinMs
-  while (!isSo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20))
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TProperties } from 'typebox'
+import { linear, retry } from '../../kernel/concurrency/retry.ts'
 import { codeOf } from '../../kernel/db/database-error.ts'
 import type { Db, Queryable } from '../../kernel/db/db.ts'
 import type { Sql } from '../../kernel/db/sql.ts'
@@ -25,7 +25,10 @@ type Removed = {
 /** Runs in the transaction that deletes the locked record. Returns what is left to do after the commit. */
 export type Removing = (tx: Queryable) => Promise<(() => Promise<void>) | undefined>
 
-const attempts = 5
+/** `lock_timeout`, where the transaction has one. */
+const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
+
+const unlessLocked = { tries: 5, pauseMs: linear(100), isPassing: isLocked }
 
 /** Deletes a record and its dependents in one transaction. Retries when readers hold a lock, a limited number of times. */
 export async function removeWith(
@@ -34,23 +37,17 @@ export async function removeWith(
   remove: (tx: Queryable) => Promise<number>,
   removing: Removing,
 ): Promise<{ count: number; finish?: (() => Promise<void>) | undefined }> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await db.transaction(async (tx) => {
-        if ((await tx.query(lock)).length === 0) return { count: 0 }
-        const finish = await removing(tx)
-        return { count: await remove(tx), finish }
-      })
-    } catch (error) {
-      if (!isLocked(error)) rethrowRefusal(error)
-      if (attempt === attempts) throw inUse(error)
-      await sleep(100 * attempt)
-    }
-  }
+  const removeOnce = () =>
+    db.transaction(async (tx) => {
+      if ((await tx.query(lock)).length === 0) return { count: 0 }
+      const finish = await removing(tx)
+      return { count: await remove(tx), finish }
+    })
+  return retry(removeOnce, unlessLocked).catch((error) => {
+    if (isLocked(error)) throw inUse(error)
+    return rethrowRefusal(error)
+  })
 }
-
-/** `lock_timeout`, where the transaction has one. */
-const isLocked = (error: unknown): boolean => codeOf(error) === '55P03'
 
 const inUse = (cause: unknown): ApiError =>
   new ApiError('conflict', 'The data are being read just now, so they cannot be deleted. Try again in a moment.', {

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { jittered, linear, poll } from '../../kernel/concurrency/retry.ts'
 import type { Queryable, Row } from '../../kernel/db/db.ts'
 import { and, ident, joinSql, raw, type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -159,7 +159,7 @@ export async function changeEntity(
   change: (current: Entity) => Promise<Entity>,
 ): Promise<Stored> {
   const { db, resource, secrets } = partsOf(store)
-  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+  return untilWritten(async () => {
     const view = await viewFor(store, scope)
     const current = await getStored(store, scope, id, view)
     if (expected !== 'any' && !expected.includes(current.revision)) throw changedMeanwhile()
@@ -168,17 +168,18 @@ export async function changeEntity(
     const where = and([one(resource, scope, id, view), atRevision([current.revision])])
     const update = sql`UPDATE ${table(resource)} SET ${joinSql([...assignments, touched], ', ')} WHERE ${where}`
     const [row] = await writeNow(db, store, scope, update, columns(resource, view)).catch(rethrowWriteRefusal)
-    if (row) {
-      changed(store)
-      return readRow(resource, row, secrets)
-    }
-    await setTimeout(Math.random() * 5 * attempt)
-  }
-  throw tooBusy()
+    if (!row) return undefined
+    changed(store)
+    return readRow(resource, row, secrets)
+  })
 }
 
-export const maxAttempts = 50
-export const tooBusy = () => new ApiError('conflict', 'Too many others are writing this record. Try again.')
+/** Optimistic concurrency: `write` says by undefined that somebody else wrote in between, and is then called again. */
+export async function untilWritten<T>(write: () => Promise<T | undefined>): Promise<T> {
+  const stored = await poll(write, { tries: 50, pauseMs: jittered(linear(5)) })
+  if (stored !== undefined) return stored
+  throw new ApiError('conflict', 'Too many others are writing this record. Try again.')
+}
 
 /** Deletes a record, with what its resource says goes with it. */
 export async function removeEntity<S extends BaseServices>(

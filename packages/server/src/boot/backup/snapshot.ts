@@ -1,5 +1,5 @@
 // One consistent view of the database for a backup, while the server goes on.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { linear, retry } from '../../kernel/concurrency/retry.ts'
 import { codeOf } from '../../kernel/db/database-error.ts'
 import type { Db, Transaction } from '../../kernel/db/db.ts'
 import { ident, joinSql, quoted, raw, sql } from '../../kernel/db/sql.ts'
@@ -19,7 +19,7 @@ export type Snapshot = {
   release(schema: string): Promise<void>
 }
 
-const tries = 30
+const pace = { tries: 30, pauseMs: linear(100) }
 
 /**
  * Runs `work` in one repeatable-read transaction. The tables are locked against removal (ACCESS SHARE) before the snapshot is
@@ -27,22 +27,18 @@ const tries = 30
  * those that come in that moment are locked afterwards, and all begins anew if one of them was replaced meanwhile.
  */
 export async function withSnapshot<T>(db: Db, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
+  let isWorking = false
+  const takeOnce = async (): Promise<T> => {
     const [expected, path] = await db.transaction(async (tx) => [await listTenants(tx), await searchPath(tx)] as const)
-    let isWorking = false
-    try {
-      return await db.transaction(async (tx) => {
-        // After a deadlock a transaction runs again, but half a backup is written by then.
-        if (isWorking) throw new StartError('The database ended the transaction of the backup. Start it again.')
-        const snapshot = await lockAll(tx, expected, path)
-        isWorking = true
-        return work(snapshot)
-      })
-    } catch (error) {
-      if (isWorking || attempt === tries || !isPassing(error)) throw error
-      await sleep(100 * attempt)
-    }
+    return db.transaction(async (tx) => {
+      // After a deadlock a transaction runs again, but half a backup is written by then.
+      if (isWorking) throw new StartError('The database ended the transaction of the backup. Start it again.')
+      const snapshot = await lockAll(tx, expected, path)
+      isWorking = true
+      return work(snapshot)
+    })
   }
+  return retry(takeOnce, { ...pace, isPassing: (error) => !isWorking && isPassing(error) })
 }
 
 class TableReplaced extends Error {}

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBusRouter } from '../../kernel/bus/ipc-router.ts'
+import { doubling } from '../../kernel/concurrency/retry.ts'
 import { createFiguresCollector } from './collect-figures.ts'
 import { type Exchange, startWorkerProcess, type WorkerProcess } from './worker-process.ts'
 
@@ -34,12 +35,10 @@ type Slot = {
 
 /** A process that lived for longer does not count as one that keeps dying. */
 const soundMs = 60_000
-const firstDelayMs = 500
-const longestDelayMs = 30_000
+const furtherDelayMs = doubling(500, 30_000)
 
 /** The first death is made good at once, further ones after longer and longer pauses. */
-const delayAfter = (failures: number): number =>
-  failures <= 1 ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** (failures - 2))
+const delayAfter = (failures: number): number => (failures <= 1 ? 0 : furtherDelayMs(failures - 1))
 
 export function createSupervisor(count: number, log: Log): Supervisor {
   // Each worker accepts from the one socket. Handing connections out in turn would cost the supervisor 40 µs for each, and a

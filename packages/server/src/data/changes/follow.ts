@@ -1,5 +1,5 @@
 // Begins to follow a table, and waits for writers who hold its lock.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { linear, poll } from '../../kernel/concurrency/retry.ts'
 import { codeOf, isPassing, isTableChanged } from '../../kernel/db/database-error.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
@@ -10,8 +10,7 @@ import { followTable, readStates } from './change-log.ts'
 import { followStandIn } from './external-log.ts'
 import { demandFollowable, type FollowedState, followableTable, refused, type Topic } from './topic.ts'
 
-const tries = 5
-const pauseMs = 200
+const pace = { tries: 5, pauseMs: linear(200) }
 
 const isForbidden = (error: unknown): boolean => codeOf(error) === '42501'
 /** Of a table that is dropped in the same moment only the number is left, which is no name. */
@@ -27,11 +26,8 @@ export async function openTopic(db: Db, dataset: Dataset): Promise<Topic> {
 
 /** Triggers are created while no transaction is writing to the table, so nothing that comes later is missed. */
 async function follow(db: Db, table: TableName): Promise<FollowedState> {
-  for (let attempt = 1; attempt <= tries; attempt++) {
-    const state = await tryToFollow(db, table)
-    if (state) return state
-    if (attempt < tries) await sleep(pauseMs * attempt)
-  }
+  const state = await poll(() => tryToFollow(db, table), pace)
+  if (state) return state
   throw new ApiError(
     'unavailable',
     'A transaction that writes to the table holds its lock, so its changes cannot be followed yet. Try again shortly.',

@@ -63,11 +63,18 @@ export function isStaleStatement(error: unknown): boolean {
  * The embedded PostGIS takes PROJ's note that a grid is missing (1029) for a failure, the first time that a session goes from one
  * reference system to another, such as from EPSG:21781 to 4326. The next time it goes without the grid.
  */
-export const isFirstTransform = (error: unknown): boolean =>
+const isFirstTransform = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'message' in error && /\(1029\)$/.test(String(error.message))
 
 /** One statement goes between few reference systems. */
-export const firstTransforms = 4
+const firstTransforms = 4
+
+/** Runs a statement again while that is its fault. */
+export async function pastFirstTransforms<T extends { readonly fault: unknown }>(run: () => Promise<T>): Promise<T> {
+  let result = await run()
+  for (let tries = 0; tries < firstTransforms && isFirstTransform(result.fault); tries++) result = await run()
+  return result
+}
 
 /** The server refused the user, the password or the database. */
 export const isRefused = (code: string): boolean => /^(28|3D)/.test(code)

@@ -1,5 +1,6 @@
 /** Starts what works in the background, each by itself and again until it succeeds: a server that only said so would do half its work. */
 import type { WorkWatch } from '../concurrency/work-watch.ts'
+import { createBackground } from './background.ts'
 
 const retryMs = 5_000
 
@@ -15,28 +16,20 @@ export function createStarter(
   works: WorkWatch,
   onError: (error: unknown, name: string) => void,
 ): Starter {
-  const timers = new Set<NodeJS.Timeout>()
-  let hasClosed = false
+  const { isClosed, later, close } = createBackground(() => undefined)
   async function attempt(name: string, start: () => Promise<void>, watch = works.part(name)): Promise<void> {
     try {
       await watch(start)
     } catch (error) {
-      if (hasClosed) return
+      if (isClosed()) return
       onError(error, name)
-      const timer = setTimeout(() => {
-        timers.delete(timer)
-        void attempt(name, start, watch)
-      }, retryMs).unref()
-      timers.add(timer)
+      later(retryMs, () => void attempt(name, start, watch))
     }
   }
   return {
     async start() {
-      for (const [name, part] of Object.entries(parts)) if (!hasClosed) await attempt(name, part.start)
+      for (const [name, part] of Object.entries(parts)) if (!isClosed()) await attempt(name, part.start)
     },
-    close() {
-      hasClosed = true
-      for (const timer of timers) clearTimeout(timer)
-    },
+    close: () => void close(),
   }
 }

@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { linear, retry } from '../../kernel/concurrency/retry.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { type Attempt, type Claimed, giveBack, type Outgoing, record } from './outgoing-rows.ts'
 
 const maxRetryAfterSeconds = 600
+/** A sent row that is not recorded would be sent again, so a database that does not answer is waited for. */
+const untilRecorded = { tries: 5, pauseMs: linear(1_000), isPassing: () => true }
 
 type SendingMeans = {
   readonly db: Db
@@ -22,7 +24,8 @@ export async function sendRow(
     return { error: 'The message could not be sent.' }
   })
   if (signal.aborted && attempt.error !== undefined) return giveBack(db, outgoing, claimed)
-  await retryUntilRecorded(() => record(db, outgoing, claimed, attempt, delayOf(outgoing, claimed.made, attempt)))
+  const delay = delayOf(outgoing, claimed.made, attempt)
+  await retry(() => record(db, outgoing, claimed, attempt, delay), untilRecorded)
   if (attempt.error === undefined) onDelivered?.(claimed.applicationId, outgoing.table)
 }
 
@@ -32,16 +35,4 @@ function delayOf({ delaysSeconds }: Outgoing, made: number, attempt: Attempt): n
   const delay = delaysSeconds[made]
   if (delay === undefined) return undefined
   return Math.max(delay, Math.min(attempt.retryAfterSeconds ?? 0, maxRetryAfterSeconds))
-}
-
-/** Retries until the database answers: a sent row that is not recorded would be sent again. */
-async function retryUntilRecorded(work: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries === 5) throw error
-      await sleep(tries * 1_000)
-    }
-  }
 }

@@ -1,12 +1,12 @@
 import type { Server } from 'node:http'
 import { Server as ListeningServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { constant, poll } from '../../../kernel/concurrency/retry.ts'
 
 /** In this time a client that is busy sends its next request, and learns from the answer that the connection ends. */
 const partingMs = 1_500
 /** The longest, for clients with many connections: they learn it of one after the other. */
 const longestMs = 10_000
-const lookMs = 50
+const pauseMs = constant(50)
 
 /**
  * Accepts no more connections, and waits for those that are there to be given up. `close` of an HTTP server also closes idle
@@ -21,7 +21,7 @@ export async function stopAccepting(server: Server): Promise<void> {
   }
   server.on('request', note)
   const isParting = (): boolean => performance.now() < Math.min(lastRequest + partingMs, begun + longestMs)
-  while (isParting() && (await countConnections(server)) > 0) await sleep(lookMs)
+  await poll(async () => !isParting() || (await countConnections(server)) === 0 || undefined, { pauseMs })
   server.off('request', note)
 }
 

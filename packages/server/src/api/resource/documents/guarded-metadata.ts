@@ -7,7 +7,7 @@ import { json } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Scope } from '../../access/acl.ts'
 import type { BaseServices, Draft, Entity } from '../resource.ts'
-import { foreseeJson, maxAttempts, tooBusy, updateJson } from '../store.ts'
+import { foreseeJson, untilWritten, updateJson } from '../store.ts'
 import type { MetadataWriter } from './metadata.ts'
 
 export type GuardedChange = {
@@ -30,15 +30,13 @@ export const guardedWriter = <S extends BaseServices>(
   mergedKeys: readonly string[],
 ): MetadataWriter<S> => ({
   mergedKeys,
-  async write(store, scope, id, expected, { next, named }) {
-    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+  write(store, scope, id, expected, { next, named }) {
+    return untilWritten(async () => {
       const { revision, ...change } = await foreseeJson(store, scope, id, expected, { column: 'metadata', next })
       const guarded = json(await guard({ ...change, named, isNew: false }, scope, store.services))
       const at = { column: 'metadata', next: guarded }
-      const stored = await updateJson(store, scope, id, [revision], at).catch(undefinedWhenChanged)
-      if (stored) return stored
-    }
-    throw tooBusy()
+      return updateJson(store, scope, id, [revision], at).catch(undefinedWhenChanged)
+    })
   },
 })
 

@@ -1,3 +1,4 @@
+import { retry } from '../../../kernel/concurrency/retry.ts'
 import { isTableChanged } from '../../../kernel/db/database-error.ts'
 import { fitsIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier.ts'
 import { ident, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
@@ -13,23 +14,18 @@ import type { NamedRelation } from './tenant-sql/sql-relations.ts'
 
 type Cells = Record<string, string | null>
 
-const tries = 3
+/** A column was dropped between two statements that describe its table. */
+const whileChanged = {
+  tries: 3,
+  isPassing: (error: unknown): boolean => error instanceof ApiError && isTableChanged(error.cause),
+}
 
 /** A table, view, materialised view, partitioned or foreign table, by `name` or `schema.name`. */
-export async function describeTable(
+export const describeTable = (
   connection: PostgresConnection,
   source: string,
   options: InspectOptions,
-): Promise<TableFact> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await describeNow(connection, source, options)
-    } catch (error) {
-      // A column was dropped between two of its statements.
-      if (attempt === tries || !(error instanceof ApiError) || !isTableChanged(error.cause)) throw error
-    }
-  }
-}
+): Promise<TableFact> => retry(() => describeNow(connection, source, options), whileChanged)
 
 /** Compares names as texts: as a `name` one that is too long would be cut, and be that of another table. */
 async function describeNow(

@@ -1,7 +1,7 @@
 // Keeps the overviews of large tables up to date with background jobs.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { exactPartOf, type MachineShare } from '../../../kernel/concurrency/machine-share.ts'
+import { poll } from '../../../kernel/concurrency/retry.ts'
 import { cancelStatements } from '../../../kernel/db/cancel-statements.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
@@ -173,12 +173,13 @@ async function factsOf(
 
 /** Waits until the table has not been written to for a while. */
 async function quiet(db: Db, { schema, name }: OwnTable, signal: AbortSignal): Promise<void> {
-  for (const end = performance.now() + maxQuietWaitMs; performance.now() < end; ) {
+  let missingMs = 0
+  const isQuiet = async (): Promise<true | undefined> => {
     const [row] = await db.query<{ ms: number | null }>(sql`
       SELECT (extract(epoch FROM clock_timestamp() - max(at)) * 1000)::float8 AS ms FROM svc.data_changes
       WHERE schema_name = ${schema} AND table_name = ${name}`)
-    const ms = row?.ms ?? quietMs
-    if (ms >= quietMs) return
-    await sleep(quietMs - ms, undefined, { signal })
+    missingMs = quietMs - (row?.ms ?? quietMs)
+    return missingMs <= 0 || undefined
   }
+  await poll(isQuiet, { withinMs: maxQuietWaitMs, pauseMs: () => missingMs, signal })
 }

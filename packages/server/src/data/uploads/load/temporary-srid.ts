@@ -1,5 +1,6 @@
 // Temporary SRIDs for reference systems that are known only as text.
 import { randomInt } from 'node:crypto'
+import { poll } from '../../../kernel/concurrency/retry.ts'
 import type { Db } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 
@@ -25,19 +26,20 @@ export async function withTemporarySrid(
   work: (srid: number) => Promise<boolean>,
 ): Promise<boolean> {
   if (text.length > maxLength || !(await mayAddSrids(db))) return false
-  for (let attempt = 0; attempt < tries; attempt++) {
-    const srid = randomInt(first, last)
-    const [inserted] = await db.query(sql`
-      INSERT INTO spatial_ref_sys (srid, auth_name, auth_srid, srtext, proj4text)
-      VALUES (${srid}::int4, ${authName}, NULL, ${text}, '') ON CONFLICT DO NOTHING RETURNING srid`)
-    if (!inserted) continue
-    try {
-      if (await work(srid)) return true
-    } finally {
-      await db.query(sql`DELETE FROM spatial_ref_sys WHERE srid = ${srid}::int4 AND auth_name = ${authName}`)
-    }
+  return (await poll(() => withSrid(db, randomInt(first, last), text, work), { tries })) === true
+}
+
+/** True if the work is done; undefined if the number is taken, or `work` refuses it. */
+async function withSrid(db: Db, srid: number, text: string, work: (srid: number) => Promise<boolean>) {
+  const [inserted] = await db.query(sql`
+    INSERT INTO spatial_ref_sys (srid, auth_name, auth_srid, srtext, proj4text)
+    VALUES (${srid}::int4, ${authName}, NULL, ${text}, '') ON CONFLICT DO NOTHING RETURNING srid`)
+  if (!inserted) return undefined
+  try {
+    return (await work(srid)) || undefined
+  } finally {
+    await db.query(sql`DELETE FROM spatial_ref_sys WHERE srid = ${srid}::int4 AND auth_name = ${authName}`)
   }
-  return false
 }
 
 async function mayAddSrids(db: Db): Promise<boolean> {

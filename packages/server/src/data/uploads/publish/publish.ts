@@ -1,7 +1,7 @@
 // Publishes loaded tables as datasets in one transaction.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { lockApplication } from '../../../api/resource/lock-application.ts'
+import { linear, retry } from '../../../kernel/concurrency/retry.ts'
 import { codeOf, isPassing } from '../../../kernel/db/database-error.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { cutIdentifier } from '../../../kernel/db/identifier.ts'
@@ -36,7 +36,6 @@ export type Publishable = {
 }
 
 const lockTimeout = '2s'
-const tries = 10
 
 type Parts = Pick<LoadingParts, 'db' | 'storage' | 'overviews'>
 
@@ -86,16 +85,8 @@ async function demandStorage(tx: Queryable, quota: MeasuredQuota, { id }: Claime
  * Retries on a lock timeout: slow readers of the old table are waited for, but with a short timeout, so that nothing
  * queues behind us for long.
  */
-async function unlessLocked(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (attempt === tries || !isForLater(error)) throw error
-      await sleep(200 * attempt, undefined, { signal })
-    }
-  }
-}
+const unlessLocked = (signal: AbortSignal, work: () => Promise<void>): Promise<void> =>
+  retry(work, { tries: 10, pauseMs: linear(200), signal, isPassing: isForLater })
 
 /**
  * Transient errors: a lock timeout, a deadlock, somebody who changes the old table, or a name that another upload took at the

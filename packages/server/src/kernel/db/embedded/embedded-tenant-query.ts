@@ -1,4 +1,4 @@
-import { firstTransforms, isFirstTransform } from '../database-error.ts'
+import { pastFirstTransforms } from '../database-error.ts'
 import { quoted } from '../sql.ts'
 import type { Cell, Fault } from '../values.ts'
 import type { Engine, Result } from './embedded-engine.ts'
@@ -13,12 +13,9 @@ const diskFull = '53100'
 const kibibyte = 1024
 
 /** Runs a tenant's SELECT in the thread of the database, to its end, and spools its rows. */
-export async function runGuarded(engine: Engine, query: GuardedQuery): Promise<GuardedOutcome> {
+export function runGuarded(engine: Engine, query: GuardedQuery): Promise<GuardedOutcome> {
   const clock = startClock(query)
-  for (let tries = 0; ; tries++) {
-    const outcome = await runOnce(engine, query, clock)
-    if (tries === firstTransforms || !isFirstTransform(outcome.fault)) return outcome
-  }
+  return pastFirstTransforms(() => runOnce(engine, query, clock))
 }
 
 /** In a read-only transaction, as the role. The limits hold for what the tenant wrote, not for what is around it. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ThreadData } from '../../concurrency/channel.ts'
 import { serveRequests } from '../../concurrency/serve-requests.ts'
-import { firstTransforms, isFirstTransform, isStaleStatement } from '../database-error.ts'
+import { isStaleStatement, pastFirstTransforms } from '../database-error.ts'
 import { createStatementNames } from '../statement-names.ts'
 import { copyFiles, copyOut } from './embedded-copies.ts'
 import { openEngine, type Result } from './embedded-engine.ts'
@@ -32,13 +32,8 @@ const maintenance = createMaintenance(engine)
 const names = createStatementNames()
 const parsed = new Set<string>()
 
-async function query(statement: Query): Promise<Result> {
-  let result = await queryOnce(statement)
-  for (let tries = 0; statement.single && tries < firstTransforms && isFirstTransform(result.fault); tries++) {
-    result = await queryOnce(statement)
-  }
-  return result
-}
+const query = (statement: Query): Promise<Result> =>
+  statement.single ? pastFirstTransforms(() => queryOnce(statement)) : queryOnce(statement)
 
 async function queryOnce({ text, values, single, reused }: Query): Promise<Result> {
   const name = reused ? names.nameOf(text) : undefined

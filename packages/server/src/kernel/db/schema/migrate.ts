@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { constant, retry } from '../../concurrency/retry.ts'
 import { StartError } from '../../errors.ts'
 import type { Db, Queryable } from '../db.ts'
 import { raw, sql } from '../sql.ts'
@@ -64,16 +64,12 @@ type Patience = { readonly lockMs: number; readonly tries: number; readonly paus
  */
 const usualPatience: Patience = { lockMs: 2_000, tries: 50, pauseMs: 4_000 }
 
-async function unlessLocked<T>(name: string, patience: Patience, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== '55P03') throw error
-      if (attempt === patience.tries) throw lockedFor(name, error)
-      await sleep(patience.pauseMs)
-    }
-  }
+const isLocked = (error: unknown): boolean => (error as { code?: unknown }).code === '55P03'
+
+function unlessLocked<T>(name: string, { tries, pauseMs }: Patience, work: () => Promise<T>): Promise<T> {
+  return retry(work, { tries, pauseMs: constant(pauseMs), isPassing: isLocked }).catch((error) => {
+    throw isLocked(error) ? lockedFor(name, error) : error
+  })
 }
 
 const lockedFor = (name: string, cause: unknown): StartError =>

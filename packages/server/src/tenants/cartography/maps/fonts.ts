@@ -35,15 +35,13 @@ export async function createFonts(stores: readonly FontStore[], onError: (error:
   let fonts = new Map<string, Font>()
   const cache = createByteCache(cacheBytes)
 
+  /** Without the fonts of a store that fails the server is of use all the same. */
   async function load(): Promise<void> {
-    const loaded = await Promise.all(stores.map((store) => fontsIn(store).catch(failed)))
-    fonts = new Map(loaded.flatMap((found) => [...found]))
-  }
-  /** Without the fonts of this store the server is of use all the same. */
-  function failed(error: unknown): Map<string, Font> {
-    onError(error)
-    setTimeout(() => load().catch(onError), retryMs).unref()
-    return new Map()
+    const loaded = await Promise.allSettled(stores.map(fontsIn))
+    fonts = new Map(loaded.flatMap((result) => (result.status === 'fulfilled' ? [...result.value] : [])))
+    const failures = loaded.filter((result) => result.status === 'rejected')
+    for (const { reason } of failures) onError(reason)
+    if (failures.length > 0) setTimeout(load, retryMs).unref()
   }
   await load()
 
