@@ -8,7 +8,7 @@ import { createStatusWatch, type StatusWatch } from './http/status-watch.ts'
 import { tidy, tidyDirectories } from './publish/janitor.ts'
 import { createGdalPool } from './reader-process/gdal-pool.ts'
 import { createReaders, type Readers } from './reader-process/reader-process.ts'
-import { type Claimed, claimNext, forgetWorkers, giveUp, optionsOf, silenceSeconds } from './record/upload-state.ts'
+import { type Claimed, claimNext, giveUp, optionsOf, silenceSeconds, uploadTable } from './record/upload-state.ts'
 import type { LoadingParts } from './run/loading-parts.ts'
 import { removeUpload } from './run/run-upload.ts'
 import { attempt, removeTables, stopStatements } from './run/upload-attempt.ts'
@@ -124,10 +124,8 @@ export function createUploads(options: UploadsOptions): Uploads {
 
   const queue = createLeaseQueue<Claimed>(
     {
-      ...{ concurrency, claimNext: takeNext, work },
-      renew: async () => true,
-      // Retries and uploads left by others are found by polling.
-      secondsToNext: async () => Number.POSITIVE_INFINITY,
+      ...{ db, table: uploadTable, concurrency, claimNext: takeNext, work },
+      isRenewedByWork: true,
     },
     { background, leaseSeconds: silenceSeconds, onError, lookMs: lookMs[db.kind] },
   )
@@ -148,7 +146,7 @@ export function createUploads(options: UploadsOptions): Uploads {
       if (!here) await removeUpload(options, id)
     },
     async start() {
-      if (db.kind === 'embedded') await forgetWorkers(db)
+      await queue.free()
       await tidy(options)
       await sweep()
       background.every(sweepMs, sweep)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Queryable, Row } from '../../kernel/db/db.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
-import type { Lease } from '../../kernel/jobs/lease-workers.ts'
+import { claimRow, freeRow, isFree, type Lease, leaseTable } from '../../kernel/jobs/lease-rows.ts'
 import type { Position } from '../changes/position.ts'
 import type { FollowedState } from '../changes/topic.ts'
 import type { Binding } from './binding.ts'
@@ -28,11 +28,13 @@ const renewSeconds = 600
 /** The pause after a delivery that was given up, so that a receiver that refuses everything costs little. */
 const failureSeconds = 600
 
+export const bindingTable = leaseTable('change_bindings')
+
 /** A row with its place in the log as the database has it. */
 type Placed<T> = Omit<T, 'position'> & { xid: string; seq: string }
 
-const definition = sql`b.dataset_id AS "datasetId", b.operations, b.filter, b.bbox, b.debounce_seconds AS "debounceSeconds"`
-const position = sql`b.era, b.xid::text, b.seq::text`
+const definition = sql`r.dataset_id AS "datasetId", r.operations, r.filter, r.bbox, r.debounce_seconds AS "debounceSeconds"`
+const position = sql`r.era, r.xid::text, r.seq::text`
 
 /**
  * Claims the binding that waits longest, except those of these applications. What wrote last is found by one look into the index for each
@@ -43,43 +45,33 @@ export async function claimBinding(
   besides: readonly string[],
   seconds: number,
 ): Promise<ClaimedBinding | undefined> {
-  const claim = randomUUID()
-  const [row] = await db.query<Row & Placed<Omit<ClaimedBinding, 'claim'>>>(sql`
-    UPDATE svc.change_bindings b SET claim = ${claim}::uuid, claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
-    FROM (
-      SELECT b.id, c.application_id, news.at AS news_at, d.status IS NOT DISTINCT FROM 'failed' AS has_failed
-      FROM svc.change_bindings b
-      JOIN svc.contactpoints c ON c.id = b.contact_point_id AND c.enabled AND c.type = 'webhook'
-      JOIN svc.datasets s ON s.id = b.dataset_id AND s.application_id = c.application_id
-      LEFT JOIN svc.deliveries d ON d.id = b.delivery_id
+  const row = await claimRow<Row & Placed<Omit<ClaimedBinding, 'claim'>>>(db, bindingTable, seconds, {
+    due: sql`
+      SELECT r.id, c.application_id, news.at AS news_at, d.status IS NOT DISTINCT FROM 'failed' AS has_failed
+      FROM svc.change_bindings r
+      JOIN svc.contactpoints c ON c.id = r.contact_point_id AND c.enabled AND c.type = 'webhook'
+      JOIN svc.datasets s ON s.id = r.dataset_id AND s.application_id = c.application_id
+      LEFT JOIN svc.deliveries d ON d.id = r.delivery_id
       CROSS JOIN LATERAL (
-        SELECT min(first.at) AS at FROM unnest(b.relations) AS part CROSS JOIN LATERAL (
+        SELECT min(first.at) AS at FROM unnest(r.relations) AS part CROSS JOIN LATERAL (
           SELECT l.at FROM svc.change_log l
-          WHERE l.relation = part AND (l.xid, l.seq) > (b.xid, b.seq) AND l.xid < (SELECT pg_snapshot_xmin(pg_current_snapshot()))
+          WHERE l.relation = part AND (l.xid, l.seq) > (r.xid, r.seq) AND l.xid < (SELECT pg_snapshot_xmin(pg_current_snapshot()))
           ORDER BY l.xid, l.seq LIMIT 1) AS first) AS news
-      WHERE d.status IS DISTINCT FROM 'pending' AND b.next_at <= clock_timestamp()
+      WHERE d.status IS DISTINCT FROM 'pending' AND r.next_at <= clock_timestamp()
         AND (d.status IS DISTINCT FROM 'failed' OR d.next_at < clock_timestamp() - make_interval(secs => ${failureSeconds}))
-        AND (b.claimed_until IS NULL OR b.claimed_until < clock_timestamp())
+        AND ${isFree}
         AND c.application_id <> ALL(${besides}::uuid[])
-        AND (b.check_at <= clock_timestamp() OR d.status = 'failed' OR news.at <= clock_timestamp() - make_interval(secs => b.debounce_seconds))
-      ORDER BY coalesce(news.at, b.check_at) LIMIT 1 FOR UPDATE OF b SKIP LOCKED) AS due
-    WHERE b.id = due.id
-    RETURNING b.id, due.application_id AS "applicationId", b.contact_point_id AS "contactPointId", ${definition}, ${position},
-      b.followed_at > clock_timestamp() - make_interval(secs => ${renewSeconds}) AS "isFollowed",
+        AND (r.check_at <= clock_timestamp() OR d.status = 'failed' OR news.at <= clock_timestamp() - make_interval(secs => r.debounce_seconds))
+      ORDER BY coalesce(news.at, r.check_at) LIMIT 1 FOR UPDATE OF r SKIP LOCKED`,
+    returning: sql`r.id, due.application_id AS "applicationId", r.contact_point_id AS "contactPointId", ${definition}, ${position},
+      r.followed_at > clock_timestamp() - make_interval(secs => ${renewSeconds}) AS "isFollowed",
       due.has_failed AS "hasFailed",
-      coalesce(due.news_at <= clock_timestamp() - make_interval(secs => b.debounce_seconds), false) AS "isDue"`)
-  return row && { ...row, position: positionOf(row), claim }
+      coalesce(due.news_at <= clock_timestamp() - make_interval(secs => r.debounce_seconds), false) AS "isDue"`,
+  })
+  return row && { ...row, position: positionOf(row) }
 }
 
 const positionOf = ({ xid, seq }: { xid: string; seq: string }): Position => ({ xid: BigInt(xid), seq: BigInt(seq) })
-
-/** Renews the lease; false when it is lost. */
-export async function renewBinding(db: Db, { id, claim }: Lease, seconds: number): Promise<boolean> {
-  const rows = await db.query(sql`
-    UPDATE svc.change_bindings SET claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid RETURNING id`)
-  return rows.length > 0
-}
 
 /** Where a binding stands after its changes were read. */
 export type Told = {
@@ -92,16 +84,18 @@ export type Told = {
 }
 
 /** Moves a binding on and ends its lease; false if the lease is lost. */
-export async function moveBinding(tx: Queryable, { id, claim }: Lease, told: Told): Promise<boolean> {
+export function moveBinding(tx: Queryable, lease: Lease, told: Told): Promise<boolean> {
   const { state, position: at, isRenewed, problem, pauseSeconds } = told
-  const rows = await tx.query(sql`
-    UPDATE svc.change_bindings SET era = ${state.era}, xid = ${at.xid.toString()}::xid8, seq = ${at.seq.toString()}::int8,
-      relations = ${state.relations}::oid[], problem = left(${problem}, 1000), claim = NULL, claimed_until = NULL,
+  return freeRow(
+    tx,
+    bindingTable,
+    lease,
+    sql`, era = ${state.era}, xid = ${at.xid.toString()}::xid8, seq = ${at.seq.toString()}::int8,
+      relations = ${state.relations}::oid[], problem = left(${problem}, 1000),
       followed_at = CASE WHEN ${isRenewed} THEN clock_timestamp() ELSE followed_at END,
       next_at = clock_timestamp() + make_interval(secs => ${pauseSeconds}),
-      check_at = clock_timestamp() + make_interval(secs => ${checkSeconds})
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid RETURNING id`)
-  return rows.length > 0
+      check_at = clock_timestamp() + make_interval(secs => ${checkSeconds})`,
+  )
 }
 
 /** Locks the contact point before the binding, in the same order as a deletion, against deadlocks. */
@@ -114,11 +108,13 @@ export async function noteDelivery(tx: Queryable, { id }: Lease, deliveryId: str
 }
 
 /** Ends a lease without having moved on. */
-export async function postponeBinding(db: Db, { id, claim }: Lease, seconds: number, problem?: string): Promise<void> {
-  await db.query(sql`
-    UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL, problem = coalesce(left(${problem ?? null}, 1000), problem),
-      next_at = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
+export async function postponeBinding(db: Db, lease: Lease, seconds: number, problem?: string): Promise<void> {
+  await freeRow(
+    db,
+    bindingTable,
+    lease,
+    sql`, problem = coalesce(left(${problem ?? null}, 1000), problem), next_at = clock_timestamp() + make_interval(secs => ${seconds})`,
+  )
 }
 
 export type StoredBinding = Binding & {
@@ -130,8 +126,8 @@ export type StoredBinding = Binding & {
 
 export async function readBindings(db: Queryable, contactPointId: string): Promise<StoredBinding[]> {
   const rows = await db.query<Row & Placed<StoredBinding>>(sql`
-    SELECT b.id, ${definition}, ${position}, b.problem FROM svc.change_bindings b
-    WHERE b.contact_point_id = ${contactPointId}::uuid ORDER BY b.created_at, b.id`)
+    SELECT r.id, ${definition}, ${position}, r.problem FROM svc.change_bindings r
+    WHERE r.contact_point_id = ${contactPointId}::uuid ORDER BY r.created_at, r.id`)
   return rows.map((row) => ({ ...row, position: positionOf(row) }))
 }
 
@@ -143,7 +139,7 @@ export async function changeBinding(tx: Queryable, id: string, binding: Binding)
   const { operations, filter, bbox, debounceSeconds } = binding
   await tx.query(sql`
     UPDATE svc.change_bindings SET operations = ${operations}::text[], filter = ${filter && json(filter)}, bbox = ${bbox}::float8[],
-      debounce_seconds = ${debounceSeconds}, problem = NULL, claim = NULL, claimed_until = NULL, next_at = clock_timestamp()
+      debounce_seconds = ${debounceSeconds}, problem = NULL, ${bindingTable.freed}, next_at = clock_timestamp()
     WHERE id = ${id}::uuid`)
 }
 
@@ -187,9 +183,4 @@ export async function countBindings(tx: Queryable, applicationId: string): Promi
     SELECT count(*)::int4 AS count FROM svc.change_bindings b JOIN svc.contactpoints c ON c.id = b.contact_point_id
     WHERE c.application_id = ${applicationId}::uuid`)
   return row?.count ?? 0
-}
-
-/** The embedded database belongs to one process, so at start no lease is held by anybody. */
-export async function releaseBindings(db: Db): Promise<void> {
-  await db.query(sql`UPDATE svc.change_bindings SET claim = NULL, claimed_until = NULL WHERE claim IS NOT NULL`)
 }

@@ -8,7 +8,7 @@ import type { Watch } from '../../kernel/concurrency/work-watch.ts'
 import { createBackground } from '../../kernel/jobs/background.ts'
 import { createLeaseQueue } from '../../kernel/jobs/lease-queue.ts'
 import type { LeaseSource } from '../../kernel/jobs/lease-workers.ts'
-import { type ClaimedBinding, claimBinding, releaseBindings, renewBinding } from './binding-rows.ts'
+import { bindingTable, type ClaimedBinding, claimBinding } from './binding-rows.ts'
 import { type TellMeans, tellChanges } from './tell-changes.ts'
 
 export type Bindings = {
@@ -26,17 +26,17 @@ export function createBindings({ onError, watch, ...means }: BindingsOptions): B
   const { db } = means
   const background = createBackground(onError, watch)
   const source: LeaseSource<ClaimedBinding> = {
+    db,
+    table: bindingTable,
     concurrency: 4,
     perApplication: 1,
     claimNext: (besides, seconds) => claimBinding(db, besides, seconds),
-    secondsToNext: async () => Number.POSITIVE_INFINITY,
-    renew: (lease, seconds) => renewBinding(db, lease, seconds),
     work: (claimed, signal) => tellChanges(means, claimed, signal),
   }
   const queue = createLeaseQueue(source, { background, leaseSeconds, onError, lookMs })
   return {
     async start() {
-      if (db.kind === 'embedded') await releaseBindings(db)
+      await queue.free()
       queue.start()
     },
     async close() {

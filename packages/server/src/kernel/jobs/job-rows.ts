@@ -1,17 +1,31 @@
 import { randomUUID } from 'node:crypto'
+import { doubling } from '../concurrency/retry.ts'
 import type { Db, Queryable } from '../db/db.ts'
 import { json, sql } from '../db/sql.ts'
-import type { Lease } from './lease-workers.ts'
+import {
+  claimRow,
+  freeRow,
+  holdsLease,
+  isFree,
+  isHeldBy,
+  type Lease,
+  type LeaseTable,
+  leaseTable,
+  rowsOf,
+  secondsToDue,
+} from './lease-rows.ts'
 
 /** The queue table `svc.jobs`, for work without a row of its own. Finished jobs are deleted. */
 export type JobLease = Lease & { readonly data: object; readonly attempts: number }
 
 /** A job is given up after so many failures or crashes of the process that ran it. */
 export const maxAttempts = 4
-const retryDelay = { firstSeconds: 2, mostSeconds: 60 }
+const retrySeconds = doubling(2, 60)
 
-const isFree = sql`(claimed_until IS NULL OR claimed_until < clock_timestamp())`
-const isOpen = sql`attempts < ${maxAttempts} AND ${isFree}`
+const allQueues = leaseTable('jobs')
+export const tableOf = (queue: string): LeaseTable => leaseTable('jobs', sql`r.queue = ${queue}`)
+
+const hasAttempts = sql`r.attempts < ${maxAttempts}`
 
 export type NewJob = { readonly data: object; readonly key: string; readonly delaySeconds: number }
 
@@ -55,53 +69,37 @@ export async function whenFree(
 }
 
 /** Whether the lease is still held: the job was neither cancelled nor replaced nor taken by another worker. */
-export async function isHeld(db: Queryable, { id, claim }: JobLease): Promise<boolean> {
-  return (await db.query(sql`SELECT FROM svc.jobs WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)).length > 0
-}
+export const isHeld = (db: Queryable, lease: JobLease): Promise<boolean> => holdsLease(db, allQueues, lease)
 
 /** Attempts count when they begin, so that a job that crashes its process is given up too. */
 export async function claimJob(db: Db, queue: string, seconds: number): Promise<JobLease | undefined> {
-  const claim = randomUUID()
-  const [row] = await db.query<Pick<JobLease, 'id' | 'data' | 'attempts'>>(sql`
-    UPDATE svc.jobs SET claim = ${claim}::uuid, attempts = attempts + 1,
-      claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = (SELECT id FROM svc.jobs WHERE queue = ${queue} AND next_at <= clock_timestamp() AND ${isOpen}
-                ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED)
-    RETURNING id, data, attempts`)
-  return row && { ...row, claim, applicationId: '' }
+  const table = tableOf(queue)
+  const row = await claimRow<Pick<JobLease, 'id' | 'data' | 'attempts'>>(db, table, seconds, {
+    due: sql`
+      SELECT r.id FROM ${rowsOf(table)} WHERE ${table.rows} AND r.next_at <= clock_timestamp() AND ${hasAttempts} AND ${isFree}
+      ORDER BY r.next_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    also: sql`, attempts = r.attempts + 1`,
+    returning: sql`r.id, r.data, r.attempts`,
+  })
+  return row && { ...row, applicationId: '' }
 }
 
-export async function secondsToNextJob(db: Db, queue: string): Promise<number> {
-  const [row] = await db.query<{ seconds: number }>(sql`
-    SELECT extract(epoch FROM next_at - clock_timestamp())::float8 AS seconds FROM svc.jobs
-    WHERE queue = ${queue} AND ${isOpen} ORDER BY next_at LIMIT 1`)
-  return row?.seconds ?? Number.POSITIVE_INFINITY
-}
-
-export async function renewJob(db: Db, { id, claim }: JobLease, seconds: number): Promise<boolean> {
-  const rows = await db.query(sql`
-    UPDATE svc.jobs SET claimed_until = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid RETURNING id`)
-  return rows.length > 0
-}
+export const secondsToNextJob = (db: Db, queue: string): Promise<number> =>
+  secondsToDue(db, tableOf(queue), hasAttempts)
 
 /** Deletes a job that is done or given up. */
-export async function endJob(db: Db, { id, claim }: JobLease): Promise<void> {
-  await db.query(sql`DELETE FROM svc.jobs WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
+export async function endJob(db: Db, lease: JobLease): Promise<void> {
+  await db.query(sql`DELETE FROM ${rowsOf(allQueues)} WHERE ${isHeldBy(allQueues, lease)}`)
 }
 
-export async function retryJob(db: Db, { id, claim, attempts }: JobLease): Promise<void> {
-  const seconds = Math.min(retryDelay.mostSeconds, retryDelay.firstSeconds * 2 ** (attempts - 1))
-  await db.query(sql`
-    UPDATE svc.jobs SET claim = NULL, claimed_until = NULL, next_at = clock_timestamp() + make_interval(secs => ${seconds})
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
+export async function retryJob(db: Db, lease: JobLease): Promise<void> {
+  const next = sql`, next_at = clock_timestamp() + make_interval(secs => ${retrySeconds(lease.attempts)})`
+  await freeRow(db, allQueues, lease, next)
 }
 
 /** Releases a job that a stopping server interrupted; the attempt does not count. */
-export async function giveBackJob(db: Db, { id, claim }: JobLease): Promise<void> {
-  await db.query(sql`
-    UPDATE svc.jobs SET claim = NULL, claimed_until = NULL, attempts = attempts - 1
-    WHERE id = ${id}::uuid AND claim = ${claim}::uuid`)
+export async function giveBackJob(db: Db, lease: JobLease): Promise<void> {
+  await freeRow(db, allQueues, lease, sql`, attempts = attempts - 1`)
 }
 
 export async function cancelJob(db: Db, queue: string, key: string): Promise<void> {
@@ -110,10 +108,5 @@ export async function cancelJob(db: Db, queue: string, key: string): Promise<voi
 
 /** Deletes jobs whose every attempt crashed its process. */
 export async function removeGivenUp(db: Db): Promise<void> {
-  await db.query(sql`DELETE FROM svc.jobs WHERE attempts >= ${maxAttempts} AND ${isFree}`)
-}
-
-/** The embedded database belongs to one process, so at start no lease is held by anybody. */
-export async function releaseJobs(db: Db): Promise<void> {
-  await db.query(sql`UPDATE svc.jobs SET claim = NULL, claimed_until = NULL WHERE claim IS NOT NULL`)
+  await db.query(sql`DELETE FROM ${rowsOf(allQueues)} WHERE r.attempts >= ${maxAttempts} AND ${isFree}`)
 }

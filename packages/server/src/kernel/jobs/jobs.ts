@@ -12,11 +12,10 @@ import {
   type JobLease,
   maxAttempts,
   putJob,
-  releaseJobs,
   removeGivenUp,
-  renewJob,
   retryJob,
   secondsToNextJob,
+  tableOf,
   whenFree,
 } from './job-rows.ts'
 import { createLeaseQueue, type LeaseQueue } from './lease-queue.ts'
@@ -85,27 +84,14 @@ const usualExpireSeconds = 3600
 export function createJobs({ db, onError, watch }: JobsOptions): Jobs {
   const background = createBackground(onError, watch)
   const queues = new Map<string, LeaseQueue>()
-  let released: Promise<void> | undefined
-
-  /** Releases the leases of the last process before the first job is claimed. */
-  function release(): Promise<void> {
-    released ??= (db.kind === 'embedded' ? releaseJobs(db) : Promise.resolve()).catch((error) => {
-      released = undefined
-      throw error
-    })
-    return released
-  }
 
   return {
     work(queue, { concurrency = 1, expireSeconds = usualExpireSeconds }, handler) {
       const source: LeaseSource<JobLease> = {
-        concurrency,
-        async claimNext(_, seconds) {
-          await release()
-          return claimJob(db, queue, seconds)
-        },
+        ...{ db, concurrency },
+        table: tableOf(queue),
+        claimNext: (_, seconds) => claimJob(db, queue, seconds),
         secondsToNext: () => secondsToNextJob(db, queue),
-        renew: (lease, seconds) => renewJob(db, lease, seconds),
         work: (lease, signal) => runJob({ db, onError }, lease, signal, expireSeconds, handler as Handler<object>),
       }
       queues.set(queue, createLeaseQueue(source, { background, leaseSeconds, onError, lookMs: lookMs[db.kind] }))
@@ -120,7 +106,7 @@ export function createJobs({ db, onError, watch }: JobsOptions): Jobs {
     cancel: (queue, key) => cancelJob(db, queue, key),
     whenFree: (queue, key, work) => whenFree(db, queue, key, work),
     async start() {
-      await release()
+      for (const queue of queues.values()) await queue.free()
       for (const queue of queues.values()) queue.start()
       background.run(() => removeGivenUp(db))
       background.every(cleanMs, () => removeGivenUp(db))

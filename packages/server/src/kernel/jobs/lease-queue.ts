@@ -1,5 +1,7 @@
+import { once } from '../concurrency/once.ts'
 import type { Timer } from './background.ts'
-import { createLeaseWorkers, type Lease, type LeaseOptions, type LeaseSource } from './lease-workers.ts'
+import { freeAll, type Lease } from './lease-rows.ts'
+import { createLeaseWorkers, type LeaseOptions, type LeaseSource } from './lease-workers.ts'
 
 /**
  * The one mechanism for durable work: rows under leases. A committed row is processed even after crashes: a worker claims it
@@ -14,6 +16,8 @@ export type LeaseQueue = {
   announce(): void
   /** A row will be due in so many milliseconds. */
   announceIn(ms: number): void
+  /** Frees the rows that a process held which has ended. No row is claimed before; what fails is tried again by the next call. */
+  free(): Promise<void>
   /** Starts polling, also for rows with an expired lease. */
   start(): void
   /** Waits briefly for running work. */
@@ -31,7 +35,12 @@ export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, option
   let next: Timer
   const look = () => background.run(run)
   const workers = createLeaseWorkers(source, { ...options, onFree: look })
+  // The embedded database belongs to one process: its leases are those of the one before. Others expire.
+  const free = once(async () => {
+    if (source.db.kind === 'embedded') await freeAll(source.db, source.table)
+  })
   async function poll(): Promise<void> {
+    await free()
     await workers.fill()
     const ms = 1000 * Math.max(0, await workers.secondsToNext())
     background.cancel(next)
@@ -39,6 +48,7 @@ export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, option
   }
   const run = coalesced(() => watched(poll))
   return {
+    free,
     announce: look,
     announceIn: (ms) => void background.later(ms, look),
     start() {

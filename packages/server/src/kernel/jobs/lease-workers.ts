@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Db } from '../db/db.ts'
 import type { Background } from './background.ts'
-
-/** A lease on a row; `claim` is its fencing token. */
-export type Lease = { readonly id: string; readonly applicationId: string; readonly claim: string }
+import { type Lease, type LeaseTable, renewLease } from './lease-rows.ts'
 
 /** A table of work, and how its rows are claimed and processed. */
 export type LeaseSource<L extends Lease> = {
+  readonly db: Db
+  readonly table: LeaseTable
   /** Concurrency of this process. */
   readonly concurrency: number
   /**
@@ -15,10 +16,13 @@ export type LeaseSource<L extends Lease> = {
   readonly perApplication?: number
   /** Claims the row that waits longest, except those of these applications, for so many seconds. */
   claimNext(besides: readonly string[], seconds: number): Promise<L | undefined>
-  /** Seconds until the next row of other applications is due, at most 0 if one is due now; Infinity when there is none. */
-  secondsToNext(besides: readonly string[]): Promise<number>
-  /** Renews the lease for so many seconds; false when it is lost. */
-  renew(lease: L, seconds: number): Promise<boolean>
+  /**
+   * Seconds until the next row of other applications is due, at most 0 if one is due now; Infinity when there is none. Absent: only
+   * polling finds it.
+   */
+  secondsToNext?(besides: readonly string[]): Promise<number>
+  /** The work itself renews the lease, and notices when it is lost. */
+  readonly isRenewedByWork?: boolean
   /** Processes the row and records the outcome. The signal is aborted when the server stops or the lease is lost. */
   work(lease: L, signal: AbortSignal): Promise<void>
 }
@@ -46,7 +50,7 @@ export function createLeaseWorkers<L extends Lease>(
   source: LeaseSource<L>,
   { background, leaseSeconds, onError, onFree }: LeaseOptions & { onFree(): void },
 ): LeaseWorkers {
-  const { concurrency, perApplication = concurrency } = source
+  const { db, table, concurrency, perApplication = concurrency } = source
   const isFair = source.perApplication !== undefined
   const stopping = new AbortController()
   const running = new Map<string, Promise<void>>()
@@ -72,9 +76,9 @@ export function createLeaseWorkers<L extends Lease>(
   async function work(lease: L): Promise<void> {
     const lost = new AbortController()
     const renew = async (): Promise<void> => {
-      if (!(await source.renew(lease, leaseSeconds))) lost.abort(new Error('The lease was lost.'))
+      if (!(await renewLease(db, table, lease, leaseSeconds))) lost.abort(new Error('The lease was lost.'))
     }
-    const renewal = setInterval(() => background.run(renew), leaseSeconds * 333)
+    const renewal = source.isRenewedByWork ? undefined : setInterval(() => background.run(renew), leaseSeconds * 333)
     count(lease.applicationId, 1)
     try {
       await source.work(lease, AbortSignal.any([stopping.signal, lost.signal]))
@@ -96,8 +100,10 @@ export function createLeaseWorkers<L extends Lease>(
         running.set(lease.id, work(lease))
       }
     },
-    secondsToNext: async () =>
-      running.size < concurrency ? await source.secondsToNext(withAtLeast(perApplication)) : Number.POSITIVE_INFINITY,
+    async secondsToNext() {
+      const next = running.size < concurrency ? source.secondsToNext?.(withAtLeast(perApplication)) : undefined
+      return (await next) ?? Number.POSITIVE_INFINITY
+    },
     async close() {
       const over = () => Promise.all(running.values())
       await Promise.race([over(), sleep(stopGraceMs, undefined, { ref: false })])

@@ -1,6 +1,7 @@
 import { linear, retry } from '../../kernel/concurrency/retry.ts'
 import type { Db } from '../../kernel/db/db.ts'
-import { type Attempt, type Claimed, giveBack, type Outgoing, record } from './outgoing-rows.ts'
+import { freeRow } from '../../kernel/jobs/lease-rows.ts'
+import { type Attempt, type Claimed, leaseTables, type Outgoing, record } from './outgoing-rows.ts'
 
 const maxRetryAfterSeconds = 600
 /** A sent row that is not recorded would be sent again, so a database that does not answer is waited for. */
@@ -23,7 +24,10 @@ export async function sendRow(
     if (!signal.aborted) onError(error)
     return { error: 'The message could not be sent.' }
   })
-  if (signal.aborted && attempt.error !== undefined) return giveBack(db, outgoing, claimed)
+  if (signal.aborted && attempt.error !== undefined) {
+    await freeRow(db, leaseTables[outgoing.table], claimed)
+    return
+  }
   const delay = delayOf(outgoing, claimed.made, attempt)
   await retry(() => record(db, outgoing, claimed, attempt, delay), untilRecorded)
   if (attempt.error === undefined) onDelivered?.(claimed.applicationId, outgoing.table)

@@ -2,7 +2,7 @@ import type { Watch } from '../../kernel/concurrency/work-watch.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { createBackground } from '../../kernel/jobs/background.ts'
 import { createLeaseQueue, type LeaseQueue } from '../../kernel/jobs/lease-queue.ts'
-import { type Claimed, claimNext, clean, type Outgoing, releaseAll, renew, secondsToNext } from './outgoing-rows.ts'
+import { type Claimed, claimNext, clean, leaseTables, type Outgoing, secondsToNext } from './outgoing-rows.ts'
 import { sendRow } from './send-row.ts'
 
 /** Rows are found by polling; an announcement saves the wait for the next poll. */
@@ -61,11 +61,10 @@ export function createSending({
     add(outgoing) {
       const { concurrency, perApplication } = outgoing
       const source = {
-        concurrency,
-        perApplication,
+        ...{ db, concurrency, perApplication },
+        table: leaseTables[outgoing.table],
         claimNext: (besides: readonly string[], seconds: number) => claimNext(db, outgoing, besides, seconds),
         secondsToNext: (besides: readonly string[]) => secondsToNext(db, outgoing, besides),
-        renew: (claimed: Claimed, seconds: number) => renew(db, outgoing, claimed, seconds),
         work: (claimed: Claimed, signal: AbortSignal) =>
           sendRow({ db, onError, onDelivered }, outgoing, claimed, signal),
       }
@@ -79,13 +78,7 @@ export function createSending({
       }
     },
     start() {
-      background.run(async () => {
-        try {
-          if (db.kind === 'embedded') await releaseAll(db)
-        } finally {
-          for (const queue of queues) queue.start()
-        }
-      })
+      for (const queue of queues) queue.start()
       background.later(cleanMs / 60, everyClean)
     },
     async close() {

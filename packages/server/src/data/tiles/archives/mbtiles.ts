@@ -1,4 +1,6 @@
 // MBTiles archives: SQLite files, read in a child process.
+
+import { once } from '../../../kernel/concurrency/once.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import type { Folder } from '../../../kernel/storage/file-store.ts'
 import type { ArchiveInfo, OpenArchive, TileFormat } from './archive.ts'
@@ -15,7 +17,6 @@ import {
 } from './description.ts'
 import type { MbtilesProcess } from './mbtiles-process.ts'
 import type { MbtilesCommand, MbtilesSummary } from './mbtiles-protocol.ts'
-import { once } from './once.ts'
 import { formatOfName, imageFormatOf, kindOf, storedTile } from './tile-content.ts'
 
 /** A file that once timed out is refused for this long. */

@@ -1,9 +1,9 @@
 // PMTiles (version 3) archives.
 import { bytesToHeader, Compression, type Header, TileType, zxyToTileId } from 'pmtiles'
+import { once } from '../../../kernel/concurrency/once.ts'
 import type { ByteSource } from '../../../kernel/storage/file-store.ts'
 import { type ArchiveInfo, maxTileBytes, type OpenArchive, type StoredTile, type TileFormat } from './archive.ts'
 import { boundsOf, centerOf, parseObject, textsOf, vectorLayersOf, versionOf, world, zoomOf } from './description.ts'
-import { once } from './once.ts'
 import { createDirectories, type Directories } from './pmtiles-directories.ts'
 import { type Found, findEntry, unpack } from './pmtiles-directory.ts'
 import { broken, kindOf, storedTile } from './tile-content.ts'

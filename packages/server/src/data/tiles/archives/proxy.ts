@@ -1,4 +1,6 @@
 // Tile proxy: tiles from another server.
+
+import { once } from '../../../kernel/concurrency/once.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import {
   type ArchiveInfo,
@@ -10,7 +12,6 @@ import {
   type TileFormat,
 } from './archive.ts'
 import { versionOf, world } from './description.ts'
-import { once } from './once.ts'
 import { broken, encodingOf, formatOfName, imageFormatOf, kindOf, storedTile } from './tile-content.ts'
 
 const maxZoom = 22

@@ -1,10 +1,17 @@
 // The upload queue in the database: claims, leases and outcomes.
-import { randomUUID } from 'node:crypto'
 import { changeWithEntry, systemTrail } from '../../../api/access/audit-trail.ts'
 import { touched } from '../../../api/resource/store.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
-import { json, raw, sql } from '../../../kernel/db/sql.ts'
-import type { Lease } from '../../../kernel/jobs/lease-workers.ts'
+import { json, raw, type Sql, sql } from '../../../kernel/db/sql.ts'
+import {
+  claimRow,
+  holdsLease,
+  isHeldBy,
+  type Lease,
+  type LeaseTable,
+  renewLease,
+  rowsOf,
+} from '../../../kernel/jobs/lease-rows.ts'
 import type { ReplacedSource } from '../load/replaced-table.ts'
 import type { Warning } from '../readers/reader.ts'
 import type { Result, Stage, UploadFormFields } from './upload.ts'
@@ -48,6 +55,22 @@ const isLeft = raw(
   `(status = 'processing' AND (heard_at IS NULL OR heard_at < clock_timestamp() - interval '${silenceSeconds} seconds'))`,
 )
 
+/**
+ * The leases of uploads have columns of their own. A row says when its worker was last heard of, because the same column says of
+ * an upload that waits when it last failed. Outcomes clear the token.
+ */
+export const uploadTable: LeaseTable = {
+  name: 'uploads',
+  token: raw('worker'),
+  rows: raw("r.status = 'processing'"),
+  lasts: () => raw('heard_at = clock_timestamp()'),
+  freed: raw('heard_at = NULL'),
+}
+
+/** SQL: UPDATE of an upload whose lease is held. */
+const updateHeld = (lease: Lease, assignments: Sql): Sql =>
+  sql`UPDATE ${rowsOf(uploadTable)} SET ${assignments}, ${touched} WHERE ${isHeldBy(uploadTable, lease)}`
+
 /** An advisory lock: transactions that count an application's uploads run one at a time, so that limits hold. */
 export async function takeTurns(tx: Queryable, applicationId: string): Promise<void> {
   await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads ' || ${applicationId}::text, 0))`)
@@ -62,13 +85,10 @@ export type Turns = { readonly perApplication: number; readonly passed: readonly
  * at a time, because two could count the same state.
  */
 export async function claimNext(db: Db, { perApplication, passed }: Turns): Promise<Claimed | undefined> {
-  const claim = randomUUID()
   return db.transaction(async (tx) => {
     await tx.query(sql`SELECT pg_advisory_xact_lock(hashtextextended('svc.uploads claim', 0))`)
-    const [row] = await tx.query<Omit<Claimed, 'claim'>>(sql`
-      UPDATE svc.uploads SET status = 'processing', worker = ${claim}::uuid, attempts = attempts + 1,
-        heard_at = clock_timestamp(), started_at = coalesce(started_at, ${now}), ${touched}
-      WHERE id = (
+    return claimRow<Omit<Claimed, 'claim'>>(tx, uploadTable, silenceSeconds, {
+      due: sql`
         SELECT next.id
         FROM (SELECT DISTINCT ON (application_id) application_id, id, created_at FROM svc.uploads
               WHERE (${isDue} OR ${isLeft}) AND attempts < ${maxAttempts} AND application_id <> ALL(${passed}::uuid[])
@@ -78,10 +98,13 @@ export async function claimNext(db: Db, { perApplication, passed }: Turns): Prom
         CROSS JOIN LATERAL (SELECT max(u.started_at) AS at FROM svc.uploads u
               WHERE u.application_id = next.application_id) AS turn
         WHERE busy.running < ${perApplication}
-        ORDER BY busy.running, turn.at NULLS FIRST, next.created_at, next.id LIMIT 1)
-      RETURNING id, application_id AS "applicationId", owner_id AS "ownerId", file_name AS "fileName", options, replaces,
-        attempts AS attempt, traceparent`)
-    return row && { ...row, claim }
+        ORDER BY busy.running, turn.at NULLS FIRST, next.created_at, next.id LIMIT 1`,
+      // Its client may be cancelling it.
+      isStillDue: sql`(${isDue} OR ${isLeft})`,
+      also: sql`, status = 'processing', attempts = attempts + 1, started_at = coalesce(started_at, ${now}), ${touched}`,
+      returning: sql`r.id, application_id AS "applicationId", owner_id AS "ownerId", file_name AS "fileName", options, replaces,
+        attempts AS attempt, traceparent`,
+    })
   })
 }
 
@@ -95,70 +118,56 @@ export async function giveUp(db: Db): Promise<{ id: string; applicationId: strin
   return changeWithEntry(db, systemTrail('uploads.fail', failed), update, returning, uploadRow)
 }
 
-/** At the start of an embedded server, all leases belong to dead workers. */
-export async function forgetWorkers(db: Db): Promise<void> {
-  await db.query(sql`UPDATE svc.uploads SET heard_at = NULL WHERE status = 'processing'`)
-}
-
 /** Renews the lease and records progress. False if the lease is lost. */
-export async function report(db: Db, { id, claim }: Claimed, stage: Stage | null, progress: number): Promise<boolean> {
-  const rows = await db.query(sql`
-    UPDATE svc.uploads SET stage = ${stage}, progress = greatest(progress, ${progress}::float8),
-      heard_at = clock_timestamp(), ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing' RETURNING id`)
-  return rows.length > 0
+export function report(db: Db, upload: Claimed, stage: Stage | null, progress: number): Promise<boolean> {
+  const reached = sql`, stage = ${stage}, progress = greatest(progress, ${progress}::float8), ${touched}`
+  return renewLease(db, uploadTable, upload, silenceSeconds, reached)
 }
 
 /** Returns the upload to the queue. An attempt that the server itself interrupted does not count. */
-export async function putBack(db: Db, { id, claim }: Claimed, counts: boolean): Promise<void> {
-  await db.query(sql`
-    UPDATE svc.uploads SET status = 'pending', worker = NULL, attempts = attempts - ${counts ? 0 : 1},
-      heard_at = CASE WHEN ${counts} THEN clock_timestamp() END, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
-}
+export const putBack = (db: Db, upload: Claimed, counts: boolean): Promise<void> =>
+  counts ? queueAgain(db, upload, 0, raw('clock_timestamp()')) : queueAgain(db, upload, 1, raw('NULL'))
 
 const postponedSeconds = 10
 
 /** Returns the upload to the queue until the storage may answer again. However long that takes, it is not given up. */
-export async function postpone(db: Db, { id, claim }: Claimed): Promise<void> {
-  await db.query(sql`
-    UPDATE svc.uploads SET status = 'pending', worker = NULL, attempts = attempts - 1,
-      heard_at = clock_timestamp() + ${postponedSeconds} * interval '1 second', ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
+export const postpone = (db: Db, upload: Claimed): Promise<void> =>
+  queueAgain(db, upload, 1, sql`clock_timestamp() + ${postponedSeconds} * interval '1 second'`)
+
+async function queueAgain(db: Db, upload: Claimed, uncounted: 0 | 1, heardAt: Sql): Promise<void> {
+  const waiting = sql`status = 'pending', worker = NULL, attempts = attempts - ${uncounted}, heard_at = ${heardAt}`
+  await db.query(updateHeld(upload, waiting))
 }
 
-export async function fail(db: Db, { id, claim }: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
-  const update = sql`
-    UPDATE svc.uploads SET status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)},
-      finished_at = ${now}, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`
+export async function fail(db: Db, upload: Claimed, error: FaultDto, warnings: LayerWarning[]): Promise<void> {
+  const update = updateHeld(
+    upload,
+    sql`status = 'failed', worker = NULL, error = ${json(error)}, warnings = ${json(warnings)}, finished_at = ${now}`,
+  )
   await changeWithEntry(db, systemTrail('uploads.fail', failed), update, uploadColumns, uploadRow)
 }
 
 /** Runs in the publishing transaction: afterwards no other worker can end the upload differently. */
 export async function complete(
   tx: Queryable,
-  { id, claim }: Claimed,
+  upload: Claimed,
   results: readonly Result[],
   warnings: readonly LayerWarning[],
 ): Promise<void> {
   const [first] = results
   const counts = results.flatMap(({ featureCount }) => featureCount ?? [])
   const total = counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : null
-  const update = sql`
-    UPDATE svc.uploads SET status = 'completed', worker = NULL, stage = 'publishing', progress = 1,
+  const update = updateHeld(
+    upload,
+    sql`status = 'completed', worker = NULL, stage = 'publishing', progress = 1,
       results = ${json(results)}, warnings = ${json(warnings)}, dataset_id = ${first?.datasetId ?? null}::uuid,
-      tile_source_id = ${first?.tileSourceId ?? null}::uuid, feature_count = ${total}::bigint, finished_at = ${now}, ${touched}
-    WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`
+      tile_source_id = ${first?.tileSourceId ?? null}::uuid, feature_count = ${total}::bigint, finished_at = ${now}`,
+  )
   const rows = await changeWithEntry(tx, systemTrail('uploads.complete'), update, uploadColumns, uploadRow)
   if (rows.length === 0) throw new UploadLost('Somebody else has the upload')
 }
 
-export async function holdsLease(db: Db, { id, claim }: Claimed): Promise<boolean> {
-  const rows = await db.query(sql`
-    SELECT id FROM svc.uploads WHERE id = ${id}::uuid AND worker = ${claim}::uuid AND status = 'processing'`)
-  return rows.length > 0
-}
+export const holdsUpload = (db: Db, upload: Claimed): Promise<boolean> => holdsLease(db, uploadTable, upload)
 
 /** Whether the upload is still unfinished. */
 export async function isWanted(db: Db, id: string): Promise<boolean> {

@@ -5,7 +5,7 @@ import { cleanAttribution } from '../../tiles/source/attribution.ts'
 import { publishArchive } from '../publish/publish.ts'
 import { layerNameOf, ReadFault } from '../readers/reader.ts'
 import { UploadFault } from '../record/upload-fault.ts'
-import { type Claimed, holdsLease } from '../record/upload-state.ts'
+import { type Claimed, holdsUpload } from '../record/upload-state.ts'
 import type { LoadingParts } from './loading-parts.ts'
 
 /** Stores an uploaded tile archive unchanged among the application's files, and publishes a tile source for it. */
@@ -34,7 +34,7 @@ export async function runArchive(
     await publishArchive(parts, upload, layerNameOf(upload.fileName), `${kind}://${name}`, facts)
   } catch (error) {
     // Whoever has taken the upload over may have published the file. What stays needlessly, the janitor removes.
-    if (await holdsLease(parts.db, upload).catch(() => false)) await removeNowOrLater(parts.files, key)
+    if (await holdsUpload(parts.db, upload).catch(() => false)) await removeNowOrLater(parts.files, key)
     throw error
   }
 }

@@ -1,6 +1,4 @@
-// Memoization of one asynchronous call.
-
-/** Calls once and remembers the result; a failure is retried by the next call. */
+/** Memoization of one asynchronous call: calls once and remembers the result; a failure is retried by the next call. */
 export function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined
   return () => {
