@@ -8,13 +8,15 @@ export const hourSeconds = 3_600
 const longestWindowSeconds = hourSeconds
 const largestInteger = 2_147_483_647
 
+type Counter = readonly [name: string, most: number]
+
 /**
  * Counts one in each of these counters, which have a limit each. If one of them is full, counts in none, and answers the
  * seconds until its window ends.
  */
 export async function countInWindow(
   db: Queryable,
-  counters: readonly (readonly [name: string, most: number])[],
+  counters: readonly Counter[],
   seconds: number,
 ): Promise<number | undefined> {
   const names = counters.map(([name]) => name)
@@ -24,24 +26,20 @@ export async function countInWindow(
   return row?.wait === null || row === undefined ? undefined : Math.max(1, row.wait)
 }
 
-type Refusal = { readonly limit: RefusingLimit; readonly seconds: number; readonly detail: string }
-type Rate = Refusal & { readonly counter: string; readonly most: number }
-type Rates = Refusal & {
-  readonly counters: readonly (readonly [name: string, most: number])[]
-  /** The limit that the refusal names. */
-  readonly shown: number
+type Rate = {
+  readonly limit: RefusingLimit
+  /** The refusal names the limit of the first. */
+  readonly counters: readonly [Counter, ...Counter[]]
+  readonly seconds: number
+  readonly detail: string
 }
 
-/** Counts one, or throws 429 with the seconds to wait. A limit of 0 is none, and costs nothing. */
-export async function demandRate(db: Queryable, { counter, most, ...rest }: Rate): Promise<void> {
-  if (most > 0) await demandRates(db, { ...rest, counters: [[counter, most]], shown: most })
-}
-
-/** The same for several counters: where one is full, none counts. */
-export async function demandRates(db: Queryable, { limit, counters, shown, seconds, detail }: Rates): Promise<void> {
-  const wait = await countInWindow(db, counters, seconds)
+/** Counts one, or throws 429 with the seconds to wait: where one counter is full, none counts. A limit of 0 is none, and costs nothing. */
+export async function demandRate(db: Queryable, { limit, counters, seconds, detail }: Rate): Promise<void> {
+  const limited = counters.filter(([, most]) => most > 0)
+  const wait = limited.length > 0 ? await countInWindow(db, limited, seconds) : undefined
   if (wait === undefined) return
-  throw overLimit(limit, shown, `${detail} Wait for the seconds in the header Retry-After.`, {
+  throw overLimit(limit, counters[0][1], `${detail} Wait for the seconds in the header Retry-After.`, {
     headers: { 'Retry-After': String(wait) },
   })
 }

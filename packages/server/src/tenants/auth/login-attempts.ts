@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
-import { countInWindow, demandRates, hourSeconds } from '../../kernel/db/window-counters.ts'
+import { countInWindow, demandRate, hourSeconds } from '../../kernel/db/window-counters.ts'
 import { limits, overLimit } from '../../kernel/limits/limits.ts'
 
 /** A login attempt: account and address. */
@@ -87,7 +87,7 @@ export async function countSignup(db: Db, { applicationId, address }: SignupAtte
     [`signups ${network}`, perHour * inAllApplications],
   ] as const
   const detail = `${perHour} sign-ups came from this address within an hour, its limit.`
-  await demandRates(db, { limit: 'signups', counters, shown: perHour, seconds: hourSeconds, detail })
+  await demandRate(db, { limit: 'signups', counters, seconds: hourSeconds, detail })
 }
 
 const isLoopback = (ip: string): boolean => /^(::ffff:)?127\.|^::1$/i.test(ip)

@@ -168,7 +168,9 @@ async function refuseFlood({ db, maxWaiting, perMinute }: Flow, pointId: string)
   }
   const most = row.own ?? perMinute
   await demandRate(db, {
-    ...{ limit: 'messagesPerMinute', counter: `messages ${row.id}`, most, seconds: 60 },
+    limit: 'messagesPerMinute',
+    counters: [[`messages ${row.id}`, most]],
+    seconds: 60,
     detail: `The application has sent ${most} messages within a minute, its limit.`,
   })
 }

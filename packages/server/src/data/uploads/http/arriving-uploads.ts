@@ -143,7 +143,9 @@ async function demandTurn(
   }
   const perHour = row?.limits?.uploadsPerHour ?? usual.perHour
   await demandRate(tx, {
-    ...{ limit: 'uploadsPerHour', counter: `uploads ${applicationId}`, most: perHour, seconds: hourSeconds },
+    limit: 'uploadsPerHour',
+    counters: [[`uploads ${applicationId}`, perHour]],
+    seconds: hourSeconds,
     detail: `The application has sent ${perHour} uploads within an hour, its limit.`,
   })
 }
