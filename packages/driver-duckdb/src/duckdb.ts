@@ -1,4 +1,5 @@
 // biome-ignore-all lint/performance/noBarrelFile: the door of the package
+export type { AttributeType } from './child/column-type.ts'
 export {
   createDuckdb,
   type Duckdb,
@@ -11,7 +12,6 @@ export type { CallOptions, Started } from './exchange.ts'
 export { DuckdbFault, type FaultCode } from './fault.ts'
 export { formatOf } from './file-format.ts'
 export type {
-  AttributeType,
   BoundValue,
   Box,
   Cell,

@@ -1,20 +1,7 @@
+import type { AttributeType } from './child/column-type.ts'
 import type { FaultCode } from './fault.ts'
 
 /** What the server and a tenant's process say to each other. JSON, so that no byte of a process is more than data. */
-
-export type AttributeType =
-  | 'string'
-  | 'integer'
-  | 'number'
-  | 'boolean'
-  | 'date'
-  | 'datetime'
-  | 'time'
-  | 'uuid'
-  | 'json'
-  | 'array'
-  | 'binary'
-  | 'geometry'
 
 /** The canonical text of a value, or null. Geometries are hexadecimal WKB, bytes base64, arrays JSON. */
 export type Cell = string | null

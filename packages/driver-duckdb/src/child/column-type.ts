@@ -1,10 +1,9 @@
 import { type DuckDBType, DuckDBTypeId } from '@duckdb/node-api'
-import type { AttributeType, DuckdbColumn } from '../messages.ts'
+import type { DuckdbColumn } from '../messages.ts'
 import { systemOf } from './reference-system.ts'
 
-/** DuckDB's types in the words of the service. */
-
-const types: { readonly [id in DuckDBTypeId]?: AttributeType } = {
+/** DuckDB's types in the words of the service. All others are strings. */
+const types = {
   [DuckDBTypeId.BOOLEAN]: 'boolean',
   [DuckDBTypeId.TINYINT]: 'integer',
   [DuckDBTypeId.SMALLINT]: 'integer',
@@ -37,7 +36,12 @@ const types: { readonly [id in DuckDBTypeId]?: AttributeType } = {
   [DuckDBTypeId.UNION]: 'json',
   [DuckDBTypeId.VARIANT]: 'json',
   [DuckDBTypeId.GEOMETRY]: 'geometry',
-}
+} as const
+
+/** The attribute types of the server, as far as a column of DuckDB can have them. */
+export type AttributeType = (typeof types)[keyof typeof types] | 'string'
+
+const typesById: { readonly [id in DuckDBTypeId]?: AttributeType } = types
 
 const maxTypeLength = 200
 
@@ -58,7 +62,7 @@ export function columnOf(name: string, type: DuckDBType): DuckdbColumn {
 
 function attributeTypeOf(type: DuckDBType): AttributeType {
   if (isJson(type)) return 'json'
-  return types[type.typeId] ?? 'string'
+  return typesById[type.typeId] ?? 'string'
 }
 
 const isJson = (type: DuckDBType): boolean => type.typeId === DuckDBTypeId.VARCHAR && type.alias === 'JSON'
