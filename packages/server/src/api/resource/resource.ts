@@ -58,6 +58,8 @@ export type Field = {
   readonly select?: Sql
   /** Computes the value from the row, if the column does not hold it directly. */
   readonly read?: (row: Row, secrets: Secrets) => unknown
+  /** The SQL of a value, if its type does not say it. */
+  readonly write?: (value: unknown) => Sql
 }
 
 export type Fields = Readonly<Record<string, Field>>

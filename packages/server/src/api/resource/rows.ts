@@ -77,6 +77,7 @@ export function toColumns(resource: Resource, values: Entity): Record<string, Sq
 }
 
 function toColumn(field: Field, value: unknown): Sql {
+  if (field.write) return field.write(value)
   if (field.type === 'json') return json(value)
   if (field.type === 'datetime') return sql`${value as string | null}::timestamptz`
   return sql`${value as SqlValue}`

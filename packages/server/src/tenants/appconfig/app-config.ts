@@ -1,6 +1,7 @@
 import { freeRecord } from '../../api/http/input/bounded-schemas.ts'
 import { configTooLarge } from '../../api/resource/constraint-errors.ts'
 import { defineResource, field, uuidIdentity } from '../../api/resource/resource.ts'
+import { type Sql, sql } from '../../kernel/db/sql.ts'
 import { limits } from '../../kernel/limits/limits.ts'
 
 export const configSchema = freeRecord('configBytes', {
@@ -22,16 +23,16 @@ export const appConfig = defineResource({
   },
   example: { config: { theme: { colour: '#2a6' } } },
   bodyLimit: 4 * 1024 * 1024,
-  fields: { config: field('json', configSchema, { default: {}, queryable: false }) },
+  fields: { config: field('json', configSchema, { default: {}, queryable: false, write: configJson }) },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  prepare: async ({ values }) => (values.config ? { config: storedConfig(values.config) } : {}),
+  prepare: async ({ values }) => (values.config ? { config: withoutReserved(values.config) } : {}),
 })
 
-/** What is stored of a configuration that a client sent. Its size is checked before the database is sent all of it to find out. */
-export function storedConfig(sent: object): object {
-  const config = withoutReserved(sent)
-  if (Buffer.byteLength(JSON.stringify(config)) > limits.configBytes.value) throw configTooLarge()
-  return config
+/** SQL: a configuration. Its size is checked before the database is sent all of it to find out. */
+export function configJson(config: unknown): Sql {
+  const text = JSON.stringify(config)
+  if (Buffer.byteLength(text) > limits.configBytes.value) throw configTooLarge()
+  return sql`${text}::jsonb`
 }
 
 /** Removes the server's own part, because clients send back what they read. */

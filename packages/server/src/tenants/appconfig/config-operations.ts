@@ -11,9 +11,9 @@ import type { BaseServices, Entity } from '../../api/resource/resource.ts'
 import { etagOf, readIfMatch } from '../../api/resource/revision.ts'
 import { outputSchema } from '../../api/resource/schemas.ts'
 import { changeEntity, readJson, updateJson } from '../../api/resource/store.ts'
-import { json, type Sql, sql } from '../../kernel/db/sql.ts'
+import { type Sql, sql } from '../../kernel/db/sql.ts'
 import { ApiError, invalid } from '../../kernel/errors.ts'
-import { appConfig, configSchema, storedConfig, withoutReserved } from './app-config.ts'
+import { appConfig, configJson, configSchema, withoutReserved } from './app-config.ts'
 
 export type AppConfigServices = BaseServices & {
   /** The server's own part of every configuration, under `svc`. */
@@ -72,7 +72,7 @@ const wholeOperations: readonly Operation<AppConfigServices>[] = [
     success: whole,
     failures: [412],
     handle: ({ request, scope, services }, { body }) =>
-      writeConfig(services, scope, readIfMatch(request), json(storedConfig(body))),
+      writeConfig(services, scope, readIfMatch(request), configJson(withoutReserved(body))),
   }),
   operation({
     id: 'appconfig.merge',

@@ -5,8 +5,8 @@ import { chooseApplication, crudOperations } from '../../api/resource/crud.ts'
 import type { BaseServices, Entity } from '../../api/resource/resource.ts'
 import { createSchema, outputSchema } from '../../api/resource/schemas.ts'
 import { getEntity } from '../../api/resource/store.ts'
-import { json, raw, sql } from '../../kernel/db/sql.ts'
-import { appConfig, storedConfig } from './app-config.ts'
+import { raw, sql } from '../../kernel/db/sql.ts'
+import { appConfig, configJson, withoutReserved } from './app-config.ts'
 
 const hex = (digits: number) => `[0-9a-fA-F]{${digits}}`
 const uuidPattern = `^${[8, 4, 4, 4, 12].map(hex).join('-')}$`
@@ -36,7 +36,7 @@ const createRecord = operationUsing<BaseServices>()({
   async handle({ caller, scope, services }, { body }) {
     const given = body as Entity
     const id = chooseApplication(caller, given.applicationId)
-    const config = json(storedConfig((given.config as object | undefined) ?? {}))
+    const config = configJson(withoutReserved((given.config as object | undefined) ?? {}))
     const { trail } = scope
     const put = sql`
         INSERT INTO svc.appconfig (application_id, config) SELECT id, ${config} FROM svc.applications WHERE id = ${id}
