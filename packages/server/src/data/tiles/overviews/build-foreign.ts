@@ -4,24 +4,18 @@ import type { Db } from '../../../kernel/db/db.ts'
 import { ident, sql } from '../../../kernel/db/sql.ts'
 import { readableName } from '../../databases/postgres/introspect.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
-import { type Buildable, type Builder, type Staged, stageOverview, stepsOf } from './build-overview.ts'
+import { type Buildable, type Builder, stageOverview, stepsOf } from './build-overview.ts'
 import { copyLimits, copyRows, indexCopy, makeCopy } from './copy-rows.ts'
 import { foreignRows, type SeenTable } from './foreign-table.ts'
 import { beingBuilt, overviewTable } from './overview.ts'
+import type { StagedOverview } from './overview-builds.ts'
 
 type ForeignBuilder = Builder & { readonly minRows: number; readonly storageLeft: number }
-
-type StagedForeign = {
-  readonly buildable: Buildable
-  readonly staged: Staged
-  /** Of the copy. */
-  readonly oid: string
-}
 
 /** The part of the work that is copying. */
 const copyShare = 0.7
 
-export async function stageForeign(db: Db, seen: SeenTable, builder: ForeignBuilder): Promise<StagedForeign> {
+export async function stageForeign(db: Db, seen: SeenTable, builder: ForeignBuilder): Promise<StagedOverview> {
   const { signal, isHeld, onProgress, minRows } = builder
   const { dataset, geometry, isPoint } = seen.table
   const name = overviewTable(dataset.id, `${beingBuilt}base`)

@@ -1,7 +1,5 @@
 // Keeps overviews of tables on other servers, for datasets that ask for them (`metadata.tiles.overviews`).
 import { createLoadingCache } from '../../../kernel/concurrency/loading-cache.ts'
-import { exactPartOf, type MachineShare } from '../../../kernel/concurrency/machine-share.ts'
-import { cancelStatements } from '../../../kernel/db/cancel-statements.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import type { Jobs } from '../../../kernel/jobs/jobs.ts'
@@ -11,26 +9,18 @@ import type { Dataset } from '../../datasets/dataset-record.ts'
 import { datasetTypeOf } from '../../datasets/dataset-types.ts'
 import { wantsOverviews } from '../../datasets/overview-setting.ts'
 import { stageForeign } from './build-foreign.ts'
-import type { Builder } from './build-overview.ts'
 import { foreignTableOf, type SeenTable } from './foreign-table.ts'
-import { beingBuilt, type Overview, overviewOf, overviewTable } from './overview.ts'
-import { builtRecord, noteProgress, noteState } from './overview-record.ts'
-import type { OverviewJob } from './overviews.ts'
-import { dropUnfinished, swapOverview } from './swap-overview.ts'
+import { type Overview, overviewOf } from './overview.ts'
+import { type Build, type BuildOptions, createOverviewBuilds } from './overview-builds.ts'
+import { dropUnfinished, type OverviewPlace } from './swap-overview.ts'
 
-export type ForeignOverviewsOptions = {
-  readonly db: Db
-  readonly jobs: Pick<Jobs, 'work' | 'send' | 'cancel' | 'whenFree'>
-  readonly share: MachineShare
+export type ForeignOverviewsOptions = BuildOptions & {
+  readonly jobs: Pick<Jobs, 'whenFree'>
   readonly connections: Pick<Connections, 'find' | 'open' | 'openOwn'>
-  /** Smaller tables have no overview. */
-  readonly minRows: number
   /** A table that changes is not read again before so much time has passed. */
   readonly rebuildMs: number
-  findDataset(applicationId: string, id: string): Promise<Dataset | undefined>
   /** How many bytes the application may still store. */
   storageLeft(applicationId: string): Promise<number>
-  onError(error: unknown): void
 }
 
 export type ForeignOverviews = {
@@ -42,7 +32,6 @@ export type ForeignOverviews = {
 
 /** As in the migration that makes the triggers. Not the queue of own tables, which slow servers must not hold up. */
 const queue = 'foreign-overviews'
-const buildsAtOnce = 2
 /** A fingerprint is trusted for as long as other answers of that server are; see data/datasets/data-versions.ts. */
 const trustMs = 15_000
 const lookMs = 2_000
@@ -50,7 +39,7 @@ const lookMs = 2_000
 const patience = 10
 
 export function createForeignOverviews(options: ForeignOverviewsOptions): ForeignOverviews {
-  const { db, jobs, share, connections, minRows, rebuildMs, findDataset, onError } = options
+  const { db, jobs, connections, minRows, rebuildMs } = options
   const seen = createLoadingCache<SeenTable | undefined>({ ttlMs: Math.min(trustMs, rebuildMs) })
 
   /** Undefined if there can be no overview of it. */
@@ -66,36 +55,27 @@ export function createForeignOverviews(options: ForeignOverviewsOptions): Foreig
     return fingerprint && { table, source: dataset.source, connection, fingerprint }
   }
 
-  async function build({ applicationId, datasetId: id }: OverviewJob, builder: Omit<Builder, 'onProgress'>) {
-    const dataset = await findDataset(applicationId, id)
-    const found = dataset && wantsOverviews(dataset) ? await lookAt(dataset) : undefined
-    if (!dataset || !found) return
-    const place = { dataset, table: { schema: tenantSchema(applicationId) } }
-    const version = versionOf(found)
-    await noteState(db, id, { state: 'building', version })
-    try {
-      await db.transaction((tx) => dropUnfinished(tx, place))
-      const onProgress = (fraction: number): Promise<void> => noteProgress(db, id, fraction)
-      const storageLeft = Math.max(0, await options.storageLeft(applicationId))
-      const { buildable, staged, oid } = await stageForeign(db, found, { ...builder, onProgress, minRows, storageLeft })
-      const record = builtRecord(id, staged, { version, shape: found.table.shape })
-      await swapOverview(db, buildable, { record, oid, isHeld: builder.isHeld })
-    } catch (error) {
-      // Cancelled: the next job of this dataset drops the parts, or nobody else does.
-      if (builder.signal.aborted || !(await builder.isHeld(db))) {
-        await jobs.whenFree(queue, id, (tx) => leave(tx, place))
-        throw error
-      }
-      await db.transaction((tx) => dropUnfinished(tx, place)).catch(onError)
-      const reason = error instanceof Error ? error.message : String(error)
-      await noteState(db, id, { state: 'failed', version, error: reason })
-      // Not thrown: the queue would try again at once, and read the whole table each time.
-      onError(error)
+  async function prepare(dataset: Dataset): Promise<Build | undefined> {
+    const found = wantsOverviews(dataset) ? await lookAt(dataset) : undefined
+    if (!found) return undefined
+    const { applicationId } = dataset
+    return {
+      place: { dataset, table: { schema: tenantSchema(applicationId) } },
+      version: versionOf(found),
+      shape: found.table.shape,
+      async stage(builder) {
+        const storageLeft = Math.max(0, await options.storageLeft(applicationId))
+        return stageForeign(db, found, { ...builder, minRows, storageLeft })
+      },
     }
   }
 
-  const concurrency = exactPartOf(buildsAtOnce, share)
-  jobs.work<OverviewJob>(queue, { concurrency }, ({ data, isHeld }, signal) => build(data, { signal, isHeld }))
+  const builds = createOverviewBuilds(options, {
+    ...{ queue, prepare },
+    leave: (place) => jobs.whenFree(queue, place.dataset.id, (tx) => dropLeft(tx, place)),
+    // The queue would try again at once, and read the whole table each time.
+    isTriedAgain: false,
+  })
 
   return {
     async find(dataset) {
@@ -108,23 +88,15 @@ export function createForeignOverviews(options: ForeignOverviewsOptions): Foreig
       if (!table) return undefined
       const record = await recordOf(db, id)
       const fits = record !== undefined && isOf(record, table)
-      if (isDue(record, table, { fits, minRows, rebuildMs })) {
-        const order = jobs.send(queue, { applicationId, datasetId: id }, { singletonKey: id })
-        order.catch(onError)
-      }
+      if (isDue(record, table, { fits, minRows, rebuildMs })) builds.order(dataset)
       return fits ? apart(table, dataset, record, connections) : undefined
     },
-    async cancel(datasetId) {
-      await jobs.cancel(queue, datasetId)
-      await cancelStatements(db, overviewTable(datasetId, beingBuilt))
-    },
+    cancel: builds.cancel,
   }
 }
 
-type Place = { readonly dataset: Pick<Dataset, 'id'>; readonly table: { readonly schema: string } }
-
 /** Removes what a cancelled build has left, also its state, if it noted one after the cancellation. */
-async function leave(tx: Queryable, place: Place): Promise<void> {
+async function dropLeft(tx: Queryable, place: OverviewPlace): Promise<void> {
   await dropUnfinished(tx, place)
   await tx.query(sql`
     DELETE FROM svc.overviews WHERE dataset_id = ${place.dataset.id}::uuid AND state = 'building' AND version IS NULL`)

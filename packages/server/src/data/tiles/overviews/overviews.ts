@@ -1,43 +1,27 @@
 // Keeps the overviews of large tables up to date with background jobs.
-
-import { exactPartOf, type MachineShare } from '../../../kernel/concurrency/machine-share.ts'
 import { poll } from '../../../kernel/concurrency/retry.ts'
-import { cancelStatements } from '../../../kernel/db/cancel-statements.ts'
 import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import type { Jobs } from '../../../kernel/jobs/jobs.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { layerOf } from '../source/dataset-layer.ts'
-import { type Builder, stageOverview } from './build-overview.ts'
+import { stageOverview } from './build-overview.ts'
 import {
-  beingBuilt,
   copiedColumns,
   keyOf,
   type Overview,
   type OverviewDataset,
   type OwnTable,
   overviewOf,
-  overviewTable,
   shapeOf,
 } from './overview.ts'
-import { builtRecord, noteProgress, noteState } from './overview-record.ts'
-import { dropUnfinished, swapOverview } from './swap-overview.ts'
+import { type Build, type BuildOptions, createOverviewBuilds, type OverviewJob } from './overview-builds.ts'
+import { noteState } from './overview-record.ts'
 
-/** What overviews need from jobs. */
-export type OverviewJobs = Pick<Jobs, 'work' | 'send' | 'put' | 'announce' | 'cancel'>
-
-export type OverviewJob = { readonly applicationId: string; readonly datasetId: string }
-
-export type OverviewsOptions = {
-  db: Db
-  jobs: OverviewJobs
-  share: MachineShare
-  /** Smaller tables have no overview. */
-  minRows: number
-  findDataset(applicationId: string, id: string): Promise<Dataset | undefined>
+export type OverviewsOptions = BuildOptions & {
+  readonly jobs: Pick<Jobs, 'put' | 'announce'>
   /** The table of a dataset, if it is in the application's own schema. */
   tableOf(dataset: Dataset): Promise<OwnTable | undefined>
-  onError(error: unknown): void
 }
 
 export type Overviews = {
@@ -52,7 +36,6 @@ export type Overviews = {
 }
 
 const queue = 'overviews'
-const buildsAtOnce = 2
 /** Wait until a table has not changed for this long, with an upper limit. */
 const quietMs = 5_000
 const maxQuietWaitMs = 60_000
@@ -60,39 +43,28 @@ const maxQuietWaitMs = 60_000
 const backoffMs = 600_000
 
 export function createOverviews(options: OverviewsOptions): Overviews {
-  const { db, jobs, share, minRows, findDataset, tableOf, onError } = options
-  const concurrency = exactPartOf(buildsAtOnce, share)
+  const { db, jobs, minRows, tableOf } = options
 
-  async function build({ applicationId, datasetId: id }: OverviewJob, builder: Omit<Builder, 'onProgress'>) {
-    const dataset = await findDataset(applicationId, id)
-    const table = dataset && (await tableOf(dataset))
-    if (!dataset || !table) return
-    await quiet(db, table, builder.signal)
-    const { geometry, geometryType } = layerOf(dataset)
+  async function prepare(dataset: Dataset, signal: AbortSignal): Promise<Build | undefined> {
+    const table = await tableOf(dataset)
+    if (!table) return undefined
+    await quiet(db, table, signal)
     const facts = await factsOf(db, dataset, table)
-    if (!facts) return
+    if (!facts) return undefined
+    const { geometry, geometryType } = layerOf(dataset)
     const buildable = { dataset, geometry, isPoint: geometryType === 'point', table }
-    await noteState(db, id, { state: 'building', version: facts.current })
-    try {
-      await db.transaction((tx) => dropUnfinished(tx, buildable))
-      const onProgress = (fraction: number): Promise<void> => noteProgress(db, id, fraction)
-      const staged = await stageOverview(db, buildable, minRows, { ...builder, onProgress })
-      await swapOverview(db, buildable, {
-        record: builtRecord(id, staged, { version: facts.current, shape: shapeOf(dataset, geometry) }),
-        oid: facts.oid,
-        ...builder,
-      })
-    } catch (error) {
-      // Of a job that was cancelled nothing is noted, and whoever cancelled it or takes it next drops the tables.
-      if (builder.signal.aborted || !(await builder.isHeld(db))) throw error
-      await db.transaction((tx) => dropUnfinished(tx, buildable)).catch(onError)
-      const reason = error instanceof Error ? error.message : String(error)
-      await noteState(db, id, { state: 'failed', version: facts.current, error: reason }).catch(onError)
-      throw error
+    return {
+      place: buildable,
+      version: facts.current,
+      shape: shapeOf(dataset, geometry),
+      stage: async (builder) => ({
+        ...{ buildable, oid: facts.oid },
+        staged: await stageOverview(db, buildable, minRows, builder),
+      }),
     }
   }
 
-  jobs.work<OverviewJob>(queue, { concurrency }, ({ data, isHeld }, signal) => build(data, { signal, isHeld }))
+  const builds = createOverviewBuilds(options, { queue, prepare, isTriedAgain: true })
 
   return {
     async queue(tx, job, rows) {
@@ -101,10 +73,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
       await jobs.put(tx, queue, job, job.datasetId)
     },
     announce: () => jobs.announce(queue),
-    async cancel(datasetId) {
-      await jobs.cancel(queue, datasetId)
-      await cancelStatements(db, overviewTable(datasetId, beingBuilt))
-    },
+    cancel: builds.cancel,
     async find(dataset) {
       const table = keyOf(dataset) === undefined ? undefined : await tableOf(dataset)
       const facts = table && (await factsOf(db, dataset, table))
@@ -113,11 +82,7 @@ export function createOverviews(options: OverviewsOptions): Overviews {
       const isWhole = copiedColumns(dataset).every((name) => facts.columns.includes(name))
       const isSame = facts.shape === shapeOf(dataset, geometry) && facts.version?.split(' ')[0] === facts.oid
       const fits = isSame && isWhole
-      if (!isSettled(facts, fits, minRows)) {
-        const { applicationId, id } = dataset
-        const order = jobs.send(queue, { applicationId, datasetId: id }, { singletonKey: id })
-        order.catch(onError)
-      }
+      if (!isSettled(facts, fits, minRows)) builds.order(dataset)
       return fits ? overviewOf(dataset.id, geometry, table.schema, facts) : undefined
     },
   }

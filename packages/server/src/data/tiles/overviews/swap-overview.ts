@@ -10,7 +10,7 @@ const inUse = /^\d+$/
 const readyZoom = (part: string): string | undefined => /^job_new_(\d+)$/.exec(part)?.[1]
 
 /** Where the tables of an overview are. */
-type OverviewPlace = { readonly dataset: Pick<OverviewDataset, 'id'>; readonly table: Pick<OwnTable, 'schema'> }
+export type OverviewPlace = { readonly dataset: Pick<OverviewDataset, 'id'>; readonly table: Pick<OwnTable, 'schema'> }
 
 /** The name suffixes of all tables of the overview. */
 async function partsOf(tx: Queryable, { dataset, table }: OverviewPlace): Promise<string[]> {
