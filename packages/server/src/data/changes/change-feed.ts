@@ -8,6 +8,7 @@ import type { Watch } from '../../kernel/concurrency/work-watch.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { createBackground } from '../../kernel/jobs/background.ts'
+import { createPollLoop } from '../../kernel/jobs/poll-loop.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
 import { createCatchUp } from './catch-up.ts'
 import { checkTopics, resetFrame } from './check-topics.ts'
@@ -15,7 +16,6 @@ import { openTopic } from './follow.ts'
 import { writeEventId } from './position.ts'
 import { createTail, keepAlive } from './tail.ts'
 import { errorFrame, readyFrame, type Subscriber, type Topic } from './topic.ts'
-import { createTurns } from './turns.ts'
 
 export type ChangeFeed = {
   /** Sends the changes of the dataset behind the event `lastId`, or from now on, until the function returned is called. */
@@ -41,10 +41,10 @@ export function createChangeFeed(db: Db, onError: (error: unknown) => void, watc
   const tail = createTail(db)
   const catchUp = createCatchUp(db)
   const isWanted = (): boolean => topics.size > 0
-  const turns = createTurns({ background, everyMs: pollMs, afterFailureMs: checkMs, take, isWanted, onError })
+  const loop = createPollLoop({ background, take, afterFailureMs: checkMs, isWanted, onError })
   let checkedAt = 0
 
-  async function take(): Promise<void> {
+  async function take(): Promise<number> {
     const now = performance.now()
     if (now - checkedAt >= checkMs) {
       checkedAt = now
@@ -53,6 +53,7 @@ export function createChangeFeed(db: Db, onError: (error: unknown) => void, watc
     await tail.read(topics.values())
     for (const topic of topics.values()) keepAlive(topic, tail.position)
     if (!isWanted()) tail.rewind()
+    return pollMs
   }
 
   async function join(dataset: Dataset, subscriber: Subscriber): Promise<Topic> {
@@ -85,7 +86,7 @@ export function createChangeFeed(db: Db, onError: (error: unknown) => void, watc
       if (background.isClosed()) throw new ApiError('shutting_down', 'The server is stopping. Connect again.')
       const topic = await join(dataset, subscriber)
       try {
-        await turns.next()
+        await loop.next()
       } catch (error) {
         leave(topic, subscriber)
         throw error

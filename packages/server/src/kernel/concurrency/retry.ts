@@ -3,7 +3,7 @@
  *
  * What looks alike and is not: a statement that runs once more on a new connection (`kernel/db/postgres/postgres-pool.ts`, `kernel/db/postgres/postgres-guarded.ts`,
  * `data/tiles/workers/raw-pools.ts`) waits for nothing, it replaces what is known to be stale; rows under leases (`jobs/`) are tried again by whichever
- * replica claims them, at a time that stands in the row; a loop that goes on as long as the server is `data/changes/turns.ts`.
+ * replica claims them, at a time that stands in the row; a loop that goes on as long as the server is `kernel/jobs/poll-loop.ts`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -1,7 +1,7 @@
 import { once } from '../concurrency/once.ts'
-import type { Timer } from './background.ts'
 import { freeAll, type Lease } from './lease-rows.ts'
 import { createLeaseWorkers, type LeaseOptions, type LeaseSource } from './lease-workers.ts'
+import { createPollLoop } from './poll-loop.ts'
 
 /**
  * The one mechanism for durable work: rows under leases. A committed row is processed even after crashes: a worker claims it
@@ -30,50 +30,29 @@ type QueueOptions = LeaseOptions & {
 }
 
 export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, options: QueueOptions): LeaseQueue {
-  const { background, lookMs } = options
-  const watched = background.watch()
-  let next: Timer
-  const look = () => background.run(run)
-  const workers = createLeaseWorkers(source, { ...options, onFree: look })
+  const { background, lookMs, onError } = options
+  let hasStarted = false
+  const workers = createLeaseWorkers(source, { ...options, onFree: () => loop.poke() })
   // The embedded database belongs to one process: its leases are those of the one before. Others expire.
   const free = once(async () => {
     if (source.db.kind === 'embedded') await freeAll(source.db, source.table)
   })
-  async function poll(): Promise<void> {
+  async function take(): Promise<number> {
     await free()
     await workers.fill()
     const ms = 1000 * Math.max(0, await workers.secondsToNext())
-    background.cancel(next)
-    if (ms < lookMs) next = background.later(ms + 20, look)
+    return Math.min(lookMs, ms + 20)
   }
-  const run = coalesced(() => watched(poll))
+  const isWanted = () => hasStarted
+  const loop = createPollLoop({ background, take, afterFailureMs: lookMs, isWanted, onError })
   return {
     free,
-    announce: look,
-    announceIn: (ms) => void background.later(ms, look),
+    announce: loop.poke,
+    announceIn: (ms) => void background.later(ms, loop.poke),
     start() {
-      look()
-      background.every(lookMs, run)
+      hasStarted = true
+      loop.poke()
     },
     close: workers.close,
-  }
-}
-
-/** Coalesces calls: one run at a time, and one more after the last call. */
-function coalesced(work: () => Promise<void>): () => Promise<void> {
-  let isRunning = false
-  let isWanted = false
-  return async function ask(): Promise<void> {
-    isWanted = true
-    if (isRunning) return
-    isRunning = true
-    try {
-      while (isWanted) {
-        isWanted = false
-        await work()
-      }
-    } finally {
-      isRunning = false
-    }
   }
 }
