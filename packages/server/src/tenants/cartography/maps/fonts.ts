@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import type { FileStore } from '../../../kernel/storage/file-store.ts'
 import { composeStacks } from './glyph-stack.ts'
 
@@ -33,7 +34,10 @@ const retryMs = 60_000
  */
 export async function createFonts(stores: readonly FontStore[], onError: (error: unknown) => void): Promise<Fonts> {
   let fonts = new Map<string, Font>()
-  const cache = createByteCache(cacheBytes)
+  const cache = new LRUCache<string, GlyphRange>({
+    maxSize: cacheBytes,
+    sizeCalculation: ({ bytes }, key) => bytes.length + key.length,
+  })
 
   /** Without the fonts of a store that fails the server is of use all the same. */
   async function load(): Promise<void> {
@@ -60,7 +64,11 @@ export async function createFonts(stores: readonly FontStore[], onError: (error:
       const known = [...new Set(names)].filter((name) => fonts.has(name))
       if (known.length === 0 || !isRange(range)) return undefined
       const key = `${known.join(',')}/${range}`
-      return cache.get(key) ?? cache.set(key, await make(known, range))
+      const kept = cache.get(key)
+      if (kept) return kept
+      const made = await make(known, range)
+      cache.set(key, made)
+      return made
     },
   }
 }
@@ -86,31 +94,4 @@ async function fontsIn(store: FontStore): Promise<Map<string, Font>> {
     fonts.set(name, font.set(range, { isGzip: packed !== undefined, read: () => store.read(key) }))
   }
   return fonts
-}
-
-/** LRU cache, bounded in bytes. */
-function createByteCache(limit: number) {
-  const kept = new Map<string, GlyphRange>()
-  let size = 0
-  return {
-    get(key: string): GlyphRange | undefined {
-      const found = kept.get(key)
-      if (found) {
-        kept.delete(key)
-        kept.set(key, found)
-      }
-      return found
-    },
-    set(key: string, value: GlyphRange): GlyphRange {
-      if (kept.has(key)) return value
-      kept.set(key, value)
-      size += value.bytes.length + key.length
-      for (const [oldest, { bytes }] of kept) {
-        if (size <= limit) break
-        kept.delete(oldest)
-        size -= bytes.length + oldest.length
-      }
-      return value
-    },
-  }
 }
