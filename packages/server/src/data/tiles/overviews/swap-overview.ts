@@ -21,7 +21,11 @@ async function partsOf(tx: Queryable, { dataset, table }: OverviewPlace): Promis
   return tables.map(({ name }) => name.slice(prefix.length))
 }
 
-async function dropParts(tx: Queryable, place: OverviewPlace, isMeant: (part: string) => boolean): Promise<void> {
+export async function dropParts(
+  tx: Queryable,
+  place: OverviewPlace,
+  isMeant: (part: string) => boolean = () => true,
+): Promise<void> {
   const { dataset, table } = place
   for (const part of (await partsOf(tx, place)).filter(isMeant)) {
     await tx.query(sql`DROP TABLE IF EXISTS ${ident(table.schema, overviewTable(dataset.id, part))}`)
