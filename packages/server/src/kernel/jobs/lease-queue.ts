@@ -32,6 +32,7 @@ type QueueOptions = LeaseOptions & {
 export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, options: QueueOptions): LeaseQueue {
   const { background, lookMs, onError } = options
   let hasStarted = false
+  let isDueSoon = false
   const workers = createLeaseWorkers(source, { ...options, onFree: () => loop.poke() })
   // The embedded database belongs to one process: its leases are those of the one before. Others expire.
   const free = once(async () => {
@@ -41,9 +42,11 @@ export function createLeaseQueue<L extends Lease>(source: LeaseSource<L>, option
     await free()
     await workers.fill()
     const ms = 1000 * Math.max(0, await workers.secondsToNext())
+    isDueSoon = ms < lookMs
     return Math.min(lookMs, ms + 20)
   }
-  const isWanted = () => hasStarted
+  // A row that was announced before the start is worked on, and tried again.
+  const isWanted = () => hasStarted || isDueSoon
   const loop = createPollLoop({ background, take, afterFailureMs: lookMs, isWanted, onError })
   return {
     free,
