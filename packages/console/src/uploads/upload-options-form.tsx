@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { Checkbox, Select, TextField } from '../components/field.tsx'
 import { layout } from '../components/page.tsx'
+import { queryKeys } from '../query-keys.ts'
 import { useClient } from '../session/session.tsx'
 import { sridFault } from './srid.ts'
 import classes from './uploads.module.css'
@@ -79,7 +80,7 @@ function withOption(
 function ReplacedDataset({ options, onChange }: Omit<UploadOptionsFormProps, 'isOne'>): ReactElement {
   const client = useClient()
   const { data: tables = [] } = useQuery({
-    queryKey: ['datasets', 'list', { only: 'tables' }],
+    queryKey: queryKeys.datasets.listWith({ only: 'tables' }),
     queryFn: ({ signal }) =>
       client.datasets.list({ filter: { type: 'table' }, fields: ['id', 'name'], sort: ['name'], limit: 1000, signal }),
   })

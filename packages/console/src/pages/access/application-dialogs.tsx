@@ -10,6 +10,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useFaults } from '../../components/use-faults.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useSession } from '../../session/session.tsx'
 import { chooseApplication } from '../../session/session-store.ts'
 
@@ -24,7 +25,7 @@ export function NewApplicationDialog({ onClose }: { onClose(): void }): ReactEle
   const queryClient = useQueryClient()
   const make = useMutation({
     mutationFn: (draft: Draft) => unscoped.applications.create(draft),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['applications'] }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: queryKeys.applications.all }),
   })
   if (make.data) return <FirstKeys application={make.data} onClose={onClose} />
   return (
@@ -70,7 +71,7 @@ export function EditApplication({ application, onClose }: { application: Applica
   const save = useMutation({
     mutationFn: (draft: Draft) => unscoped.applications.patch(application.id, draft),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: ['applications'] })
+      await queryClient.invalidateQueries({ queryKey: queryKeys.applications.all })
       say({ title: 'Saved' })
       onClose()
     },

@@ -11,6 +11,7 @@ import { Tag } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatDate, formatRelative } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import { chooseApplication } from '../../session/session-store.ts'
 import classes from './access.module.css'
@@ -114,7 +115,7 @@ function useRemoval({ id, name }: Application): () => void {
         await unscoped.applications.delete(id)
         say({ title: `“${name}” is deleted` })
         if (id === applicationId) chooseApplication(null)
-        else await queryClient.invalidateQueries({ queryKey: ['applications'] })
+        else await queryClient.invalidateQueries({ queryKey: queryKeys.applications.all })
       },
     })
 }

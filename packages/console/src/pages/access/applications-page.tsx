@@ -7,6 +7,7 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton } from '../../components/note.tsx'
 import { layout, Page } from '../../components/page.tsx'
 import { formatNumber } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useRefusal, useSession } from '../../session/session.tsx'
 import { AccessTabs } from './access-tabs.tsx'
 import { EditApplication, NewApplicationDialog } from './application-dialogs.tsx'
@@ -30,7 +31,7 @@ function Applications(): ReactElement {
   const [edited, setEdited] = useState<Application | null>(null)
   const refusal = useRefusal()('applications', 'write')
   const { data, error, refetch } = useQuery({
-    queryKey: ['applications', 'list'],
+    queryKey: queryKeys.applications.list,
     queryFn: ({ signal }) => unscoped.applications.list({ sort: ['name'], limit: 10_000, signal }),
   })
   const make = (

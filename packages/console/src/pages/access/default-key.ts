@@ -1,6 +1,7 @@
 /** The default API key of an application's users (`metadata.auth` of the application): access tokens have its permissions. */
 import type { Application } from '@graticule/client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay, useSession } from '../../session/session.tsx'
 
 export interface ApplicationRecord {
@@ -15,7 +16,7 @@ export function useApplication(): UseQueryResult<ApplicationRecord> {
   const id = access.application?.id ?? ''
   const may = useMay()
   return useQuery({
-    queryKey: ['applications', id, 'with its tag'],
+    queryKey: queryKeys.applications.one(id, 'with its tag'),
     queryFn: async ({ signal }) => {
       let etag = ''
       const onResponse = ({ headers }: Response) => {

@@ -5,6 +5,7 @@ import { useConfirm } from '../../components/confirm.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatRelative } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { signOut } from '../../session/session-store.ts'
 import { aclSentence } from './acl-sentence.ts'
@@ -38,7 +39,7 @@ export function useDeleteKey(): (key: ApiKey) => void {
       async onConfirm() {
         await client.apiKeys.delete(key.id)
         if (isOwn) return signOut()
-        await queryClient.invalidateQueries({ queryKey: ['apikeys'] })
+        await queryClient.invalidateQueries({ queryKey: queryKeys.apikeys.all })
         say({ title: 'The key is deleted' })
       },
     })

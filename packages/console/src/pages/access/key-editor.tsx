@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Note } from '../../components/note.tsx'
 import { Page } from '../../components/page.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { useMissingApplication } from './access-tabs.tsx'
 import { AclGrid } from './acl-grid.tsx'
@@ -91,7 +92,7 @@ export function useCreateKey(onCreated: (key: CreatedKey) => void) {
   return useMutation({
     mutationFn: (draft: KeyDraft) => client.apiKeys.create(requestOf(draft)),
     onSuccess: ({ id, description }) => {
-      void queryClient.invalidateQueries({ queryKey: ['apikeys'] })
+      void queryClient.invalidateQueries({ queryKey: queryKeys.apikeys.all })
       onCreated({ id, description })
     },
   })

@@ -9,6 +9,7 @@ import { Checkbox } from '../../components/field.tsx'
 import { Empty, Note, Skeleton } from '../../components/note.tsx'
 import { layout, Page } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal, useSession } from '../../session/session.tsx'
 import { AccessTabs, useMissingApplication } from './access-tabs.tsx'
 import { type ApplicationRecord, useApplication } from './default-key.ts'
@@ -156,7 +157,7 @@ function useSave({ application, etag }: ApplicationRecord, start: Draft, onReloa
     },
     onSuccess: async () => {
       // The form is remounted with the stored values, so the reload must finish before the user can type again.
-      await queryClient.invalidateQueries({ queryKey: ['applications'] })
+      await queryClient.invalidateQueries({ queryKey: queryKeys.applications.all })
       await onReload()
       say({ title: 'The rules are saved' })
     },

@@ -10,6 +10,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { resetPageUrl } from '../../session/account-links.ts'
 import { useClient } from '../../session/session.tsx'
 import { defaultKeyOf } from './default-key.ts'
@@ -29,7 +30,7 @@ export function InviteUser({ onClose, onInvited }: InviteUserProps): ReactElemen
   const invite = useMutation({
     mutationFn: () => client.auth.users.create({ ...valuesOf(draft), ...authOf(draft.keyId), emailVerified: false }),
     onSuccess: (user) => {
-      void queryClient.invalidateQueries({ queryKey: ['users'] })
+      void queryClient.invalidateQueries({ queryKey: queryKeys.users.all })
       onInvited(user)
     },
   })
@@ -59,7 +60,7 @@ export function EditUser({ user, onClose }: { user: User; onClose(): void }): Re
       return client.auth.users.patch(user.id, { ...valuesOf(draft), ...(isOtherKey && authOf(draft.keyId)) })
     },
     onSuccess: () => {
-      void queryClient.invalidateQueries({ queryKey: ['users'] })
+      void queryClient.invalidateQueries({ queryKey: queryKeys.users.all })
       say({ title: 'Saved' })
       onClose()
     },
@@ -106,7 +107,7 @@ export function ResetLinkDialog({ user, onClose }: { user: User; onClose(): void
       await client.auth.requestPasswordReset({ email, applicationId, redirectUrl: resetPageUrl(applicationId) })
       return client.auth.users.get(user.id)
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['users'] }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: queryKeys.users.all }),
   })
   return (
     <Dialog

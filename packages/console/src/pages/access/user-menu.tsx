@@ -6,6 +6,7 @@ import { IconButton } from '../../components/button.tsx'
 import { useConfirm } from '../../components/confirm.tsx'
 import { Menu } from '../../components/menu.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal, useSession } from '../../session/session.tsx'
 import { useActivityItem } from '../activity/activity-item.ts'
 import { EditUser, ResetLinkDialog } from './user-dialogs.tsx'
@@ -67,7 +68,7 @@ function useChange(user: User): (values: UserPatch, title: string) => void {
     mutationFn: ({ values }: { values: UserPatch; title: string }) => client.auth.users.patch(user.id, values),
     onSuccess: (_, { title }) => say({ title }),
     onError: (error) => fail('The user was not changed', error),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['users'] }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: queryKeys.users.all }),
   })
   return (values, title) => mutate({ values, title })
 }
@@ -84,7 +85,7 @@ function useRemoval({ id, email }: User): () => void {
       action: 'Delete',
       async onConfirm() {
         await client.auth.users.delete(id)
-        await queryClient.invalidateQueries({ queryKey: ['users'] })
+        await queryClient.invalidateQueries({ queryKey: queryKeys.users.all })
         say({ title: `${email} is deleted` })
       },
     })

@@ -10,6 +10,7 @@ import { Empty, Skeleton } from '../../components/note.tsx'
 import { layout, Page } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatNumber } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { signInLink } from '../../session/account-links.ts'
 import { useClient, useRefusal, useSession } from '../../session/session.tsx'
 import classes from './access.module.css'
@@ -58,7 +59,7 @@ function useUsers() {
   const client = useClient()
   const { q = '', page = 1 } = useSearch({ from: '/shell/access/users' })
   const { data, error, refetch } = useQuery({
-    queryKey: ['users', 'list', { q, page }],
+    queryKey: queryKeys.users.listWith({ q, page }),
     queryFn: async ({ signal }) => {
       let total = 0
       const filter = userFilter(q)

@@ -1,6 +1,7 @@
 /** The queries of the agent pages, refetched every few seconds while visible. */
 import type { Agent, AgentInvocation, AgentInvocationsParams, AgentWorker } from '@graticule/client'
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 
 const liveMs = 3000
@@ -11,7 +12,7 @@ const mostAgents = 1000
 export function useAgents(): UseQueryResult<Agent[]> {
   const client = useClient()
   return useQuery({
-    queryKey: ['agents', 'list', { sort: 'name' }],
+    queryKey: queryKeys.agents.listWith({ sort: 'name' }),
     queryFn: ({ signal }) => client.agents.list({ sort: ['name'], limit: mostAgents, signal }),
     refetchInterval: liveMs,
   })
@@ -20,7 +21,7 @@ export function useAgents(): UseQueryResult<Agent[]> {
 export function useAgent(id: string): UseQueryResult<Agent> {
   const client = useClient()
   return useQuery({
-    queryKey: ['agents', id],
+    queryKey: queryKeys.agents.one(id),
     queryFn: ({ signal }) => client.agents.get(id, { signal }),
     refetchInterval: ({ state }) => (state.error ? false : liveMs),
   })
@@ -29,7 +30,7 @@ export function useAgent(id: string): UseQueryResult<Agent> {
 export function useWorkers(id: string): UseQueryResult<AgentWorker[]> {
   const client = useClient()
   return useQuery({
-    queryKey: ['agents', id, 'workers'],
+    queryKey: queryKeys.agents.one(id, 'workers'),
     queryFn: ({ signal }) => client.agents.workers(id, { signal }),
     refetchInterval: liveMs,
   })
@@ -43,7 +44,7 @@ export interface HistoryPage {
 export function useHistory(id: string, params: AgentInvocationsParams): UseQueryResult<HistoryPage> {
   const client = useClient()
   return useQuery({
-    queryKey: ['agents', id, 'invocations', params],
+    queryKey: queryKeys.agents.one(id, 'invocations', params),
     async queryFn({ signal }) {
       let total = 0
       const onResponse = ({ headers }: Response) => {
@@ -61,7 +62,7 @@ export function useHistory(id: string, params: AgentInvocationsParams): UseQuery
 export function useLastInvocation({ id, inFlight }: Agent): UseQueryResult<AgentInvocation | null> {
   const client = useClient()
   return useQuery({
-    queryKey: ['agents', id, 'last', inFlight],
+    queryKey: queryKeys.agents.one(id, 'last', inFlight),
     queryFn: async ({ signal }) => (await client.agents.invocations(id, { limit: 1, signal }))[0] ?? null,
     placeholderData: keepPreviousData,
     refetchInterval: 15_000,

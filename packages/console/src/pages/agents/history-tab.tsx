@@ -10,6 +10,7 @@ import { Empty, Skeleton, StatusDot } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatDate, formatMs, formatNumber, formatRelative } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { type HistoryPage, useHistory } from './agent-queries.ts'
 import type { AgentSearch } from './agent-search.ts'
@@ -159,7 +160,7 @@ function CancelButton({ agent, id }: { agent: Agent; id: string }): ReactElement
     mutationFn: () => client.agents.cancel(agent.id, id),
     onSuccess: () => toast.say({ title: 'The invocation is being cancelled.' }),
     onError: (error) => toast.fail('The invocation was not cancelled.', error),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['agents', agent.id] }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: queryKeys.agents.one(agent.id) }),
   })
   return (
     <Button icon="stop" disabledReason={refusal} disabled={cancel.isPending} onClick={() => cancel.mutate()}>

@@ -7,6 +7,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { SettingFields } from '../../components/settings/setting-fields.tsx'
 import { draftOf, type SettingDraft, settingsOf } from '../../components/settings/setting-values.ts'
 import { useFaults } from '../../components/use-faults.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { type AgentType, agentTypeNames, agentTypes, keyField, newAgent } from './agent-types.ts'
 import { BridgeNote } from './bridge-note.tsx'
@@ -27,7 +28,7 @@ export function NewAgentDialog({ onClose }: { onClose(): void }): ReactElement {
       return client.agents.create(newAgent({ name, description, type, config: settingsOf(fields, config), apiKey }))
     },
     async onSuccess({ id }) {
-      await queryClient.invalidateQueries({ queryKey: ['agents', 'list'] })
+      await queryClient.invalidateQueries({ queryKey: queryKeys.agents.list })
       onClose()
       await navigate({
         to: '/agents/$agentId/$tab',

@@ -12,6 +12,7 @@ import { layout } from '../../components/page.tsx'
 import { SettingFields } from '../../components/settings/setting-fields.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useFaults } from '../../components/use-faults.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { type AgentDraft, draftOfAgent, patchOf, withType } from './agent-draft.ts'
 import { agentName, agentTypeNames, agentTypes, keyField } from './agent-types.ts'
@@ -29,8 +30,8 @@ export function SettingsTab({ agent }: { agent: Agent }): ReactElement {
   const save = useMutation({
     mutationFn: (changes: AgentPatch) => client.agents.patch(agent.id, changes),
     onSuccess(changed) {
-      queryClient.setQueryData(['agents', agent.id], changed)
-      void queryClient.invalidateQueries({ queryKey: ['agents', 'list'] })
+      queryClient.setQueryData(queryKeys.agents.one(agent.id), changed)
+      void queryClient.invalidateQueries({ queryKey: queryKeys.agents.list })
       setDraft(draftOfAgent(changed))
       toast.say({ title: 'The agent was saved.' })
     },
@@ -181,8 +182,8 @@ function DeleteAgent({ agent, refusal }: { agent: Agent; refusal: string | undef
       async onConfirm() {
         await client.agents.delete(agent.id)
         await navigate({ to: '/agents' })
-        queryClient.removeQueries({ queryKey: ['agents', agent.id] })
-        await queryClient.invalidateQueries({ queryKey: ['agents', 'list'] })
+        queryClient.removeQueries({ queryKey: queryKeys.agents.one(agent.id) })
+        await queryClient.invalidateQueries({ queryKey: queryKeys.agents.list })
         toast.say({ title: `${agentName(agent)} was deleted.` })
       },
     })

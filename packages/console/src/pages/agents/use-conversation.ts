@@ -5,6 +5,7 @@
 import type { Agent, AgentQuestion, Client } from '@graticule/client'
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { createFrameBatch } from './frame-batch.ts'
 import { endOf, type Turn, turnMessages } from './turn.ts'
@@ -39,7 +40,7 @@ export function useConversation(agent: Agent): Conversation {
     const show = (fields: Partial<Turn>) => change(turn.id, fields)
     void read(client, agent.id, question, abort.signal, show).finally(() => {
       if (running.current === abort) running.current = null
-      void queryClient.invalidateQueries({ queryKey: ['agents', agent.id] })
+      void queryClient.invalidateQueries({ queryKey: queryKeys.agents.one(agent.id) })
     })
   }
   return {

@@ -1,6 +1,7 @@
 /** The stored configuration with its ETag, and the draft, which survives navigation. */
 import type { Client, JsonObject } from '@graticule/client'
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 
 export interface StoredConfiguration {
@@ -34,7 +35,7 @@ export async function fetchConfiguration(
 export function useConfiguration(applicationId: string): UseQueryResult<StoredConfiguration> {
   const client = useClient()
   return useQuery({
-    queryKey: ['appconfig', applicationId],
+    queryKey: queryKeys.appconfig.one(applicationId),
     queryFn: ({ signal }) => fetchConfiguration(client, applicationId, signal),
   })
 }

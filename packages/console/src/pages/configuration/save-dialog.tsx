@@ -11,6 +11,7 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { fetchConfiguration, type StoredConfiguration } from './configuration-query.ts'
 import { DiffView } from './diff-view.tsx'
@@ -39,14 +40,14 @@ export function SaveDialog(props: SaveDialogProps): ReactElement {
       await client.appconfig.set(config as JsonObject, etag ? { ifMatch: etag } : {})
     },
     async onSuccess() {
-      await queryClient.refetchQueries({ queryKey: ['appconfig', applicationId], exact: true })
+      await queryClient.refetchQueries({ queryKey: queryKeys.appconfig.one(applicationId), exact: true })
       toast.say({ title: 'The configuration was saved.' })
       onSaved()
     },
     async onError(error) {
       if (!(error instanceof ApiError) || error.status !== 412) return
       const current = await fetchConfiguration(client, applicationId)
-      queryClient.setQueryData(['appconfig', applicationId], current)
+      queryClient.setQueryData(queryKeys.appconfig.one(applicationId), current)
       setTheirs(current)
     },
   })

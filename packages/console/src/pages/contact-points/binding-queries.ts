@@ -7,6 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import type { Binding, GivenBinding } from './binding-draft.ts'
 
@@ -29,7 +30,7 @@ export type BoundDataset = Pick<Dataset, 'id' | 'name' | 'applicationId'>
 export function useTables(): UseQueryResult<BoundDataset[]> {
   const client = useClient()
   return useQuery({
-    queryKey: ['datasets', 'list', { for: 'bindings' }],
+    queryKey: queryKeys.datasets.listWith({ for: 'bindings' }),
     queryFn: ({ signal }) => {
       const fields = ['id', 'name', 'applicationId'] as const
       return client.datasets.list({ filter: { type: 'table' }, fields, sort: ['name'], limit: mostTables, signal })

@@ -9,6 +9,7 @@ import { SettingFields } from '../../components/settings/setting-fields.tsx'
 import { draftOf, settingsOf } from '../../components/settings/setting-values.ts'
 import { useToast } from '../../components/toast.tsx'
 import { useFaults } from '../../components/use-faults.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { useDrivers } from './contact-point-queries.ts'
 import { type DriverName, drivers, isKnownDriver } from './drivers.ts'
@@ -33,7 +34,7 @@ export function ContactPointDialog({ point, onClose }: { point?: ContactPoint; o
         : client.contactPoints.create({ ...body, type } as ContactPointCreate)
     },
     async onSuccess({ id }) {
-      await queryClient.invalidateQueries({ queryKey: ['contactpoints'] })
+      await queryClient.invalidateQueries({ queryKey: queryKeys.contactpoints.all })
       onClose()
       toast.say({ title: point ? `${name} was saved.` : `${name} was made.` })
       if (!point) await navigate({ to: `/contact-points/${id}` })

@@ -1,6 +1,7 @@
 /** The queries of the contact points page. */
 import type { ContactPoint, Delivery } from '@graticule/client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 
 const pendingMs = 1000
@@ -10,7 +11,7 @@ const mostPoints = 1000
 export function useContactPoints(): UseQueryResult<ContactPoint[]> {
   const client = useClient()
   return useQuery({
-    queryKey: ['contactpoints', 'list', { sort: 'name' }],
+    queryKey: queryKeys.contactpoints.listWith({ sort: 'name' }),
     queryFn: ({ signal }) => client.contactPoints.list({ sort: ['name'], limit: mostPoints, signal }),
   })
 }
@@ -18,7 +19,7 @@ export function useContactPoints(): UseQueryResult<ContactPoint[]> {
 export function useDrivers(): UseQueryResult<string[]> {
   const client = useClient()
   return useQuery({
-    queryKey: ['contactpoints', 'drivers'],
+    queryKey: queryKeys.contactpoints.part('drivers'),
     queryFn: ({ signal }) => client.contactPoints.drivers({ signal }),
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -28,7 +29,7 @@ export function useDrivers(): UseQueryResult<string[]> {
 export function useDeliveries(id: string): UseQueryResult<Delivery[]> {
   const client = useClient()
   return useQuery({
-    queryKey: ['contactpoints', id, 'deliveries'],
+    queryKey: queryKeys.contactpoints.one(id, 'deliveries'),
     queryFn: ({ signal }) => client.contactPoints.deliveries(id, { limit: 50, signal }),
     refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === 'pending') ? pendingMs : quietMs),
   })

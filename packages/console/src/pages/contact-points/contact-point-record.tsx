@@ -8,6 +8,7 @@ import { useConfirm } from '../../components/confirm.tsx'
 import { Note } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { Bindings } from './bindings.tsx'
 import { ContactPointDialog } from './contact-point-dialog.tsx'
@@ -88,7 +89,7 @@ function DeleteButton({ point, refusal }: { point: ContactPoint; refusal: string
       async onConfirm() {
         await client.contactPoints.delete(point.id)
         await navigate({ to: '/contact-points/{-$contactPointId}', params: { contactPointId: undefined } })
-        await queryClient.invalidateQueries({ queryKey: ['contactpoints', 'list'] })
+        await queryClient.invalidateQueries({ queryKey: queryKeys.contactpoints.list })
         toast.say({ title: `${point.name} was deleted.` })
       },
     })

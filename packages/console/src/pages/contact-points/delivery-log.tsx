@@ -6,6 +6,7 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Skeleton, StatusDot } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { formatDate, formatMs, formatRelative } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useDeliveries } from './contact-point-queries.ts'
 import classes from './contact-points.module.css'
 
@@ -18,7 +19,7 @@ export function DeliveryLog({ point, sentId }: { point: ContactPoint; sentId: st
   const ended = latest && latest.status !== 'pending' ? latest.id : undefined
   // The list on the left shows the outcome of the last delivery.
   useEffect(() => {
-    if (ended) void queryClient.invalidateQueries({ queryKey: ['contactpoints', 'list'] })
+    if (ended) void queryClient.invalidateQueries({ queryKey: queryKeys.contactpoints.list })
   }, [ended, queryClient])
   return (
     <section className={layout.section}>

@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Select, TextArea, TextField } from '../../components/field.tsx'
 import { layout } from '../../components/page.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import classes from './contact-points.module.css'
 
@@ -29,7 +30,7 @@ export function TestMessage({ point, onSent }: { point: ContactPoint; onSent(id:
     mutationFn: () => client.contactPoints.send(point.id, { ...(title ? { title } : {}), message, severity }),
     async onSuccess({ id }) {
       onSent(id)
-      await queryClient.invalidateQueries({ queryKey: ['contactpoints', point.id, 'deliveries'] })
+      await queryClient.invalidateQueries({ queryKey: queryKeys.contactpoints.one(point.id, 'deliveries') })
     },
   })
   return (

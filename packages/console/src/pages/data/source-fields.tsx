@@ -4,6 +4,7 @@ import { type ReactElement, useId } from 'react'
 import { CodeEditor } from '../../components/code-editor/code-editor.tsx'
 import { Field, Select, TextArea, TextField } from '../../components/field.tsx'
 import { Note } from '../../components/note.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay } from '../../session/session.tsx'
 import { sqlDiagnostic } from '../dataset/query/sql-fault.ts'
 import classes from './data.module.css'
@@ -27,7 +28,7 @@ function useTables(databaseId: string) {
   const client = useClient()
   const may = useMay()
   return useQuery({
-    queryKey: ['databases', databaseId, 'tables', { limit: 1000 }],
+    queryKey: queryKeys.databases.one(databaseId, 'tables', { limit: 1000 }),
     queryFn: ({ signal }) => client.databases.tables(databaseId, { limit: 1000, signal }),
     enabled: databaseId !== '' && may('databases', 'execute', databaseId),
   })
@@ -37,7 +38,7 @@ function useDatabases() {
   const client = useClient()
   const mayRead = useMay()('databases', 'read')
   const { data = [] } = useQuery({
-    queryKey: ['databases', 'list', { fields: ['id', 'name', 'default'] }],
+    queryKey: queryKeys.databases.listWith({ fields: ['id', 'name', 'default'] }),
     queryFn: ({ signal }) =>
       client.databases.list({ fields: ['id', 'name', 'default'], sort: ['name'], limit: 1000, signal }),
     enabled: mayRead,

@@ -1,6 +1,7 @@
 /** Queries of the dataset list: pages, total count, tags and extents. */
 import type { Client, Dataset } from '@graticule/client'
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { type DataSearch, listParams } from './data-search.ts'
 import type { Extent } from './extent-thumbnail.tsx'
@@ -30,7 +31,7 @@ export function useDatasets(search: DataSearch) {
   const client = useClient()
   const params = listParams(search)
   return useInfiniteQuery({
-    queryKey: ['datasets', 'list', params],
+    queryKey: queryKeys.datasets.listWith(params),
     queryFn: ({ pageParam, signal }) => fetchPage(client, { ...params, offset: pageParam }, signal),
     initialPageParam: 0,
     getNextPageParam: (last, pages) => {
@@ -63,7 +64,7 @@ async function fetchPage(
 export function useDatasetCount(): number | undefined {
   const client = useClient()
   const { data } = useQuery({
-    queryKey: ['datasets', 'count'],
+    queryKey: queryKeys.datasets.part('count'),
     queryFn: async ({ signal }) => {
       let total = 0
       await client.datasets.list({
@@ -84,7 +85,7 @@ export function useDatasetCount(): number | undefined {
 export function useTags(): string[] {
   const client = useClient()
   const { data = [] } = useQuery({
-    queryKey: ['datasets', 'tags'],
+    queryKey: queryKeys.datasets.part('tags'),
     queryFn: async ({ signal }) => {
       const filter = { metadata: { $contains: { tags: [] } } }
       const tagged = await client.datasets.list({ filter, fields: ['metadata'], limit: 1000, signal })
@@ -110,7 +111,7 @@ export function useTileSources(pages: readonly ListPage[], isAllowed: boolean): 
     queries: pages.map(({ rows }) => {
       const ids = rows.map(({ id }) => id)
       return {
-        queryKey: ['tilesources', 'of-datasets', ids],
+        queryKey: queryKeys.tilesources.part('of-datasets', ids),
         queryFn: ({ signal }: { signal: AbortSignal }) =>
           client.tileSources.list({
             filter: { type: 'dataset', source: { $in: ids } },

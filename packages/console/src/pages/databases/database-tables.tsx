@@ -8,6 +8,7 @@ import { Checkbox, Select, TextField } from '../../components/field.tsx'
 import { Empty, Note, Skeleton } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { formatNumber } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay, useRefusal } from '../../session/session.tsx'
 import classes from './databases.module.css'
 import { tableKey } from './publish-tables.ts'
@@ -32,7 +33,7 @@ export function DatabaseTables({ database: { id, type } }: { database: Database 
   const client = useClient()
   const mayList = useMay()('databases', 'execute', id)
   const { data, error, refetch, isFetching } = useQuery({
-    queryKey: ['databases', id, 'tables', { all: true }],
+    queryKey: queryKeys.databases.one(id, 'tables', { all: true }),
     queryFn: ({ signal }) => fetchTables(client, id, signal),
     enabled: mayList,
   })

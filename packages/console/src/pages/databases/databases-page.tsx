@@ -7,6 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Empty, Skeleton, Tag } from '../../components/note.tsx'
 import { Columns, layout, Page } from '../../components/page.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { DatabaseRecord } from './database-record.tsx'
 import classes from './databases.module.css'
@@ -22,7 +23,7 @@ export function DatabasesPage(): ReactElement {
   const client = useClient()
   const refusal = useRefusal()('databases', 'write')
   const { data, error, refetch } = useQuery({
-    queryKey: ['databases', 'list', {}],
+    queryKey: queryKeys.databases.listWith({}),
     queryFn: ({ signal }) => client.databases.list({ sort: ['name'], limit: 1000, signal }),
   })
   const go = (id: string | undefined) => void navigate({ params: { databaseId: id } })

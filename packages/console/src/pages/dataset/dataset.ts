@@ -2,6 +2,7 @@
 import type { Client, Dataset, JsonObject } from '@graticule/client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 
 /** The record of the URL's id. Components inside the loaded page use `useDataset`. */
@@ -9,7 +10,7 @@ export function useDatasetRecord(): UseQueryResult<Dataset> {
   const client = useClient()
   const { datasetId } = useParams({ from: '/shell/data/$datasetId' })
   return useQuery({
-    queryKey: ['datasets', datasetId],
+    queryKey: queryKeys.datasets.one(datasetId),
     queryFn: ({ signal }) => client.datasets.get(datasetId, { signal }),
   })
 }
@@ -25,7 +26,7 @@ export function useDataset(): Dataset {
 export function useRowEstimate({ id, rowEstimate }: Dataset, isWanted = true): number | null {
   const client = useClient()
   const { data } = useQuery({
-    queryKey: ['datasets', id, 'estimate', undefined],
+    queryKey: queryKeys.datasets.one(id, 'estimate', undefined),
     queryFn: ({ signal }) => estimateRows(client, id, undefined, signal),
     enabled: isWanted && rowEstimate === null,
     staleTime: 60_000,

@@ -5,6 +5,7 @@ import { type ReactElement, useMemo } from 'react'
 import { Button } from '../../components/button.tsx'
 import { ErrorNote, faultOf } from '../../components/error-note.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { useDataset } from './dataset.ts'
 import { ConflictError, saveDataset } from './save-dataset.ts'
@@ -106,13 +107,13 @@ function useSave(draft: SettingsDraft, onSaved: () => void) {
   return useMutation({
     mutationFn: (read: Dataset) => saveDataset(client, read, patchOf(read, draft)),
     onSuccess: async (saved) => {
-      cache.setQueryData(['datasets', saved.id], saved)
+      cache.setQueryData(queryKeys.datasets.one(saved.id), saved)
       onSaved()
       toast.say({ title: 'Settings saved' })
-      await cache.invalidateQueries({ queryKey: ['datasets', 'list'] })
+      await cache.invalidateQueries({ queryKey: queryKeys.datasets.list })
     },
     onError: (error) => {
-      if (error instanceof ConflictError) cache.setQueryData(['datasets', error.theirs.id], error.theirs)
+      if (error instanceof ConflictError) cache.setQueryData(queryKeys.datasets.one(error.theirs.id), error.theirs)
     },
   })
 }

@@ -1,6 +1,7 @@
 /** The queries of the home page. */
 import type { Upload } from '@graticule/client'
 import { useQueries, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay } from '../../session/session.tsx'
 import { type Extent, maxOnMap, unionOf } from './map-dataset.ts'
 
@@ -9,7 +10,7 @@ export function useRecentDatasets() {
   const client = useClient()
   const params = { sort: ['-updatedAt', 'id'], limit: maxOnMap }
   return useQuery({
-    queryKey: ['datasets', 'list', params],
+    queryKey: queryKeys.datasets.listWith(params),
     queryFn: ({ signal }) => counted((onResponse) => client.datasets.list({ ...params, signal, onResponse })),
   })
 }
@@ -31,7 +32,7 @@ export function useUploadsInProgress() {
   const may = useMay()
   const params = { filter: { status: { $in: ['pending', 'processing'] } }, sort: ['-createdAt'], limit: 20 }
   return useQuery({
-    queryKey: ['uploads', 'list', params],
+    queryKey: queryKeys.uploads.listWith(params),
     queryFn: ({ signal }): Promise<Upload[]> => client.uploads.list({ ...params, signal }),
     enabled: may('uploads', 'read'),
     refetchInterval: ({ state }) => (state.data && state.data.length > 0 ? movingMs : quietMs),
@@ -42,7 +43,7 @@ export function useAgents() {
   const client = useClient()
   const may = useMay()
   return useQuery({
-    queryKey: ['agents', 'list', {}],
+    queryKey: queryKeys.agents.listWith({}),
     queryFn: ({ signal }) => client.agents.list({ signal }),
     enabled: may('agents', 'read'),
     refetchInterval: quietMs,
@@ -53,7 +54,7 @@ export function useTileSourceCount() {
   const client = useClient()
   const may = useMay()
   return useQuery({
-    queryKey: ['tilesources', 'count'],
+    queryKey: queryKeys.tilesources.part('count'),
     queryFn: async ({ signal }) =>
       (await counted((onResponse) => client.tileSources.list({ fields: ['id'], limit: 1, signal, onResponse }))).total,
     enabled: may('tiles', 'read'),
@@ -85,7 +86,7 @@ export function useExtents(ids: readonly string[]): Extents {
   const client = useClient()
   return useQueries({
     queries: ids.map((id) => ({
-      queryKey: ['tilesources', id, 'tilejson'],
+      queryKey: queryKeys.tilesources.one(id, 'tilejson'),
       queryFn: ({ signal }: { signal: AbortSignal }) => client.tiles.describe<{ bounds?: number[] }>(id, { signal }),
       staleTime: 60_000,
     })),

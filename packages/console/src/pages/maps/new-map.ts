@@ -2,6 +2,7 @@
 import type { Client } from '@graticule/client'
 import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { queryOptions } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import type { MapDocument } from './editor-store.ts'
 import { defaultRecipe, geometryOf } from './recipe/defaults.ts'
 import { recipesOf, themeOfStyle, withBase, withRecipes } from './recipe/map-style.ts'
@@ -27,7 +28,7 @@ const emptyStyle: StyleSpecification = {
 
 export const newMapQuery = (client: Client, { dataset, base }: NewMapOptions) =>
   queryOptions({
-    queryKey: ['styles', 'new', { dataset, base }],
+    queryKey: queryKeys.styles.part('new', { dataset, base }),
     // Not cached, because every new map is a new document.
     gcTime: 0,
     staleTime: 0,

@@ -13,6 +13,7 @@ import { Empty, Note, Skeleton } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { formatDate, formatRelative } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { type EditorState, isUnsaved } from './editor-store.ts'
 import { tilesOf } from './recipe/map-style.ts'
@@ -27,7 +28,7 @@ interface ShareTabProps {
 
 const sharesQuery = (client: Client, styleId: string) =>
   queryOptions({
-    queryKey: ['apikeys', 'list', { share: styleId }],
+    queryKey: queryKeys.apikeys.listWith({ share: styleId }),
     queryFn: async ({ signal }) =>
       (await client.apiKeys.list({ sort: ['-createdAt'], signal })).filter((key) => isShareOf(key, styleId)),
   })
@@ -90,7 +91,7 @@ function NewShare({ styleId, name, style }: NewShareProps): ReactElement {
         shareKey({ styleId, name, ...tiles, allowedOrigins: withOwn(allowedOrigins), expiresAt }),
       )
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['apikeys'] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.apikeys.all }),
   })
   const { data: shares } = useQuery(sharesQuery(client, styleId))
   // Hides the new link after it was revoked in the list below.
@@ -204,7 +205,7 @@ function Share({ apiKey, styleId, name }: { apiKey: ApiKey; styleId: string; nam
       action: 'Revoke',
       async onConfirm() {
         await client.apiKeys.delete(apiKey.id)
-        await queries.invalidateQueries({ queryKey: ['apikeys'] })
+        await queries.invalidateQueries({ queryKey: queryKeys.apikeys.all })
         say({ title: 'Link revoked' })
       },
     })

@@ -3,6 +3,7 @@ import type { AttributeStatistics, Client, Dataset, Style } from '@graticule/cli
 import type { StyleSpecification } from '@maplibre/maplibre-gl-style-spec'
 import { queryOptions } from '@tanstack/react-query'
 import { consoleUrl } from '../../address.ts'
+import { queryKeys } from '../../query-keys.ts'
 import type { Distribution } from './recipe/breaks.ts'
 import { distributionOf, numberOf } from './recipe/defaults.ts'
 
@@ -10,7 +11,7 @@ const listLimit = 1_000
 
 export const styleListQuery = (client: Client) =>
   queryOptions({
-    queryKey: ['styles', 'list', 'summaries'],
+    queryKey: queryKeys.styles.listWith('summaries'),
     queryFn: ({ signal }) =>
       client.styles.list({
         fields: ['id', 'name', 'description', 'updatedAt', 'metadata'],
@@ -33,7 +34,7 @@ export interface ReadStyle {
 
 export const styleQuery = (client: Client, id: string) =>
   queryOptions({
-    queryKey: ['styles', id, 'with-etag'],
+    queryKey: queryKeys.styles.one(id, 'with-etag'),
     async queryFn({ signal }): Promise<ReadStyle> {
       let etag: string | null = null
       const record = await client.styles.get(id, {
@@ -55,7 +56,7 @@ export async function readDefaultBase(): Promise<StyleSpecification> {
 
 export const datasetListQuery = (client: Client) =>
   queryOptions({
-    queryKey: ['datasets', 'list', 'for-maps'],
+    queryKey: queryKeys.datasets.listWith('for-maps'),
     queryFn: ({ signal }) =>
       client.datasets.list({
         fields: ['id', 'name', 'description', 'type', 'attributes'],
@@ -68,11 +69,11 @@ export const datasetListQuery = (client: Client) =>
 export type DatasetSummary = Pick<Dataset, 'id' | 'name' | 'description' | 'type' | 'attributes'>
 
 export const datasetQuery = (client: Client, id: string) =>
-  queryOptions({ queryKey: ['datasets', id], queryFn: ({ signal }) => client.datasets.get(id, { signal }) })
+  queryOptions({ queryKey: queryKeys.datasets.one(id), queryFn: ({ signal }) => client.datasets.get(id, { signal }) })
 
 export const tileSourceListQuery = (client: Client) =>
   queryOptions({
-    queryKey: ['tilesources', 'list', 'all'],
+    queryKey: queryKeys.tilesources.listWith('all'),
     queryFn: ({ signal }) => client.tileSources.list({ limit: listLimit, signal }),
   })
 
@@ -91,7 +92,7 @@ export interface TileDescription {
 
 export const tileDescriptionQuery = (client: Client, id: string) =>
   queryOptions({
-    queryKey: ['tilesources', id, 'tilejson'],
+    queryKey: queryKeys.tilesources.one(id, 'tilejson'),
     queryFn: ({ signal }) => client.tiles.describe<TileDescription>(id, { signal }),
     staleTime: 60_000,
   })
@@ -113,7 +114,7 @@ const rangeTypes = new Set(['integer', 'number', 'date', 'datetime'])
 /** Statistics of an attribute and, if it has a range, a sample of its values. */
 export const valuesQuery = (client: Client, datasetId: string, attribute: string) =>
   queryOptions({
-    queryKey: ['datasets', datasetId, 'values', attribute],
+    queryKey: queryKeys.datasets.one(datasetId, 'values', attribute),
     staleTime: 300_000,
     async queryFn({ signal }): Promise<AttributeValues> {
       const statistics = await client.datasets.statistics(datasetId, attribute, { quantiles: 100, signal })

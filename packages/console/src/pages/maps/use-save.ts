@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useConfirm } from '../../components/confirm.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import type { EditorActions, EditorState, MapDocument } from './editor-store.ts'
 import { type ReadStyle, styleQuery } from './styles-query.ts'
@@ -35,7 +36,7 @@ export function useSave(
     },
     onSuccess({ read: { record, etag }, sent }) {
       queries.setQueryData(styleQuery(client, record.id).queryKey, { record, etag })
-      void queries.invalidateQueries({ queryKey: ['styles', 'list'] })
+      void queries.invalidateQueries({ queryKey: queryKeys.styles.list })
       actions.markSaved(record, etag, sent)
       say({ title: 'Map saved' })
       if (record.id !== id)

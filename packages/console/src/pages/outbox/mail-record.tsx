@@ -8,6 +8,7 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Note, Skeleton, StatusDot } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { formatDate } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { linkLabel, mailDots, statusLabels, templateLabel } from './mail-labels.ts'
 import { linksIn, piecesOf } from './mail-links.ts'
@@ -20,7 +21,7 @@ export function MailRecord({ id }: { id: string }): ReactElement {
     error,
     refetch,
   } = useQuery({
-    queryKey: ['outbox', id],
+    queryKey: queryKeys.outbox.one(id),
     queryFn: ({ signal }) => client.server.outbox.get(id, { signal }),
   })
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />

@@ -4,12 +4,13 @@
  */
 import type { OutboxEntry } from '@graticule/client'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useSession } from '../../session/session.tsx'
 
 export function useOutbox(): UseQueryResult<OutboxEntry[]> {
   const { client, access } = useSession()
   return useQuery({
-    queryKey: ['outbox', 'list'],
+    queryKey: queryKeys.outbox.list,
     queryFn: ({ signal }) => client.server.outbox.list({ limit: 100, signal }),
     enabled: access.type === 'master',
     staleTime: 0,

@@ -5,6 +5,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { ReactElement } from 'react'
 import { useConfirm } from '../../components/confirm.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useMay } from '../../session/session.tsx'
 
 export function useDeleteTileSource(record: TileSource, title: string): () => Promise<void> {
@@ -23,8 +24,8 @@ export function useDeleteTileSource(record: TileSource, title: string): () => Pr
       async onConfirm() {
         await client.tileSources.delete(record.id)
         await navigate({ to: '/maps' })
-        queries.removeQueries({ queryKey: ['tilesources', record.id] })
-        await queries.invalidateQueries({ queryKey: ['tilesources'] })
+        queries.removeQueries({ queryKey: queryKeys.tilesources.one(record.id) })
+        await queries.invalidateQueries({ queryKey: queryKeys.tilesources.all })
         say({ title: 'The tile source is deleted' })
       },
     })

@@ -9,6 +9,7 @@ import { Copyable } from '../../components/copyable.tsx'
 import { ErrorNote } from '../../components/error-note.tsx'
 import { Note, Tag } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { builtIn, extensionOf, isVector, type TileJson } from './tile-set.ts'
 import classes from './tiles.module.css'
@@ -75,7 +76,7 @@ function MakeTileSource({ id }: { id: string }): ReactElement {
   const refusal = useRefusal()('tiles', 'write')
   const make = useMutation({
     mutationFn: () => client.tileSources.create({ type: 'dataset', source: id }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['tilesources'] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: queryKeys.tilesources.all }),
   })
   return (
     <Note>

@@ -7,6 +7,7 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { Note, Skeleton } from '../../components/note.tsx'
 import { layout } from '../../components/page.tsx'
 import { formatBytes, formatMs, formatNumber } from '../../format.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 import { Bars } from './bars.tsx'
 import { PlanTree } from './plan-tree.tsx'
@@ -29,12 +30,12 @@ export function TilePanel({ id, tile, tileJson, measure, onClose }: TilePanelPro
   const client = useClient()
   const at = { ...tile, ext: extensionOf(tileJson) }
   const explanation = useQuery({
-    queryKey: ['tilesources', id, 'explain', tileKey(tile)],
+    queryKey: queryKeys.tilesources.one(id, 'explain', tileKey(tile)),
     queryFn: async ({ signal }) => readExplanation(await client.tiles.get(id, at, { explain: true, signal })),
     enabled: id !== builtIn,
   })
   const contents = useQuery({
-    queryKey: ['tilesources', id, 'tile', tileKey(tile)],
+    queryKey: queryKeys.tilesources.one(id, 'tile', tileKey(tile)),
     queryFn: async ({ signal }) => tileContents((await client.tiles.get(id, at, { signal })) ?? new ArrayBuffer(0)),
     enabled: isVector(tileJson),
   })

@@ -1,6 +1,7 @@
 /** A tile set: its TileJSON, and its record if it has one. */
 import { ApiError, type Client, type TileSource } from '@graticule/client'
 import { useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient } from '../../session/session.tsx'
 
 export interface TileJson {
@@ -27,7 +28,7 @@ export const builtIn = 'basemap'
 export function useTileJson(id: string) {
   const client = useClient()
   return useQuery({
-    queryKey: ['tilesources', id, 'tilejson'],
+    queryKey: queryKeys.tilesources.one(id, 'tilejson'),
     queryFn: ({ signal }) => client.tiles.describe<TileJson>(id, { signal }),
   })
 }
@@ -35,7 +36,10 @@ export function useTileJson(id: string) {
 /** Null if the id belongs to a dataset, whose tiles need no record. */
 export function useTileSource(id: string) {
   const client = useClient()
-  return useQuery({ queryKey: ['tilesources', id], queryFn: ({ signal }) => readTileSource(client, id, signal) })
+  return useQuery({
+    queryKey: queryKeys.tilesources.one(id),
+    queryFn: ({ signal }) => readTileSource(client, id, signal),
+  })
 }
 
 async function readTileSource(client: Client, id: string, signal: AbortSignal): Promise<TileSource | null> {

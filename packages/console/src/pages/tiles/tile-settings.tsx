@@ -7,6 +7,7 @@ import { ErrorNote } from '../../components/error-note.tsx'
 import { TextField } from '../../components/field.tsx'
 import { layout } from '../../components/page.tsx'
 import { useToast } from '../../components/toast.tsx'
+import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { draftOf, type Extent, extentFault, patchOf, sides, type TileDraft, textsOf } from './tile-draft.ts'
 import classes from './tiles.module.css'
@@ -78,7 +79,7 @@ function useChanges(record: TileSource, onDraft: (draft: TileDraft) => void) {
   const settled = async (changed: TileSource) => {
     onDraft(draftOf(changed))
     say({ title: 'The tile source is saved' })
-    await queries.invalidateQueries({ queryKey: ['tilesources'] })
+    await queries.invalidateQueries({ queryKey: queryKeys.tilesources.all })
   }
   const save = useMutation({
     mutationFn: (patch: Parameters<typeof client.tileSources.patch>[1]) => client.tileSources.patch(record.id, patch),

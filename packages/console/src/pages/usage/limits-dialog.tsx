@@ -9,6 +9,7 @@ import { FormDialog } from '../../components/form-dialog.tsx'
 import { Skeleton } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useFaults } from '../../components/use-faults.ts'
+import { queryKeys } from '../../query-keys.ts'
 import { useSession } from '../../session/session.tsx'
 import {
   draftOf,
@@ -31,7 +32,7 @@ export function LimitsDialog({ usage, onClose }: LimitsDialogProps): ReactElemen
   const { applicationId } = usage
   // Always read anew: a form that starts from an old record would show limits that no longer hold.
   const { data, error, refetch } = useQuery({
-    queryKey: ['applications', applicationId, 'limits'],
+    queryKey: queryKeys.applications.one(applicationId, 'limits'),
     queryFn: async ({ signal }) => {
       const [application, { limits }] = await Promise.all([
         unscoped.applications.get(applicationId, { signal }),

@@ -5,6 +5,7 @@ import type { ReactElement } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Skeleton } from '../../../components/note.tsx'
 import { formatNumber } from '../../../format.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { formatCell } from '../attribute.ts'
 import type { DatasetAttribute } from '../dataset.ts'
@@ -24,7 +25,7 @@ export function StatisticsPanel({
   const [{ parameters }] = useQuerySession(dataset.id)
   const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== ''))
   const { data, error, refetch } = useQuery({
-    queryKey: ['datasets', dataset.id, 'statistics', attribute.name, given],
+    queryKey: queryKeys.datasets.one(dataset.id, 'statistics', attribute.name, given),
     queryFn: ({ signal }) => client.datasets.statistics(dataset.id, attribute.name, { ...given, quantiles: 4, signal }),
     staleTime: 60_000,
   })

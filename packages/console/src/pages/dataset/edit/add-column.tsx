@@ -7,6 +7,7 @@ import { TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { useFaults } from '../../../components/use-faults.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { type ColumnDraft, columnOf, emptyColumn, presetFault } from './column-draft.ts'
 import { ColumnFields } from './column-fields.tsx'
@@ -66,8 +67,8 @@ function useAddColumn(dataset: Dataset, onClose: () => void) {
     onSuccess(changed, column) {
       onClose()
       toast.say({ title: `The column “${column.name.trim()}” is added` })
-      cache.setQueryData(['datasets', dataset.id], changed)
-      void cache.invalidateQueries({ queryKey: ['datasets'] })
+      cache.setQueryData(queryKeys.datasets.one(dataset.id), changed)
+      void cache.invalidateQueries({ queryKey: queryKeys.datasets.all })
     },
   })
 }

@@ -6,6 +6,7 @@ import { IconButton } from '../../../components/button.tsx'
 import { useConfirm } from '../../../components/confirm.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { formatNumber } from '../../../format.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay } from '../../../session/session.tsx'
 import type { DatasetAttribute } from '../dataset.ts'
 import { useColumnEditability } from './editability.ts'
@@ -40,7 +41,7 @@ function useDropColumn({ dataset, attribute: { name } }: ColumnProps) {
   const onConfirm = async () => {
     await client.datasets.dropColumn(dataset.id, name)
     toast.say({ title: `The column “${name}” is dropped` })
-    await cache.invalidateQueries({ queryKey: ['datasets'] })
+    await cache.invalidateQueries({ queryKey: queryKeys.datasets.all })
   }
   return useMutation({
     mutationFn: async () => (mayCount ? countValues(client, dataset.id, name).catch(() => null) : null),

@@ -1,6 +1,7 @@
 /** Whether the rows and columns of a dataset can be edited here, by its source and the key's rights. The server still checks. */
 import type { Database, Dataset } from '@graticule/client'
 import { useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay, useRefusal } from '../../../session/session.tsx'
 import { keyOf } from '../dataset.ts'
 
@@ -41,7 +42,7 @@ function useDatabaseType({ type, databaseId }: Dataset): { type: Database['type'
   const client = useClient()
   const mayRead = useMay()('databases', 'read', databaseId)
   const { data, isLoading } = useQuery({
-    queryKey: ['databases', databaseId, 'type'],
+    queryKey: queryKeys.databases.one(databaseId, 'type'),
     queryFn: ({ signal }) => client.databases.get(databaseId, { signal }),
     enabled: type === 'table' && mayRead,
     staleTime: 60_000,

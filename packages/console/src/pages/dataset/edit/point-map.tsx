@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { MapMouseEvent } from 'maplibre-gl'
 import { type ReactElement, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { MapView } from '../../../map/map-view.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { useTheme } from '../../../theme.ts'
 import { useDataset } from '../dataset.ts'
@@ -63,7 +64,7 @@ function useRowsBounds(): Box | null | undefined {
   const client = useClient()
   const { id } = useDataset()
   const { data, error } = useQuery({
-    queryKey: ['tiles', id, 'bounds'],
+    queryKey: queryKeys.tiles.one(id, 'bounds'),
     queryFn: ({ signal }) => client.tiles.describe<{ bounds?: Box }>(id, { signal }),
   })
   if (error) return null

@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { createContext, type ReactElement, type ReactNode, use, useState } from 'react'
 import { Button, type ButtonVariant } from '../../../components/button.tsx'
 import { useToast } from '../../../components/toast.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useLetter } from '../../../shell/shortcuts.ts'
 import { keyOf } from '../dataset.ts'
 import type { OpenRow } from '../table/details.tsx'
@@ -78,8 +79,8 @@ function useAfterWrite({ dataset, selection, rows }: TableState) {
   const toast = useToast()
   return (id: RowId | undefined, what: 'added' | 'saved' | 'deleted') => {
     void renew(rows)
-    void cache.invalidateQueries({ queryKey: ['datasets', dataset.id] })
-    void cache.invalidateQueries({ queryKey: ['tiles', dataset.id] })
+    void cache.invalidateQueries({ queryKey: queryKeys.datasets.one(dataset.id) })
+    void cache.invalidateQueries({ queryKey: queryKeys.tiles.one(dataset.id) })
     if (what === 'deleted') return selection.clear()
     toast.say({ title: id === undefined ? `The row is ${what}` : `Row ${id} is ${what}` })
     if (what === 'added' && id !== undefined) selection.onFeature(id, { isAdded: false })

@@ -3,6 +3,7 @@ import type { Client, Dataset } from '@graticule/client'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { faultOf } from '../../../components/error-note.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { type DatasetAttribute, keyOf } from '../dataset.ts'
 import { type Row, type RowId, rowId } from '../table/selection.ts'
@@ -81,7 +82,7 @@ function begun(attributes: readonly DatasetAttribute[], read: StoredRow | null):
 function useStoredRow(dataset: Dataset, id: RowId | null) {
   const client = useClient()
   return useQuery({
-    queryKey: ['datasets', dataset.id, 'stored-row', id],
+    queryKey: queryKeys.datasets.one(dataset.id, 'stored-row', id),
     queryFn: ({ signal }) => readRow(client, dataset, id ?? '', signal),
     enabled: id !== null,
     staleTime: 0,

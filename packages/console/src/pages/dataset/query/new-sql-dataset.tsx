@@ -7,6 +7,7 @@ import { Button } from '../../../components/button.tsx'
 import { TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useToast } from '../../../components/toast.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 
 export function NewSqlDataset({ dataset, source }: { dataset: Dataset; source: string }): ReactElement {
@@ -27,7 +28,7 @@ export function NewSqlDataset({ dataset, source }: { dataset: Dataset; source: s
       }),
     onSuccess: async (made) => {
       setOpen(false)
-      await cache.invalidateQueries({ queryKey: ['datasets', 'list'] })
+      await cache.invalidateQueries({ queryKey: queryKeys.datasets.list })
       toast.say({ title: `Dataset “${made.name}” made` })
       await navigate({ to: '/data/$datasetId/query', params: { datasetId: made.id } })
     },

@@ -6,6 +6,7 @@ import { ErrorNote } from '../../../components/error-note.tsx'
 import { Note, Skeleton } from '../../../components/note.tsx'
 import { layout } from '../../../components/page.tsx'
 import { formatNumber } from '../../../format.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import classes from './plan.module.css'
 import { type PlanStep, readPlan } from './plan-tree.ts'
@@ -15,7 +16,7 @@ export function PlanView({ dataset, sent }: { dataset: Dataset; sent: SentQuery 
   const client = useClient()
   const { query, parameters, timeoutMs } = sent
   const { data, error, refetch } = useQuery({
-    queryKey: ['datasets', dataset.id, 'plan', query, parameters],
+    queryKey: queryKeys.datasets.one(dataset.id, 'plan', query, parameters),
     queryFn: ({ signal }) =>
       client.datasets.query(dataset.id, query, { ...parameters, explain: true, timeout: timeoutMs, signal }),
   })

@@ -2,6 +2,7 @@
 import type { Dataset } from '@graticule/client'
 import { useQuery } from '@tanstack/react-query'
 import type { Word } from '../../../components/code-editor/completion.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay } from '../../../session/session.tsx'
 
 const most = 500
@@ -11,12 +12,12 @@ export function useSqlCompletions({ databaseId, attributes }: Dataset, isWanted:
   const may = useMay()
   const params = { filter: { databaseId, type: 'table' }, fields: ['source', 'attributes'], limit: most } as const
   const { data: datasets = [] } = useQuery({
-    queryKey: ['datasets', 'list', params],
+    queryKey: queryKeys.datasets.listWith(params),
     queryFn: ({ signal }) => client.datasets.list({ ...params, signal }),
     enabled: isWanted,
   })
   const { data: tables = [] } = useQuery({
-    queryKey: ['databases', databaseId, 'tables'],
+    queryKey: queryKeys.databases.one(databaseId, 'tables'),
     queryFn: ({ signal }) => client.databases.tables(databaseId, { limit: most, signal }),
     enabled: isWanted && may('databases', 'execute', databaseId),
   })

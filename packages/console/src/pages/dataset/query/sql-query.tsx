@@ -11,6 +11,7 @@ import { CodeBlock } from '../../../components/copyable.tsx'
 import { ErrorNote, faultOf } from '../../../components/error-note.tsx'
 import { Note } from '../../../components/note.tsx'
 import { useToast } from '../../../components/toast.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 import { ConflictError, saveDataset } from '../save-dataset.ts'
 import { NewSqlDataset } from './new-sql-dataset.tsx'
@@ -108,8 +109,8 @@ function useSaveSql(dataset: Dataset, onSaved: () => void) {
   const cache = useQueryClient()
   const toast = useToast()
   const keep = async (saved: Dataset) => {
-    cache.setQueryData(['datasets', dataset.id], saved)
-    await cache.invalidateQueries({ queryKey: ['datasets', 'list'] })
+    cache.setQueryData(queryKeys.datasets.one(dataset.id), saved)
+    await cache.invalidateQueries({ queryKey: queryKeys.datasets.list })
   }
   return useMutation({
     mutationFn: (source: string) => saveDataset(client, dataset, { source }),

@@ -9,6 +9,7 @@ import { ErrorNote } from '../../../components/error-note.tsx'
 import { Checkbox } from '../../../components/field.tsx'
 import { layout } from '../../../components/page.tsx'
 import { useToast } from '../../../components/toast.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay, useRefusal } from '../../../session/session.tsx'
 import { consequencesOf } from './consequences.ts'
 import classes from './settings.module.css'
@@ -60,7 +61,7 @@ function useDelete(dataset: Dataset, keepsData: RefObject<boolean>): () => Promi
   return async () => {
     await client.datasets.delete(dataset.id, keepsData.current ? { keepData: true } : {})
     await navigate({ to: '/data' })
-    cache.removeQueries({ queryKey: ['datasets', dataset.id] })
+    cache.removeQueries({ queryKey: queryKeys.datasets.one(dataset.id) })
     await Promise.all(['datasets', 'tilesources'].map((name) => cache.invalidateQueries({ queryKey: [name, 'list'] })))
     toast.say({ title: `Dataset “${dataset.name}” deleted` })
   }

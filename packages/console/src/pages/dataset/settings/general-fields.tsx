@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { Select, TextArea, TextField } from '../../../components/field.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay } from '../../../session/session.tsx'
 import { readMetadata, withKey } from './draft.ts'
 import type { FieldsProps } from './fields.ts'
@@ -54,7 +55,7 @@ function OwnerField({ owner, error, onChange }: OwnerFieldProps): ReactElement |
   const isShown = useMay()('users', 'read')
   const params = { fields: ['id', 'email'] as const, sort: ['email'], limit: mostUsers }
   const { data: users } = useQuery({
-    queryKey: ['users', 'list', params],
+    queryKey: queryKeys.users.listWith(params),
     queryFn: ({ signal }) => client.auth.users.list({ ...params, signal }),
     enabled: isShown,
   })

@@ -6,6 +6,7 @@ import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Select, TextField } from '../../../components/field.tsx'
 import { layout } from '../../../components/page.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay } from '../../../session/session.tsx'
 import type { Header } from './draft.ts'
 import type { FieldsProps } from './fields.ts'
@@ -49,7 +50,7 @@ function DatabaseField({ draft, change, errorAt }: FieldsProps): ReactElement | 
   const isShown = useMay()('databases', 'read')
   const params = { fields: ['id', 'name', 'default'], limit: 500 } as const
   const { data: databases } = useQuery({
-    queryKey: ['databases', 'list', params],
+    queryKey: queryKeys.databases.listWith(params),
     queryFn: ({ signal }) => client.databases.list({ ...params, signal }),
     enabled: isShown,
   })

@@ -6,6 +6,7 @@ import type { ReactElement } from 'react'
 import { Button } from '../../../components/button.tsx'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Skeleton } from '../../../components/note.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useMay, useRefusal } from '../../../session/session.tsx'
 import { geometryOf } from '../dataset.ts'
 import classes from './settings.module.css'
@@ -15,7 +16,7 @@ function useTileSources(datasetId: string) {
   const client = useClient()
   const params = { filter: { type: 'dataset', source: datasetId }, limit: 500 } as const
   return useQuery({
-    queryKey: ['tilesources', 'list', params],
+    queryKey: queryKeys.tilesources.listWith(params),
     queryFn: ({ signal }) => client.tileSources.list({ ...params, signal }),
     enabled: useMay()('tiles', 'read'),
   })
@@ -30,7 +31,7 @@ export function TileSources({ dataset }: { dataset: Dataset }): ReactElement {
   const make = useMutation({
     mutationFn: () => client.tileSources.create({ type: 'dataset', source: dataset.id, name: dataset.name }),
     onSuccess: async ({ id }) => {
-      await cache.invalidateQueries({ queryKey: ['tilesources'] })
+      await cache.invalidateQueries({ queryKey: queryKeys.tilesources.all })
       await navigate({ to: '/tiles/$tileSourceId', params: { tileSourceId: id } })
     },
   })

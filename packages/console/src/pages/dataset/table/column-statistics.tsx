@@ -7,6 +7,7 @@ import { ErrorNote } from '../../../components/error-note.tsx'
 import { Skeleton } from '../../../components/note.tsx'
 import { Popover } from '../../../components/popover.tsx'
 import { formatNumber } from '../../../format.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { formatCell, typeIcon, typeLabel } from '../attribute.ts'
 import { type DatasetAttribute, useDataset } from '../dataset.ts'
@@ -42,7 +43,7 @@ export function useStatistics(attribute: string, isWanted = true) {
   const { id } = useDataset()
   const { where } = useView()
   return useQuery({
-    queryKey: ['datasets', id, 'statistics', attribute, where],
+    queryKey: queryKeys.datasets.one(id, 'statistics', attribute, where),
     queryFn: ({ signal }) => client.datasets.statistics(id, attribute, { signal, ...(where && { filter: where }) }),
     staleTime: 60_000,
     enabled: isWanted,

@@ -18,6 +18,7 @@ import { ErrorNote } from '../../../components/error-note.tsx'
 import { Skeleton } from '../../../components/note.tsx'
 import { liveMapClient } from '../../../live/live-map-client.ts'
 import { MapView } from '../../../map/map-view.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { useTheme } from '../../../theme.ts'
 import { keyOf } from '../dataset.ts'
@@ -56,7 +57,7 @@ export function MapPane({ dataset, where, selected, flight, view, onFeature }: M
   const [map, setMap] = useState<GraticuleMap | null>(null)
   const key = useMemo(() => keyOf(dataset), [dataset])
   const tiles = useQuery({
-    queryKey: ['tiles', dataset.id, 'bounds'],
+    queryKey: queryKeys.tiles.one(dataset.id, 'bounds'),
     queryFn: ({ signal }) => client.tiles.describe<{ bounds?: Box }>(dataset.id, { signal }),
   })
   const rowsClient = useRowsClient(map, dataset, where)

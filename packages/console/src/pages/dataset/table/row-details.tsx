@@ -6,6 +6,7 @@ import { CopyButton } from '../../../components/copyable.tsx'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Icon } from '../../../components/icon.tsx'
 import { Skeleton } from '../../../components/note.tsx'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { formatCell, typeIcon, typeLabel } from '../attribute.ts'
 import { type DatasetAttribute, keyOf } from '../dataset.ts'
@@ -24,7 +25,7 @@ export function RowDetails({
 }): ReactElement {
   const client = useClient()
   const { data, error, refetch } = useQuery({
-    queryKey: ['datasets', dataset.id, 'row', id],
+    queryKey: queryKeys.datasets.one(dataset.id, 'row', id),
     queryFn: async ({ signal }) => {
       const [row] = await client.datasets.query<Row>(
         dataset.id,

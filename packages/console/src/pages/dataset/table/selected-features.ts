@@ -1,6 +1,7 @@
 /** Fetches the geometry of the selected rows, for the map and the details. */
 import type { Dataset, FeatureCollection } from '@graticule/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { geometryOf, keyOf } from '../dataset.ts'
 import { type RowId, whereIds } from './selection.ts'
@@ -19,7 +20,7 @@ export function useSelectedFeatures(dataset: Dataset, ids: readonly RowId[]): Se
   const key = keyOf(dataset)
   const geometry = geometryOf(dataset)
   const { data, isPlaceholderData } = useQuery({
-    queryKey: ['datasets', dataset.id, 'features', ids],
+    queryKey: queryKeys.datasets.one(dataset.id, 'features', ids),
     queryFn: ({ signal }) =>
       client.datasets.query(
         dataset.id,

@@ -4,6 +4,7 @@ import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import { createRenewals, type Renewals } from '../../../live/renewals.ts'
 import { useChanges } from '../../../live/use-changes.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { keyOf } from '../dataset.ts'
 import { affectedPages, changeOf, mergeChanges, type TableChange } from './affected-pages.ts'
 import { movesOf, type TableQuery } from './page-query.ts'
@@ -29,7 +30,8 @@ export function useLiveTable(tableQuery: TableQuery, { pages, recount }: Rows): 
   const key = useMemo(() => keyOf(dataset), [dataset])
   const state = useChanges(dataset, (event) => {
     // The table may have been replaced by one with other columns.
-    if (event.type === 'reset') void queryClient.invalidateQueries({ queryKey: ['datasets', dataset.id], exact: true })
+    if (event.type === 'reset')
+      void queryClient.invalidateQueries({ queryKey: queryKeys.datasets.one(dataset.id), exact: true })
     const change = changeOf(event)
     if (change) renewals.current?.add(change)
   })

@@ -2,6 +2,7 @@
 import type { JsonObject } from '@graticule/client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { countRows, estimateRows, keyOf } from '../dataset.ts'
 import { movesOf, pageFetcher, type TableQuery } from './page-query.ts'
@@ -57,12 +58,12 @@ function useTotal(
   const client = useClient()
   const known = where ? null : dataset.rowEstimate
   const estimate = useQuery({
-    queryKey: ['datasets', dataset.id, 'estimate', where],
+    queryKey: queryKeys.datasets.one(dataset.id, 'estimate', where),
     queryFn: ({ signal }) => estimateRows(client, dataset.id, where, signal),
     enabled: known === null,
   })
   const exact = useQuery({
-    queryKey: ['datasets', dataset.id, 'count', where],
+    queryKey: queryKeys.datasets.one(dataset.id, 'count', where),
     queryFn: ({ signal }) => countRows(client, dataset.id, where, signal),
     enabled: isBegun && !total?.isExact,
   })

@@ -8,6 +8,7 @@ import { Menu } from '../../../components/menu.tsx'
 import { StatusDot, Tag } from '../../../components/note.tsx'
 import { useToast } from '../../../components/toast.tsx'
 import { formatRelative } from '../../../format.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient, useRefusal } from '../../../session/session.tsx'
 import { useActivityItem } from '../../activity/activity-item.ts'
 import { isUnsaved, useEditorActions, useEditorState } from '../editor-store.ts'
@@ -57,7 +58,7 @@ function Picture({ style }: { style: StyleSummary }): ReactElement {
     return () => observer.disconnect()
   }, [])
   const { data } = useQuery({
-    queryKey: ['styles', style.id, 'thumbnail', style.updatedAt],
+    queryKey: queryKeys.styles.one(style.id, 'thumbnail', style.updatedAt),
     queryFn: async ({ signal }) =>
       (await import('./thumbnails.ts')).thumbnail(client, style.id, style.updatedAt, signal),
     enabled: isSeen,
@@ -80,7 +81,7 @@ function CardMenu({ style }: { style: StyleSummary }): ReactElement {
   const { say, fail } = useToast()
   const { discard } = useEditorActions(style.id)
   const activity = useActivityItem({ kind: 'styles', record: style.id })
-  const refresh = () => queries.invalidateQueries({ queryKey: ['styles', 'list'] })
+  const refresh = () => queries.invalidateQueries({ queryKey: queryKeys.styles.list })
   const duplicate = useMutation({
     async mutationFn() {
       const record = await client.styles.get(style.id)

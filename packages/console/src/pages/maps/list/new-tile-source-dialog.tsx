@@ -6,6 +6,7 @@ import { type ReactElement, useState } from 'react'
 import { Select, TextField } from '../../../components/field.tsx'
 import { FormDialog } from '../../../components/form-dialog.tsx'
 import { useFaults } from '../../../components/use-faults.ts'
+import { queryKeys } from '../../../query-keys.ts'
 import { useClient } from '../../../session/session.tsx'
 import { geometryOf } from '../recipe/defaults.ts'
 import { datasetListQuery } from '../styles-query.ts'
@@ -25,14 +26,14 @@ export function NewTileSourceDialog({ onClose }: { onClose(): void }): ReactElem
   const [source, setSource] = useState('')
   const [name, setName] = useState('')
   const { data: drivers = ['dataset', 'tilelive'] } = useQuery({
-    queryKey: ['tilesources', 'drivers'],
+    queryKey: queryKeys.tilesources.part('drivers'),
     queryFn: ({ signal }) => client.tileSources.drivers({ signal }),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const make = useMutation({
     mutationFn: () => client.tileSources.create({ type, source, ...(name && { name }) }),
     async onSuccess({ id }) {
-      await queries.invalidateQueries({ queryKey: ['tilesources', 'list'] })
+      await queries.invalidateQueries({ queryKey: queryKeys.tilesources.list })
       void navigate({ to: '/tiles/$tileSourceId', params: { tileSourceId: id } })
     },
   })

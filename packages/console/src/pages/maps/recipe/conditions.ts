@@ -1,4 +1,5 @@
 /** Compiles the conditions of a layer's filter to a MapLibre expression. */
+import { isNumeric } from '../../dataset/attribute.ts'
 import type { Condition, Operator } from './recipe.ts'
 
 type Expression = [string, ...unknown[]]
@@ -16,7 +17,6 @@ const comparisons: Partial<Record<Operator, string>> = {
   '>': '>',
   '≥': '>=',
 }
-const numeric = new Set(['integer', 'number'])
 
 /** The operators of a type. */
 export function operatorsFor(type: Condition['type']): Operator[] {
@@ -30,7 +30,7 @@ export const needsValue = (operator: Operator): boolean => operator !== 'is empt
 /** Whether the condition has a valid value. */
 export function isComplete({ type, operator, value: given }: Condition): boolean {
   if (!needsValue(operator)) return true
-  if (numeric.has(type)) return given.trim() !== '' && Number.isFinite(Number(given))
+  if (isNumeric(type)) return given.trim() !== '' && Number.isFinite(Number(given))
   return given !== ''
 }
 
@@ -46,7 +46,7 @@ function expressionOf({ attribute, type, operator, value: given }: Condition): E
   if (operator === 'contains') return ['in', given.toLowerCase(), ['downcase', text(attribute)]]
   const comparison = comparisons[operator] ?? '=='
   // Dates in tiles are ISO strings, which sort chronologically.
-  const compared: Expression = numeric.has(type)
+  const compared: Expression = isNumeric(type)
     ? [comparison, ['to-number', value(attribute)], Number(given)]
     : [comparison, text(attribute), given]
   // Otherwise a missing value would be compared as 0 or an empty string.

@@ -1,5 +1,7 @@
 /** The default recipe of a layer, by geometry, attribute type and values. */
+
 import type { AttributeStatistics, Dataset } from '@graticule/client'
+import { isNumeric } from '../../dataset/attribute.ts'
 import { type BreakMethod, computeBreaks, type Distribution } from './breaks.ts'
 import { colouredCategories } from './classes.ts'
 import type { RampName } from './palettes.ts'
@@ -69,16 +71,15 @@ export function defaultRecipe({ id, dataset, tilesId, index, theme }: NewLayer):
 
 export type ColourKind = 'one' | 'categories' | 'graduated'
 
-const isNumber = ({ type }: Pick<Attribute, 'type'>): boolean => type === 'integer' || type === 'number'
 const isDate = ({ type }: Pick<Attribute, 'type'>): boolean => type === 'date' || type === 'datetime'
 
 /** The kinds of colouring that suit an attribute, best first. */
 export function colourKinds(statistics: AttributeStatistics): ColourKind[] {
   const distinct = statistics.distinct ?? Number.POSITIVE_INFINITY
   const hasCategories = statistics.frequent.length > 0
-  const hasRange = (isNumber(statistics) || isDate(statistics)) && statistics.count > 0
+  const hasRange = (isNumeric(statistics.type) || isDate(statistics)) && statistics.count > 0
   if (hasRange) {
-    const few = isNumber(statistics) && distinct <= maxNumberCategories
+    const few = isNumeric(statistics.type) && distinct <= maxNumberCategories
     return few && hasCategories
       ? ['categories', 'graduated', 'one']
       : ['graduated', ...(hasCategories ? ['categories' as const] : []), 'one']

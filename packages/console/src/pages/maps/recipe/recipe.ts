@@ -3,11 +3,11 @@
  * in the style's `metadata`, so that they can be edited again.
  */
 import type { Dataset } from '@graticule/client'
+import type { AttributeType } from '../../dataset/attribute.ts'
 import type { BreakMethod } from './breaks.ts'
 import type { RampName } from './palettes.ts'
 
 export type Attribute = Dataset['attributes'][number]
-export type AttributeType = Attribute['type']
 export type GeometryKind = 'point' | 'line' | 'area' | 'mixed'
 export type Theme = 'light' | 'dark'
 

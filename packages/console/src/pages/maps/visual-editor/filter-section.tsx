@@ -1,7 +1,9 @@
 /** The filter of a layer: conditions for drawing a feature. */
+
 import type { ReactElement } from 'react'
 import { Button, IconButton } from '../../../components/button.tsx'
 import { Select, TextField } from '../../../components/field.tsx'
+import { isNumeric } from '../../dataset/attribute.ts'
 import { isComplete, needsValue, operatorsFor } from '../recipe/conditions.ts'
 import type { Attribute, Condition } from '../recipe/recipe.ts'
 import classes from './panel.module.css'
@@ -55,7 +57,7 @@ interface ConditionFieldsProps {
 
 function ConditionFields({ condition, number, attributes, onChange, onRemove }: ConditionFieldsProps): ReactElement {
   const { attribute, type, operator, value } = condition
-  const isNumber = type === 'integer' || type === 'number'
+  const isNumber = isNumeric(type)
   const choose = (name: string) => {
     const next = attributes.find((one) => one.name === name)
     if (!next) return

@@ -1,9 +1,11 @@
 /** The size of points or width of lines: constant, or by the values of an attribute. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { ErrorNote } from '../../../components/error-note.tsx'
 import { Select, Slider, TextField } from '../../../components/field.tsx'
 import { useClient } from '../../../session/session.tsx'
+import { isNumeric } from '../../dataset/attribute.ts'
 import { numberOf } from '../recipe/defaults.ts'
 import type { Sizing } from '../recipe/recipe.ts'
 import { valuesQuery } from '../styles-query.ts'
@@ -36,7 +38,7 @@ function SizeFields({ recipe, attributes, change }: SectionProps): ReactElement 
       set({ attribute, domain: [Math.max(low ?? 0, 0), Math.max(high ?? 1, 0)] })
     },
   })
-  const numbers = attributes.filter(({ type }) => type === 'integer' || type === 'number')
+  const numbers = attributes.filter(({ type }) => isNumeric(type))
   const what = geometry === 'line' ? 'Width' : 'Radius'
   return (
     <>
