@@ -141,7 +141,7 @@ async function migrateAsBefore({ name, role, adminUrl, directory }: Way): Promis
   const admin = openPostgres({ platform: readPlatformServer(adminUrl), poolSize: 2, onError: () => {} })
   try {
     await admin.script(`ALTER DATABASE ${name} OWNER TO CURRENT_USER`)
-    await migrate(admin, texts)
+    await migrate(admin, { migrations: texts })
     const id = randomUUID()
     const schema = `app_${id.replaceAll('-', '')}`
     await admin.query(sql`INSERT INTO svc.applications (id, name, description, contact) VALUES (${id}, 'old', '', '')`)
@@ -212,7 +212,7 @@ describe('PostgreSQL with a role that is no superuser', { skip }, () => {
       message: new RegExp(`closed to the role ${way.role}.*superuser in DATABASE_URL: npm start -- migrate`),
     })
     await way.admin.script(`ALTER DATABASE ${way.name} OWNER TO ${way.role}`)
-    assert.deepEqual(await migrateAs(way.adminUrl), [35, 36])
+    assert.deepEqual(await migrateAs(way.adminUrl), [35, 36, 37])
     assert.deepEqual(await notOf(way.admin, way.role), [])
     assert.deepEqual((await readHardening(way.admin)).open, [], 'it stays closed')
     const fresh = await migratedDatabase()

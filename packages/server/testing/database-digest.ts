@@ -6,7 +6,7 @@ export async function digestOf(db: Db): Promise<Record<string, string>> {
   const tables = await db.query<{ schema: string; name: string }>(
     raw(`
     SELECT n.nspname AS schema, c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE (n.nspname = 'svc' AND c.relname NOT IN ('migrations', 'replicas') OR n.nspname ~ '^app_[0-9a-f]{32}$')
+    WHERE (n.nspname = 'svc' AND c.relname NOT IN ('migrations', 'applied_functions', 'replicas') OR n.nspname ~ '^app_[0-9a-f]{32}$')
       AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1, 2`),
   )
   const digests: Record<string, string> = {}

@@ -110,7 +110,11 @@ async function migratedDirectory(): Promise<string> {
 function checksumOfMigrations(): string {
   const hash = createHash('sha256').update(templateDirectory())
   const source = join(import.meta.dirname, '../src/kernel/db')
-  for (const file of ['schema/migrate.ts', ...globSync('migrations/*.sql', { cwd: source }).sort()]) {
+  for (const file of [
+    'schema/migrate.ts',
+    'sql-functions.ts',
+    ...globSync('{migrations,functions}/*.sql', { cwd: source }).sort(),
+  ]) {
     hash.update(file).update(readFileSync(join(source, file)))
   }
   return hash.digest('hex').slice(0, 16)

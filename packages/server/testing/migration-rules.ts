@@ -30,3 +30,21 @@ export function faultOfMigration(text: string, previousRelease: string): string 
     ? undefined
     : `it ${fault}, while servers of ${previousRelease} may still run`
 }
+
+/** The last numbered file that defined functions; they stand in functions/ since. */
+const lastWithFunctions = 36
+
+/** Whether a numbered file defines what functions/ is for; one that drops a function says `-- contract after …`, as for a table. */
+export const definesFunctions = (number: number, text: string): boolean =>
+  number > lastWithFunctions &&
+  /\b(CREATE|ALTER)\s+(OR\s+REPLACE\s+)?(FUNCTION|PROCEDURE|ROUTINE|AGGREGATE|(CONSTRAINT\s+|EVENT\s+)?TRIGGER)\b/i.test(
+    text.replaceAll(/--.*$/gm, ''),
+  )
+
+/** The names of functions and triggers that texts define. */
+export const definedNames = (texts: readonly string[]): Set<string> =>
+  new Set(
+    texts
+      .flatMap((text) => [...text.matchAll(/^CREATE (?:OR REPLACE )?(?:FUNCTION svc\.|TRIGGER )(\w+)/gm)])
+      .map(([, name]) => name ?? ''),
+  )

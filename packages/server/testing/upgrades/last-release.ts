@@ -1,6 +1,6 @@
 import { mkdir, readdir, symlink } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { unpackFiles } from './packed-files.ts'
+import { basename, join, resolve } from 'node:path'
+import { readPacked, unpackFiles } from './packed-files.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const archive = join(import.meta.dirname, 'last-release.br')
@@ -18,4 +18,14 @@ export async function unpackLastRelease(directory: string): Promise<string> {
   }
   await mkdir(join(server, '.cache'))
   return join(server, 'bin/graticule.js')
+}
+
+/** The texts of its migrations and functions, by their file names. */
+export async function lastReleaseSql(): Promise<Record<'migrations' | 'functions', Map<string, string>>> {
+  const sql = { migrations: new Map<string, string>(), functions: new Map<string, string>() }
+  for (const { path, bytes } of await readPacked(archive)) {
+    const [, kind] = /\/db\/(migrations|functions)\/[^/]+\.sql$/.exec(path) ?? []
+    if (kind !== undefined) sql[kind as keyof typeof sql].set(basename(path), bytes.toString())
+  }
+  return sql
 }

@@ -44,13 +44,19 @@ export async function filesBelow(directory: string): Promise<PackedFile[]> {
 
 /** Writes the files of an archive below a directory. */
 export async function unpackFiles(archive: string, directory: string): Promise<void> {
+  for (const { path, bytes } of await readPacked(archive)) {
+    const target = join(directory, path)
+    await mkdir(path.endsWith('/') ? target : dirname(target), { recursive: true, mode: 0o700 })
+    if (!path.endsWith('/')) await writeFile(target, bytes, { mode: 0o600 })
+  }
+}
+
+export async function readPacked(archive: string): Promise<PackedFile[]> {
   const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 }
   const packed = await promisify(brotliDecompress)(await readFile(archive), { params })
   let start = lengthBytes + packed.readUInt32LE()
-  for (const [path, size] of JSON.parse(packed.toString('utf8', lengthBytes, start)) as Entry[]) {
-    const target = join(directory, path)
-    await mkdir(path.endsWith('/') ? target : dirname(target), { recursive: true, mode: 0o700 })
-    if (!path.endsWith('/')) await writeFile(target, packed.subarray(start, start + size), { mode: 0o600 })
+  return (JSON.parse(packed.toString('utf8', lengthBytes, start)) as Entry[]).map(([path, size]) => {
     start += size
-  }
+    return { path, bytes: packed.subarray(start - size, start) }
+  })
 }

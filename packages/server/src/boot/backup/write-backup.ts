@@ -50,7 +50,7 @@ async function describeBackup(tx: Transaction, { version, secret }: BackupParts)
 }
 
 /**
- * The platform's own tables, but for the list of migrations, which is made by applying them, and the change log, whose numbers of
+ * The platform's own tables, but for the lists of migrations and functions, which are made by applying them, and the change log, whose numbers of
  * transactions mean nothing elsewhere. Applications come first, because their schemas are made with them.
  */
 export const platformTables = raw(`
@@ -59,7 +59,7 @@ export const platformTables = raw(`
     ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0
       AND pg_catalog.pg_get_serial_sequence('svc.' || quote_ident(c.relname), a.attname) IS NOT NULL) AS counted
   FROM pg_catalog.pg_class c WHERE c.relnamespace = 'svc'::regnamespace AND c.relkind = 'r'
-    AND c.relname NOT IN ('migrations', 'change_log', 'change_horizon', 'change_horizons', 'followed_tables',
+    AND c.relname NOT IN ('migrations', 'applied_functions', 'change_log', 'change_horizon', 'change_horizons', 'followed_tables',
       'change_intents')
   ORDER BY c.relname <> 'applications', c.relname`)
 

@@ -161,6 +161,17 @@ describe('doctor on PostgreSQL', () => {
     assert.match(said, /newer than this server.*9999-later\.sql.*newer version/s)
   })
 
+  test('says that a function of the database is that of another server', async () => {
+    const change = (digest: string) =>
+      database.db.script(`UPDATE svc.applied_functions SET digest = ${digest} WHERE name = 'watch_tables'`)
+    await change(`'other ' || digest`)
+    const { levels, text: said } = await findings('migrations', { DATABASE_URL: url })
+    await change(`substr(digest, 7)`)
+    assert.deepEqual(levels, ['warning'])
+    assert.match(said, /svc\.watch_tables is not this server's.*npm start -- migrate/s)
+    assert.deepEqual((await findings('migrations', { DATABASE_URL: url })).levels, ['ok'])
+  })
+
   test('says whether the catalogs are closed to tenants, wholly, in part or not at all, and how to close them', async (t) => {
     if (process.env.TEST_HARDENED) return t.skip('they are closed already')
     const hardening = () => findings('hardening', { DATABASE_URL: url })

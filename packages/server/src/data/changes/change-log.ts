@@ -1,4 +1,4 @@
-// The statements that read the change log and say which tables are logged (0027-change-log.sql).
+// The statements that read the change log and say which tables are logged (kernel/db/functions/log_change.sql, follow_table.sql).
 
 import type { Db, Row } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'

@@ -2,16 +2,64 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { faultOfMigration } from '../../../testing/migration-rules.ts'
+import { definedNames, definesFunctions, faultOfMigration } from '../../../testing/migration-rules.ts'
+import { lastReleaseSql } from '../../../testing/upgrades/last-release.ts'
 
 /** What the last release had: its migrations are as they are. Raise both with each release, and keep its server: npm run pack-release. */
 const lastRelease = { version: '0.1.0', migration: 23 }
 
+/** The texts of a folder by the names of their files. */
+function textsIn(folder: 'migrations' | 'functions'): Map<string, string> {
+  const directory = join(import.meta.dirname, folder)
+  const files = globSync('*.sql', { cwd: directory }).sort()
+  return new Map(files.map((file) => [file, readFileSync(join(directory, file), 'utf8')]))
+}
+
+test('numbered files define no functions and no triggers, which stand in functions/', () => {
+  for (const [file, text] of textsIn('migrations')) {
+    assert.equal(definesFunctions(Number(file.slice(0, 4)), text), false, file)
+  }
+  const next = 40
+  for (const text of [
+    'CREATE FUNCTION svc.f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+    'create or replace\n  function svc.f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$',
+    'ALTER FUNCTION svc.f() STABLE',
+    'CREATE CONSTRAINT TRIGGER t AFTER INSERT ON svc.users FOR EACH ROW EXECUTE FUNCTION svc.f()',
+    `DO $$ BEGIN EXECUTE 'CREATE OR REPLACE TRIGGER t AFTER INSERT ON svc.users EXECUTE FUNCTION svc.f()'; END $$`,
+    'CREATE PROCEDURE svc.p() LANGUAGE sql AS $$ $$',
+  ]) {
+    assert.equal(definesFunctions(next, text), true, text)
+  }
+  for (const text of ['-- CREATE FUNCTION\nCREATE TABLE svc.functions (id int)', 'DROP FUNCTION IF EXISTS svc.f()']) {
+    assert.equal(definesFunctions(next, text), false, text)
+  }
+})
+
+test('functions and triggers of the last release are there, or a migration that no server of it needs drops them', async () => {
+  const { migrations, functions } = await lastReleaseSql()
+  const present = definedNames([...textsIn('functions').values()])
+  const dropped = [...textsIn('migrations')].filter(([file]) => !migrations.has(file)).map(([, text]) => text)
+  for (const name of definedNames([...migrations.values(), ...functions.values()])) {
+    const isDropped = dropped.some((text) => new RegExp(`DROP (FUNCTION|TRIGGER)[^;]*\\b${name}\\b`).test(text))
+    assert.ok(present.has(name) || isDropped, `${name} has no file, and stays in databases that have it`)
+  }
+})
+
+test('functions that changed since the last release come with a migration, so that its servers do not put theirs back', async () => {
+  const { migrations, functions } = await lastReleaseSql()
+  const present = textsIn('functions')
+  const isSame = functions.size === present.size && [...functions].every(([file, text]) => present.get(file) === text)
+  const newest = (texts: Map<string, string>) => [...texts.keys()].sort().at(-1) ?? ''
+  assert.ok(
+    isSame || newest(textsIn('migrations')) > newest(migrations),
+    'Add a migration, of a comment if no table changes: a server of the last release that starts again would not know that the database is newer.',
+  )
+})
+
 test('no migration since the last release takes away what its servers use', () => {
-  const directory = join(import.meta.dirname, 'migrations')
-  for (const file of globSync('*.sql', { cwd: directory }).sort()) {
+  for (const [file, text] of textsIn('migrations')) {
     if (Number(file.slice(0, 4)) <= lastRelease.migration) continue
-    assert.equal(faultOfMigration(readFileSync(join(directory, file), 'utf8'), lastRelease.version), undefined, file)
+    assert.equal(faultOfMigration(text, lastRelease.version), undefined, file)
   }
 })
 

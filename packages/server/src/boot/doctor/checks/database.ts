@@ -5,6 +5,7 @@ import { codeOf } from '../../../kernel/db/database-error.ts'
 import { missingMigrations, unknownMigrations } from '../../../kernel/db/schema/migrate.ts'
 import { oldestPostgis } from '../../../kernel/db/schema/needs.ts'
 import { compileSql, type Sql } from '../../../kernel/db/sql.ts'
+import { outdatedFunctions, readFunctions } from '../../../kernel/db/sql-functions.ts'
 import { describeAddress, describeServer, type PlatformServer } from '../../../kernel/libpq/platform-server.ts'
 import {
   type Check,
@@ -78,8 +79,11 @@ export const databaseChecks: readonly Check[] = [
         )
       }
       const missing = await missingMigrations(reader)
-      if (missing.length === 0) return ok('All migrations are applied.')
-      return warning(`${missing.length} migrations are missing, the first is ${missing[0]}.`, 'npm start -- migrate')
+      if (missing.length > 0)
+        return warning(`${missing.length} migrations are missing, the first is ${missing[0]}.`, 'npm start -- migrate')
+      const [outdated] = await outdatedFunctions(reader, await readFunctions())
+      if (outdated) return warning(`The function svc.${outdated.name} is not this server's.`, 'npm start -- migrate')
+      return ok('All migrations are applied.')
     },
   },
   {

@@ -40,11 +40,11 @@ async function steps(): Promise<unknown[]> {
 }
 
 test('migrations are applied once, in the order of their numbers', async () => {
-  assert.deepEqual(await migrate(db, directory), [1, 2, 10])
-  assert.deepEqual(await migrate(db, directory), [])
+  assert.deepEqual(await migrate(db, { migrations: directory }), [1, 2, 10])
+  assert.deepEqual(await migrate(db, { migrations: directory }), [])
   assert.deepEqual(await steps(), ['1', '2', '3'])
   await file('0011-fourth.sql', 'INSERT INTO svc.steps VALUES (4)')
-  assert.deepEqual(await migrate(db, directory), [11])
+  assert.deepEqual(await migrate(db, { migrations: directory }), [11])
   const rows = await db.query(sql`SELECT number, name, applied_at FROM svc.migrations ORDER BY number`)
   assert.deepEqual(
     rows.map((row) => [row.number, row.name, row.applied_at instanceof Date]),
@@ -62,7 +62,7 @@ test('three programs that start together apply each migration once', async () =>
     ? [1, 2].map(() => openPostgres({ platform: readPlatformServer(testDb.url ?? ''), poolSize: 2, onError: () => {} }))
     : []
   const runners = others.length > 0 ? [db, ...others] : [db, db, db]
-  const done = await Promise.all(runners.map((runner) => migrate(runner, directory)))
+  const done = await Promise.all(runners.map((runner) => migrate(runner, { migrations: directory })))
   await Promise.all(others.map((other) => other.close()))
   assert.deepEqual(done.flat().sort(), [1, 10, 2])
   assert.deepEqual(await steps(), ['1', '2', '3'])
@@ -70,37 +70,37 @@ test('three programs that start together apply each migration once', async () =>
 
 test('a migration that fails leaves nothing of itself and stops the rest', async () => {
   await file('0002-second.sql', 'INSERT INTO svc.steps VALUES (2); SELECT 1 / 0')
-  await assert.rejects(migrate(db, directory), { code: '22012' })
+  await assert.rejects(migrate(db, { migrations: directory }), { code: '22012' })
   assert.deepEqual(await steps(), ['1'])
   await file('0002-second.sql', 'INSERT INTO svc.steps VALUES (2)')
-  assert.deepEqual(await migrate(db, directory), [2, 10])
+  assert.deepEqual(await migrate(db, { migrations: directory }), [2, 10])
 })
 
 test('a migration that was changed after it had been applied is refused by name', async () => {
-  await migrate(db, directory)
+  await migrate(db, { migrations: directory })
   await file('0002-second.sql', 'INSERT INTO svc.steps VALUES (22)')
   await file('0011-fourth.sql', 'INSERT INTO svc.steps VALUES (4)')
-  await assert.rejects(migrate(db, directory), /0002-second\.sql was changed/)
+  await assert.rejects(migrate(db, { migrations: directory }), /0002-second\.sql was changed/)
   assert.deepEqual(await steps(), ['1', '2', '3'])
 })
 
 test('other line ends are no change', async () => {
   await file('0011-fourth.sql', 'INSERT INTO svc.steps\nVALUES (4)')
-  await migrate(db, directory)
+  await migrate(db, { migrations: directory })
   await file('0011-fourth.sql', 'INSERT INTO svc.steps\r\nVALUES (4)')
-  assert.deepEqual(await migrate(db, directory), [])
+  assert.deepEqual(await migrate(db, { migrations: directory }), [])
 })
 
 test('a database that is newer than the program is refused', async () => {
-  await migrate(db, directory)
+  await migrate(db, { migrations: directory })
   await rm(join(directory, '0010-third.sql'))
-  await assert.rejects(migrate(db, directory), /newer than this server.*0010-third\.sql/)
+  await assert.rejects(migrate(db, { migrations: directory }), /newer than this server.*0010-third\.sql/)
 })
 
 test('a migration does not hold up others behind a long query: it gives up and tries again', {
   skip: !process.env.TEST_DATABASE_URL,
 }, async () => {
-  await migrate(db, directory)
+  await migrate(db, { migrations: directory })
   await file('0011-fourth.sql', 'ALTER TABLE svc.steps ADD COLUMN note text')
   const ended = Promise.withResolvers<void>()
   const reading = Promise.withResolvers<void>()
@@ -112,10 +112,10 @@ test('a migration does not hold up others behind a long query: it gives up and t
   await reading.promise
   const patience = { lockMs: 50, tries: 3, pauseMs: 1 }
   await assert.rejects(
-    migrate(db, directory, patience),
+    migrate(db, { migrations: directory }, patience),
     /0011-fourth\.sql cannot get the lock of a table.*Nothing was changed/,
   )
-  const migrating = migrate(db, directory, { lockMs: 50, tries: 10_000, pauseMs: 20 })
+  const migrating = migrate(db, { migrations: directory }, { lockMs: 50, tries: 10_000, pauseMs: 20 })
   // Reads pass between two tries, and the migration ends when the long query does.
   for (let reads = 0; reads < 5; reads++) assert.deepEqual(await steps(), ['1', '2', '3'])
   ended.resolve()
@@ -125,7 +125,10 @@ test('a migration does not hold up others behind a long query: it gives up and t
 
 test('two migrations of one number are refused', async () => {
   await file('0002-other.sql', 'SELECT 1')
-  await assert.rejects(migrate(db, directory), /0002-other\.sql and 0002-second\.sql have the same number/)
+  await assert.rejects(
+    migrate(db, { migrations: directory }),
+    /0002-other\.sql and 0002-second\.sql have the same number/,
+  )
 })
 
 test('the migrations of this program can be applied', async () => {

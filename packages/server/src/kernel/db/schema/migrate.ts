@@ -6,6 +6,13 @@ import { constant, retry } from '../../concurrency/retry.ts'
 import { StartError } from '../../errors.ts'
 import type { Db, Queryable } from '../db.ts'
 import { raw, sql } from '../sql.ts'
+import {
+  applyFunctions,
+  createFunctions,
+  functionsDirectory,
+  readFunctions,
+  type SqlFunction,
+} from '../sql-functions.ts'
 import { formerChecksums } from './amended-migrations.ts'
 import { handOver } from './hand-over.ts'
 import { hardeningText } from './hardening.ts'
@@ -16,19 +23,26 @@ type Applied = { number: number; name: string; checksum: string }
 
 const migrationsDirectory = fileURLToPath(new URL('../migrations/', import.meta.url))
 
+/** Where the texts are; without functions only the migrations are applied. */
+type Directories = { readonly migrations: string; readonly functions?: string }
+
+const programDirectories: Directories = { migrations: migrationsDirectory, functions: functionsDirectory }
+
 /** Any number will do, as long as every version of the program takes the same. */
 const lockNumber = 4_728_105
 
 /**
  * Brings the database to the state that this program knows, and returns the numbers of the migrations that it applied.
- * Each migration is one transaction that first takes the lock, so that replicas that start together apply each one once.
+ * Each migration is one transaction that first takes the lock, so that replicas that start together apply each one once. The functions
+ * in force come with the last one: whoever sees that sees them.
  */
 export async function migrate(
   db: Db,
-  directory: string = migrationsDirectory,
+  directories: Directories = programDirectories,
   patience: Patience = usualPatience,
 ): Promise<number[]> {
-  const migrations = await readMigrations(directory)
+  const migrations = await readMigrations(directories.migrations)
+  const functions = directories.functions === undefined ? [] : await readFunctions(directories.functions)
   const role = await roleToTakeOn(db)
   if (role !== undefined) {
     await handOver(db, role, (name, work) => unlessLocked(name, patience, () => locked(db, patience, work)))
@@ -44,13 +58,28 @@ export async function migrate(
   const missing = migrations.filter(({ number }) => !present.has(number))
   // The embedded database has no other administrator than its server. Before all else, so that a crash leaves nothing open.
   if (db.kind === 'embedded' && missing.length > 0) await db.script(hardeningText)
+  const attempt = <T>(name: string, work: (tx: Queryable) => Promise<T>): Promise<T> =>
+    unlessLocked(name, patience, () =>
+      locked(db, patience, async (tx) => {
+        await takeOn(tx, role)
+        return await work(tx)
+      }),
+    )
+  const last = missing.at(-1)
   for (const migration of missing) {
-    const work = async (tx: Queryable): Promise<boolean> => {
-      await takeOn(tx, role)
-      return apply(tx, migration, migrations)
-    }
-    const applied = await unlessLocked(`migration ${migration.name}`, patience, () => locked(db, patience, work))
-    if (applied) done.push(migration.number)
+    const isApplied = await attempt(`migration ${migration.name}`, async (tx) => {
+      const isNew = await apply(tx, migration, { migrations, functions })
+      if (migration === last) await applyFunctions(tx, functions)
+      return isNew
+    })
+    if (isApplied) done.push(migration.number)
+  }
+  if (!last && functions.length > 0) {
+    await attempt('replacement of functions', async (tx) => {
+      // A newer server may have come in between, with newer functions.
+      await check(tx, migrations)
+      await applyFunctions(tx, functions)
+    })
   }
   return done
 }
@@ -84,13 +113,14 @@ const lockedFor = (name: string, cause: unknown): StartError =>
  * have one of them, or has another text of it.
  */
 export async function migrateTo(tx: Queryable, wanted: readonly Applied[], kind: Db['kind']): Promise<void> {
-  const known = await readMigrations(migrationsDirectory)
+  const texts = { migrations: await readMigrations(migrationsDirectory), functions: await readFunctions() }
+  const known = texts.migrations
   checkKnown(wanted, known)
   await tx.script(extension)
   await tx.script(foundation)
   if (kind === 'embedded') await tx.script(hardeningText)
   const numbers = new Set(wanted.map(({ number }) => number))
-  for (const migration of known.filter(({ number }) => numbers.has(number))) await apply(tx, migration, known)
+  for (const migration of known.filter(({ number }) => numbers.has(number))) await apply(tx, migration, texts)
 }
 
 /** An error if a database with these migrations is not for this program. */
@@ -140,12 +170,20 @@ async function appliedMigrations(db: Pick<Queryable, 'query'>): Promise<Pick<App
   return exists ? await db.query<Applied>(raw('SELECT number, name FROM svc.migrations ORDER BY number')) : []
 }
 
+type Texts = { readonly migrations: readonly Migration[]; readonly functions: readonly SqlFunction[] }
+
 /** Whether it had to be applied. */
-async function apply(tx: Queryable, migration: Migration, known: readonly Migration[]): Promise<boolean> {
-  const applied = await check(tx, known)
+async function apply(tx: Queryable, migration: Migration, { migrations, functions }: Texts): Promise<boolean> {
+  const applied = await check(tx, migrations)
   if (applied.has(migration.number)) return false
-  await tx.script(migration.text)
-  const { number, name, checksum } = migration
+  const { number, name, checksum, text } = migration
+  // What the default of a column calls, say, must be there before it.
+  const needed = new Set([...text.matchAll(/^-- needs svc\.(\w+)/gm)].map(([, needs]) => needs))
+  await createFunctions(
+    tx,
+    functions.filter((one) => needed.has(one.name)),
+  )
+  await tx.script(text)
   await tx.query(sql`INSERT INTO svc.migrations (number, name, checksum) VALUES (${number}, ${name}, ${checksum})`)
   return true
 }
