@@ -172,6 +172,15 @@ describe('doctor on PostgreSQL', () => {
     assert.deepEqual((await findings('migrations', { DATABASE_URL: url })).levels, ['ok'])
   })
 
+  test('says that a trigger of the platform is disabled, and how to enable it', async () => {
+    await database.db.script('ALTER TABLE svc.audit DISABLE TRIGGER keep_audit')
+    const { levels, text: said } = await findings('migrations', { DATABASE_URL: url })
+    assert.deepEqual(levels, ['warning'])
+    const [mend = ''] = /ALTER TABLE svc\.audit ENABLE TRIGGER keep_audit;/.exec(said) ?? []
+    await database.db.script(mend)
+    assert.deepEqual((await findings('migrations', { DATABASE_URL: url })).levels, ['ok'])
+  })
+
   test('says whether the catalogs are closed to tenants, wholly, in part or not at all, and how to close them', async (t) => {
     if (process.env.TEST_HARDENED) return t.skip('they are closed already')
     const hardening = () => findings('hardening', { DATABASE_URL: url })

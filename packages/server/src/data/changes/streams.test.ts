@@ -87,6 +87,49 @@ describe('a reset', () => {
     }
   })
 
+  test('is sent when a trigger was disabled for a while, though it is enabled again before anybody looks', async () => {
+    for (const enable of ['ENABLE TRIGGER USER', 'ENABLE ALWAYS TRIGGER svc_log_insert']) {
+      const { name, id } = await table()
+      const client = await followed(id)
+      await script(`BEGIN; ALTER TABLE $.${name} DISABLE TRIGGER USER; INSERT INTO $.${name} VALUES (1);
+        ALTER TABLE $.${name} ${enable}; COMMIT`)
+      await client.first('reset')
+      await script(`INSERT INTO $.${name} VALUES (2)`)
+      await changed(client)
+      assert.deepEqual(client.keys(), [2], enable)
+    }
+  })
+
+  test('is not needed for what a session writes whose session_replication_role is replica: it is told', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    await world.app.admin.script(`SET session_replication_role = replica;
+      INSERT INTO "${world.schema}".${name} VALUES (1); RESET session_replication_role`)
+    await changed(client)
+    assert.deepEqual([client.names(), client.keys()], [['ready', 'change'], [1]])
+  })
+
+  test('is not sent when the triggers of an earlier version are made to fire in all sessions', async () => {
+    const { name, id } = await table()
+    const client = await followed(id)
+    const states = async () =>
+      (
+        await world.app.db.query(sql`SELECT f.era, array_agg(DISTINCT t.tgenabled::text) AS fire FROM svc.followed_tables f
+          JOIN pg_trigger t ON t.tgrelid = f.relation AND t.tgname LIKE 'svc\\_log\\_%'
+          WHERE f.relation = ${`${world.schema}.${name}`}::regclass GROUP BY f.era`)
+      )[0]
+    const before = await states()
+    assert.deepEqual(before?.fire, ['A'])
+    await script(`BEGIN; ALTER TABLE $.${name} ENABLE TRIGGER USER; UPDATE svc.followed_tables SET columns = split_part(columns, '.', 1)
+      WHERE relation = '$.${name}'::regclass; COMMIT`)
+    assert.deepEqual((await states())?.fire, ['O'])
+    await world.app.db.query(sql`SELECT svc.follow_table(${world.schema}, ${name})`)
+    assert.deepEqual(await states(), before)
+    await script(`INSERT INTO $.${name} VALUES (1)`)
+    await changed(client)
+    assert.deepEqual(client.names(), ['ready', 'change'])
+  })
+
   test('is sent when the table has other columns, and when the dataset shows another table', async () => {
     const { name, id } = await table()
     const other = await table()

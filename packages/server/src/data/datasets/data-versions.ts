@@ -24,7 +24,10 @@ type Watched = {
   version: string
   files: string
   columns: string | null
+  /** The tables whose writes, or some of them, are not noted. */
   unwatched: number
+  /** The tables of which those of ordinary sessions are noted, though all could be. */
+  loose: number
   lastChange: string | null
 }
 
@@ -49,24 +52,28 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
   async function look(schema: string, name: string | null): Promise<Watched> {
     const [row] = await db.query<Watched>(sql`
       WITH tables AS (
-        SELECT c.oid, c.relname, c.relkind, c.relfilenode, c.relkind = 'r' AND NOT c.relhassubclass AS is_whole
+        SELECT c.oid, c.relname, c.relkind, c.relfilenode, c.relkind = 'r' AND NOT c.relhassubclass AS is_whole,
+          t.tgenabled AS fires, t.xmin AS altered, pg_has_role(c.relowner, 'USAGE') AS is_owned
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        LEFT JOIN pg_trigger t ON t.tgrelid = c.oid AND t.tgname = 'svc_note_change'
         WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p', 'm') AND c.relname NOT LIKE ${ownTables}),
       -- What is written to a part of a table is noted there.
       asked AS (SELECT oid, relname FROM tables WHERE relname = ${name}::text AND is_whole),
       read AS (SELECT * FROM tables WHERE relname = (SELECT relname FROM asked) OR NOT EXISTS (SELECT FROM asked))
       SELECT (SELECT relname::text FROM asked) AS table,
         svc.data_version(${schema}, (SELECT relname::text FROM asked)) AS version,
-        -- Another table of the same name, or one that was rewritten.
-        (SELECT md5(coalesce(string_agg(oid || '.' || relfilenode, ' ' ORDER BY oid), '')) FROM read) AS files,
+        -- Another table of the same name, one that was rewritten, or one whose trigger was disabled for a while.
+        (SELECT md5(coalesce(string_agg(concat_ws('.', oid, relfilenode, altered), ' ' ORDER BY oid), '')) FROM read) AS files,
         -- Dropping or renaming a column rewrites nothing.
         (SELECT md5(string_agg(concat_ws(' ', a.attnum, a.atttypid, a.atttypmod, a.attname), ',' ORDER BY a.attnum))
          FROM asked JOIN pg_attribute a ON a.attrelid = asked.oid WHERE a.attnum > 0 AND NOT a.attisdropped) AS columns,
-        (SELECT count(*)::int FROM read WHERE relkind <> 'm'
-         AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = read.oid AND t.tgname = 'svc_note_change')) AS unwatched,
+        -- For rows that logical replication brings no trigger of a statement fires.
+        (SELECT count(*)::int FROM read WHERE relkind <> 'm' AND (coalesce(fires NOT IN ('O', 'A'), true)
+         OR EXISTS (SELECT FROM pg_subscription_rel s WHERE s.srrelid = read.oid))) AS unwatched,
+        (SELECT count(*)::int FROM read WHERE fires = 'O' AND is_owned) AS loose,
         (SELECT l.xid || '.' || l.seq FROM svc.change_log l WHERE l.relation = (SELECT oid FROM asked)
          ORDER BY l.xid DESC, l.seq DESC LIMIT 1) AS "lastChange"`)
-    return row ?? { table: null, version: '', files: '', columns: null, unwatched: 1, lastChange: null }
+    return row ?? { table: null, version: '', files: '', columns: null, unwatched: 1, loose: 0, lastChange: null }
   }
 
   async function watch(schema: string, files: string): Promise<boolean> {
@@ -89,7 +96,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
     const own = tenantSchema(applicationId)
     const { schema, name } = tableOf?.(source, own) ?? { schema: own, name: null }
     const seen = await look(schema, name)
-    const isNew = seen.unwatched > 0 && (await watch(own, seen.files))
+    const isNew = seen.unwatched + seen.loose > 0 && (await watch(own, seen.files))
     return versionOf(isNew ? await look(schema, name) : seen, schema === own)
   }
 

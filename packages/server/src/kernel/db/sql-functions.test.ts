@@ -50,7 +50,7 @@ describe('a migrated database', () => {
   test('has the functions and triggers of the files, no other ones, and all are enabled', async () => {
     await assertInForce(testDb.db)
     assert.deepEqual(
-      (await readTriggers(testDb.db)).filter(({ state }) => state !== 'O'),
+      (await readTriggers(testDb.db)).filter(({ fires }) => !fires),
       [],
     )
     assert.deepEqual(await outdatedFunctions(testDb.db, await readFunctions()), [])

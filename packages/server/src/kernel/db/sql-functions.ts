@@ -84,10 +84,17 @@ async function createTriggers(tx: Queryable, functions: readonly SqlFunction[]):
   }
 }
 
+type PlatformTrigger = {
+  readonly name: string
+  readonly table: string
+  readonly definition: string
+  readonly fires: boolean
+}
+
 /** The triggers of the platform's own tables, but for those of foreign keys. */
-export const readTriggers = (db: Pick<Queryable, 'query'>): Promise<{ definition: string; state: string }[]> =>
+export const readTriggers = (db: Pick<Queryable, 'query'>): Promise<PlatformTrigger[]> =>
   db.query(
-    raw(`SELECT pg_get_triggerdef(t.oid) AS definition, t.tgenabled::text AS state
+    raw(`SELECT t.tgname::text AS name, c.relname::text AS table, pg_get_triggerdef(t.oid) AS definition, t.tgenabled IN ('O', 'A') AS fires
       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-      WHERE c.relnamespace = 'svc'::regnamespace AND NOT t.tgisinternal ORDER BY 1`),
+      WHERE c.relnamespace = 'svc'::regnamespace AND NOT t.tgisinternal ORDER BY definition`),
   )

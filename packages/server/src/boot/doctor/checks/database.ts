@@ -5,7 +5,7 @@ import { codeOf } from '../../../kernel/db/database-error.ts'
 import { missingMigrations, unknownMigrations } from '../../../kernel/db/schema/migrate.ts'
 import { oldestPostgis } from '../../../kernel/db/schema/needs.ts'
 import { compileSql, type Sql } from '../../../kernel/db/sql.ts'
-import { outdatedFunctions, readFunctions } from '../../../kernel/db/sql-functions.ts'
+import { outdatedFunctions, readFunctions, readTriggers } from '../../../kernel/db/sql-functions.ts'
 import { describeAddress, describeServer, type PlatformServer } from '../../../kernel/libpq/platform-server.ts'
 import {
   type Check,
@@ -83,6 +83,11 @@ export const databaseChecks: readonly Check[] = [
         return warning(`${missing.length} migrations are missing, the first is ${missing[0]}.`, 'npm start -- migrate')
       const [outdated] = await outdatedFunctions(reader, await readFunctions())
       if (outdated) return warning(`The function svc.${outdated.name} is not this server's.`, 'npm start -- migrate')
+      const idle = (await readTriggers(reader)).find(({ fires }) => !fires)
+      if (idle) {
+        const mend = `ALTER TABLE svc.${idle.table} ENABLE TRIGGER ${idle.name};`
+        return warning(`The trigger ${idle.name} of the table svc.${idle.table} is disabled.`, mend)
+      }
       return ok('All migrations are applied.')
     },
   },

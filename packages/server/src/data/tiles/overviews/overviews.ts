@@ -49,6 +49,8 @@ export function createOverviews(options: OverviewsOptions): Overviews {
     const table = await tableOf(dataset)
     if (!table) return undefined
     await quiet(db, table, signal)
+    // Before the version is read, which changes when the table is watched.
+    await db.query(sql`SELECT svc.watch_tables(${table.schema})`)
     const facts = await factsOf(db, dataset, table)
     if (!facts) return undefined
     const { geometry, geometryType } = layerOf(dataset)
