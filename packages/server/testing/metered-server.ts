@@ -27,10 +27,11 @@ export async function startMeteredServer(settings: Record<string, string> = {}) 
     child.send(what)
     return reply<Reading>()
   }
-  const { url, names } = await reply<Greeting>()
+  const { url, bareUrl, names } = await reply<Greeting>()
   const known = new Map(names)
   return {
     url,
+    bareUrl,
     /** The id, key or address that this name of the pool stands for. */
     named(name: string): string {
       const value = known.get(name)

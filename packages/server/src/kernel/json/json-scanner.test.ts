@@ -99,6 +99,15 @@ test('what is not JSON is left to the parser', () => {
   for (const text of [']]]]', '"', '{"a', ':::', '\\', 'nope', '']) assert.equal(refusalOf(text), undefined, text)
 })
 
+test('rows with long texts are found in time that grows with their bytes, not with the square of their number', () => {
+  const row = `{"name":"${'x'.repeat(100)}"}`
+  const bytes = Buffer.from(list(70_000, row))
+  const begun = process.cpuUsage()
+  for (let at = 1; at < bytes.length - 1; ) at = new JsonScanner(rowBudget).feedOne(bytes, at) + 1
+  const { user, system } = process.cpuUsage(begun)
+  assert.ok(user + system < 1_000_000, `${user + system} µs`)
+})
+
 test('eight mebibytes are refused in the time of a few milliseconds each', () => {
   const bytes = Buffer.from(list(2_700_000, '[]'))
   const begun = process.cpuUsage()

@@ -5,17 +5,15 @@
 
 import { limits, overLimit, type RefusingLimit } from '../limits/limits.ts'
 import type { JsonBudget } from './json-budget.ts'
+import { TextSearch } from './json-text.ts'
 
-const quote = 0x22
-const backslash = 0x5c
-
-/** What a byte outside of a text is. The order matters to `#readPlain`. */
+/** What a byte outside of a text is. The order matters to `#read`. */
 const scalar = 0
 /** Of an exponent, or of `true` and `false`. */
 const letterE = 1
+const text = 2
 /** Spaces and commas. */
-const gap = 2
-const text = 3
+const gap = 3
 const open = 4
 const close = 5
 const colon = 6
@@ -37,9 +35,6 @@ const inScalar = 1
 const inText = 2
 const afterBackslash = 3
 
-/** How far a text is read byte by byte. */
-const nearBytes = 32
-
 const coordinatesKey = Buffer.from('"coordinates"')
 const maxKeyBytes = limits.keyBytes.value
 
@@ -48,11 +43,6 @@ const finiteDigits = 300
 const exactDigits = 15
 
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
-
-function endOrIndexOf(bytes: Uint8Array, byte: number, from: number): number {
-  const at = bytes.indexOf(byte, from)
-  return at === -1 ? bytes.length : at
-}
 
 export type JsonRange = { readonly start: number; readonly end: number }
 
@@ -64,22 +54,20 @@ export class JsonScanner {
   #keys = 0
   #values = 0
   #mostValues: number
+  readonly #mostDepth: number
+  readonly #mostKeys: number
   /** The bytes of the last text with its quotes, and of all pieces before this one. */
   #textStart = 0
   #textEnd = 0
   #offset = 0
-  /** In the bytes that are being read. Remembered, lest each search goes over all of them. */
-  #nextBackslash = -1
-  #nextQuote = -1
+  readonly #texts = new TextSearch()
   #scalarStart = 0
   #mayOverflow = false
   #mayRound = false
-  #isComplete = false
   readonly #coordinates: JsonRange[] = []
   /** The depth of the value of `coordinates`, 0 outside of it, and the count that rests meanwhile. */
   #coordinatesDepth = 0
   #coordinatesStart = -1
-  #endsWithValue = false
   #lastBytes: Uint8Array = new Uint8Array()
   #restingValues = 0
 
@@ -108,9 +96,11 @@ export class JsonScanner {
     this.#budget = budget
     this.#path = path
     this.#mostValues = limits[budget.values].value
+    this.#mostDepth = budget.depth
+    this.#mostKeys = budget.keys
   }
 
-  /** Counts the next bytes, or throws. The inner loops are tight, since every byte of every body goes through them. */
+  /** Counts the next bytes, or throws. */
   feed(bytes: Uint8Array): void {
     this.#read(bytes, 0, false)
     this.#offset += bytes.length
@@ -122,81 +112,74 @@ export class JsonScanner {
     return this.#read(bytes, begin, true)
   }
 
+  /** One loop with few calls, since every byte of every body goes through it. */
   #read(bytes: Uint8Array, begin: number, endsWithValue: boolean): number {
     const { length } = bytes
-    this.#nextBackslash = -1
-    this.#nextQuote = -1
-    this.#endsWithValue = endsWithValue
-    let at = begin
-    while (at < length && !this.#isComplete) {
-      if (this.#state === inText) at = this.#skipText(bytes, at)
-      else if (this.#state === afterBackslash) {
-        this.#state = inText
-        at++
-      } else at = this.#readPlain(bytes, at)
+    this.#texts.restart()
+    let at = this.#state === between ? begin : this.#resume(bytes, begin)
+    while (at < length) {
+      const kind = kinds[bytes[at] as number] as number
+      if (kind === gap) at++
+      else if (kind < text) at = this.#beginScalar(bytes, at)
+      else if (kind === text) at = this.#beginText(bytes, at)
+      else if (this.#readMark(kind, bytes, at++) && endsWithValue) return at
     }
-    return this.#isComplete ? at : length + 1
+    return length + 1
+  }
+
+  /** Whether that ends the outermost value. */
+  #readMark(kind: number, bytes: Uint8Array, at: number): boolean {
+    if (kind === close) return this.#close(at)
+    if (kind === open) this.#open(at)
+    else this.#addKey(bytes)
+    return false
+  }
+
+  /** Goes on with what the bytes before did not end. */
+  #resume(bytes: Uint8Array, begin: number): number {
+    const state = this.#state
+    this.#state = between
+    if (state === inScalar) return this.#skipScalar(bytes, begin)
+    return this.#skipText(bytes, state === afterBackslash ? begin + 1 : begin)
+  }
+
+  #beginText(bytes: Uint8Array, at: number): number {
+    if (++this.#values > this.#mostValues) throw this.#tooManyValues()
+    this.#textStart = this.#offset + at
+    return this.#skipText(bytes, at + 1)
   }
 
   /** To the end of a text, or of the bytes. */
   #skipText(bytes: Uint8Array, begin: number): number {
     const { length } = bytes
-    let far = begin + nearBytes
-    for (let at = begin; at < length; at++) {
-      if (at > far) {
-        at = this.#skipFar(bytes, at)
-        far = at + nearBytes
-      }
-      const byte = bytes[at]
-      if (byte === quote) {
-        this.#state = between
-        this.#textEnd = this.#offset + at + 1
-        return at + 1
-      }
-      if (byte !== backslash) continue
-      if (++at === length) this.#state = afterBackslash
+    const end = this.#texts.find(bytes, begin)
+    if (end < length) {
+      this.#textEnd = this.#offset + end + 1
+      return end + 1
     }
+    this.#state = end === length ? inText : afterBackslash
     return length
   }
 
-  /** The next quote or backslash, or the last byte, by a native search, which a short text is not worth. */
-  #skipFar(bytes: Uint8Array, at: number): number {
-    if (this.#nextBackslash < at) this.#nextBackslash = endOrIndexOf(bytes, backslash, at)
-    if (this.#nextQuote < at) this.#nextQuote = endOrIndexOf(bytes, quote, at)
-    return Math.min(this.#nextBackslash, this.#nextQuote, bytes.length - 1)
+  #beginScalar(bytes: Uint8Array, at: number): number {
+    if (++this.#values > this.#mostValues) throw this.#tooManyValues()
+    this.#scalarStart = this.#offset + at
+    return this.#skipScalar(bytes, at)
   }
 
-  /** To the next text, or the end of the bytes. */
-  #readPlain(bytes: Uint8Array, begin: number): number {
+  /** To the end of a number or a word, or of the bytes. */
+  #skipScalar(bytes: Uint8Array, begin: number): number {
     const { length } = bytes
-    let isScalar = this.#state === inScalar
-    for (let at = begin; at < length; at++) {
+    let at = begin
+    for (; at < length; at++) {
       const kind = kinds[bytes[at] as number] as number
-      if (kind === scalar && isScalar) continue
+      if (kind > letterE) break
       if (kind === letterE) this.#noteExponent(bytes, at)
-      const wasScalar = isScalar
-      isScalar = kind <= letterE
-      if (isScalar !== wasScalar) this.#turnScalar(isScalar, at)
-      if (kind === text) return this.#beginText(at)
-      if (kind >= open && this.#readMark(kind, bytes, at)) return at + 1
     }
-    this.#state = isScalar ? inScalar : between
-    return length
-  }
-
-  #beginText(at: number): number {
-    this.#addValue()
-    this.#textStart = this.#offset + at
-    this.#state = inText
-    return at + 1
-  }
-
-  /** Whether what is read ends here. */
-  #readMark(kind: number, bytes: Uint8Array, at: number): boolean {
-    if (kind === open) this.#open(at)
-    else if (kind === close) this.#close(at)
-    else this.#addKey(bytes)
-    return this.#isComplete
+    if (at === length) this.#state = inScalar
+    else if (this.#offset + at - this.#scalarStart > exactDigits)
+      this.#noteDigits(this.#offset + at - this.#scalarStart)
+    return at
   }
 
   /** Not that of true and false. The digit before it may be in the bytes before. */
@@ -206,49 +189,43 @@ export class JsonScanner {
     if (this.#coordinatesDepth === 0) this.#mayRound = true
   }
 
-  /** A scalar begins or ends. */
-  #turnScalar(begins: boolean, at: number): void {
-    if (begins) this.#addValue()
-    else this.#measureScalar(this.#offset + at - this.#scalarStart)
-    this.#scalarStart = this.#offset + at
-  }
-
-  #measureScalar(length: number): void {
+  #noteDigits(length: number): void {
     if (length > finiteDigits) this.#mayOverflow = true
-    if (length > exactDigits && this.#coordinatesDepth === 0) this.#mayRound = true
-  }
-
-  #addValue(): void {
-    if (++this.#values > this.#mostValues) throw this.#tooManyValues()
+    if (this.#coordinatesDepth === 0) this.#mayRound = true
   }
 
   #open(at: number): void {
-    this.#addValue()
-    if (this.#coordinatesDepth === this.#depth + 1) this.#coordinatesStart = this.#offset + at
-    const { depth } = this.#budget
-    if (++this.#depth > depth)
-      throw overLimit('bodyDepth', depth, `must not nest deeper than ${depth} levels`, { path: this.#path })
+    if (++this.#values > this.#mostValues) throw this.#tooManyValues()
+    if (++this.#depth > this.#mostDepth)
+      throw this.#refusal('bodyDepth', this.#mostDepth, `nest deeper than ${this.#mostDepth} levels`)
+    if (this.#coordinatesDepth === this.#depth) this.#coordinatesStart = this.#offset + at
   }
 
-  #close(at: number): void {
-    this.#depth--
-    if (this.#coordinatesDepth === this.#depth + 1 && this.#coordinatesStart !== -1)
-      this.#coordinates.push({ start: this.#coordinatesStart, end: this.#offset + at + 1 })
-    if (this.#coordinatesDepth > this.#depth) this.#leaveCoordinates()
-    if (this.#depth === 0 && this.#endsWithValue) this.#isComplete = true
+  #close(at: number): boolean {
+    const depth = --this.#depth
+    if (this.#coordinatesDepth > depth) {
+      if (this.#coordinatesDepth === depth + 1 && this.#coordinatesStart !== -1)
+        this.#coordinates.push({ start: this.#coordinatesStart, end: this.#offset + at + 1 })
+      this.#leaveCoordinates()
+    }
+    return depth === 0
   }
 
   /** The text before a colon is a key and no value. */
   #addKey(bytes: Uint8Array): void {
     this.#values--
-    const { keys, coordinates } = this.#budget
-    const path = this.#path
-    if (++this.#keys > keys) throw overLimit('bodyKeys', keys, `must not have more than ${keys} keys`, { path })
+    if (++this.#keys > this.#mostKeys)
+      throw this.#refusal('bodyKeys', this.#mostKeys, `have more than ${this.#mostKeys} keys`)
     if (this.#textEnd - this.#textStart - 2 > maxKeyBytes)
-      throw overLimit('keyBytes', maxKeyBytes, `must not have keys longer than ${maxKeyBytes} bytes`, { path })
-    // The value of the key before was no list.
+      throw this.#refusal('keyBytes', maxKeyBytes, `have keys longer than ${maxKeyBytes} bytes`)
+    const { coordinates } = this.#budget
+    if (coordinates) this.#noteKey(bytes, coordinates)
+  }
+
+  /** Coordinates begin behind a key called so, and have ended where the key before was called so and its value was no list. */
+  #noteKey(bytes: Uint8Array, coordinates: 'coordinateValues'): void {
     if (this.#coordinatesDepth === this.#depth + 1) this.#leaveCoordinates()
-    if (coordinates && this.#coordinatesDepth === 0 && this.#isCoordinates(bytes)) this.#enterCoordinates(coordinates)
+    if (this.#coordinatesDepth === 0 && this.#isCoordinates(bytes)) this.#enterCoordinates(coordinates)
   }
 
   #isCoordinates(bytes: Uint8Array): boolean {
@@ -273,12 +250,16 @@ export class JsonScanner {
     this.#mostValues = limits[this.#budget.values].value
   }
 
+  #refusal(name: RefusingLimit, most: number, detail: string): Error {
+    return overLimit(name, most, `must not ${detail}`, { path: this.#path })
+  }
+
   #tooManyValues(): Error {
     const name: RefusingLimit =
       this.#coordinatesDepth > 0 ? (this.#budget.coordinates ?? this.#budget.values) : this.#budget.values
     const most = this.#mostValues
     const what = name === 'coordinateValues' ? 'numbers and lists in coordinates' : 'values'
-    return overLimit(name, most, `must not have more than ${most} ${what}`, { path: this.#path })
+    return this.#refusal(name, most, `have more than ${most} ${what}`)
   }
 }
 

@@ -5,6 +5,7 @@
 import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { rowBudget, rowsBudget } from '../../../kernel/json/json-budget.ts'
 import { JsonScanner } from '../../../kernel/json/json-scanner.ts'
+import { TextSearch } from '../../../kernel/json/json-text.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
 
 const quote = 0x22
@@ -14,7 +15,6 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
-const backslash = 0x5c
 
 /** A list or object in the bytes of a body, within the budget of a row. */
 export type JsonPart = {
@@ -120,25 +120,23 @@ function checkEnd(bytes: Buffer, from: number): void {
 
 /** The place behind the closing quote. */
 function endOfText(bytes: Buffer, begin: number): number {
-  for (let at = begin + 1; at < bytes.length; at++) {
-    if (bytes[at] === quote) return at + 1
-    if (bytes[at] === backslash) at++
-  }
-  throw tooShort()
+  const end = new TextSearch().find(bytes, begin + 1)
+  if (end >= bytes.length) throw tooShort()
+  return end + 1
 }
 
-/** The place behind a member. A member of what is one row may have as many values as a row, features as many as all rows. */
+/** The place behind a member. A member of what is one row may have as many values as a row, a list of features as many as all rows. */
 function endOfValue(bytes: Buffer, name: string, begin: number): number {
   const first = bytes[begin]
   if (first === quote) return endOfText(bytes, begin)
-  const budget = name === featuresName ? rowsBudget : rowBudget
+  const budget = name === featuresName && first === openBracket ? rowsBudget : rowBudget
   if (first === openBrace || first === openBracket) return endOf(bytes, begin, new JsonScanner(budget))
   let at = begin
   while (at < bytes.length && bytes[at] !== comma && bytes[at] !== closeBrace && !isSpace(bytes[at])) at++
   return at
 }
 
-type Member = { readonly name: string; readonly start: number; end(): number }
+type Member = { readonly name: string; readonly start: number; readonly end: () => number }
 
 /** The members of an object from the quote of a key on; returns the place behind its end. */
 function* membersFrom(bytes: Buffer, begin: number): Generator<Member, number> {
@@ -147,8 +145,13 @@ function* membersFrom(bytes: Buffer, begin: number): Generator<Member, number> {
     const nameEnd = endOfText(bytes, at)
     const name = bytes.toString('latin1', at, Math.min(nameEnd, at + maxName))
     const start = afterMark(bytes, skipSpace(bytes, nameEnd), colon)
-    yield { name, start, end: () => endOfValue(bytes, name, start) }
-    at = skipSpace(bytes, endOfValue(bytes, name, start))
+    let known: number | undefined
+    const end = (): number => {
+      known ??= endOfValue(bytes, name, start)
+      return known
+    }
+    yield { name, start, end }
+    at = skipSpace(bytes, end())
     if (bytes[at] === comma) at = skipSpace(bytes, at + 1)
   }
   if (bytes[at] !== closeBrace) throw at >= bytes.length ? tooShort() : faultAt(at)
