@@ -94,6 +94,38 @@ test('who binds needs write on the contact point and execute on the dataset, but
   assert.equal((await world.bind(id, [], reader)).status, 401)
 })
 
+test('changes of a dataset cannot be sent elsewhere by a key that could not bind it', async () => {
+  const own = await table()
+  const other = await table()
+  const id = await world.point()
+  await world.bind(id, [{ datasetId: own.id }, { datasetId: other.id }])
+  const key = await world.app.key(world.tenant.id, {
+    ...{ contactpoints: { read: '*', write: '*' }, datasets: { read: '*', execute: [own.id] } },
+  })
+  const change = (body: object, by = key) => world.call('PATCH', `contactpoints/${id}`, { key: by, body })
+  const before = (await world.call('GET', `contactpoints/${id}`)).body
+  const refused = [
+    { settings: { url: `${world.sink.url}/elsewhere` } },
+    { settings: { ...before.settings, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' } },
+    { type: 'slack', settings: { url: `${world.sink.url}/elsewhere` } },
+  ]
+  for (const body of refused) {
+    const reply = await change(body)
+    assert.deepEqual([reply.status, /execute access to each/.test(reply.text)], [401, true], reply.text)
+  }
+  assert.deepEqual((await world.call('GET', `contactpoints/${id}`)).body, before)
+  const { name, type, settings } = before
+  assert.equal((await change({ name: 'Renamed', enabled: true, settings })).status, 200, 'what stays needs no right')
+  const put = await world.call('PUT', `contactpoints/${id}`, { key, body: { name, type, settings } })
+  assert.equal(put.status, 200, put.text)
+  const wider = await world.app.key(world.tenant.id, {
+    ...{ contactpoints: { read: '*', write: '*' }, datasets: { execute: [own.id, other.id] } },
+  })
+  assert.equal((await change({ settings: { url: `${world.sink.url}/moved` } }, wider)).status, 200)
+  await world.bind(id, [])
+  assert.equal((await change({ settings: { url: `${world.sink.url}/unbound` } })).status, 200)
+})
+
 test('a binding goes with its dataset and with its contact point', async () => {
   const own = await table()
   const other = await table()

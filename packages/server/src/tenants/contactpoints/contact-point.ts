@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
 import { freeObject } from '../../api/http/input/bounded-schemas.ts'
 import { defineResource, type Entity, field } from '../../api/resource/resource.ts'
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
+import { demandBoundDatasets } from './bound-datasets.ts'
 import type { Settings } from './driver.ts'
 import { driverNames, driverOf } from './drivers.ts'
 import { changeSettings, openSettings, sealSettings, settingsPlace } from './secret-settings.ts'
@@ -44,22 +46,23 @@ export const contactPoint = defineResource({
     }),
   },
   joins: { application: { one: 'Application', field: 'applicationId' } },
-  async prepare({ values: { secrets: _, ...values }, previous, applicationId, given }, _scope, { db, secrets }) {
+  async prepare({ values: { secrets: _, ...values }, previous, applicationId, given }, scope, { db, secrets }) {
     const type = values.type ?? previous?.type
     if (previous && values.settings === undefined && type === previous.type) return values
     const before = previous?.type === type ? previous : undefined
     const place = settingsPlace(applicationId, type)
+    const current = before && {
+      plain: before.settings as Settings,
+      secret: openSettings(secrets, await sealedOf(db, before), place),
+    }
     const { plain, secret } = changeSettings({
       driver: driverOf(type),
-      ...(before && {
-        previous: {
-          plain: before.settings as Settings,
-          secret: openSettings(secrets, await sealedOf(db, before), place),
-        },
-      }),
+      ...(current && { previous: current }),
       next: (values.settings ?? previous?.settings) as Settings,
       removed: nullNames(given.settings),
     })
+    if (previous && !isDeepStrictEqual(current, { plain, secret }))
+      await demandBoundDatasets(db, scope, String(previous.id))
     const secureFields = Object.fromEntries(Object.keys(secret).map((name) => [name, true]))
     return { ...values, settings: plain, secureFields, secrets: sealSettings(secrets, secret, place) }
   },
