@@ -141,7 +141,7 @@ const cases: Readonly<Record<LimitName, Case>> = {
     limit: 500,
     async ask() {
       const passwords = createPasswords(undefined, { memoryCost: 8, timeCost: 1, parallelism: 1 })
-      const all = await Promise.allSettled(Array.from({ length: 503 }, () => passwords.hash('a')))
+      const all = await Promise.allSettled(Array.from({ length: 503 }, () => passwords.hash('one', 'a')))
       return answerOf(all.find(({ status }) => status === 'rejected'))
     },
   },

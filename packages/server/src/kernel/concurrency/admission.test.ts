@@ -31,7 +31,7 @@ test('a release counts once, however often it is called', () => {
   assert.equal(admission.taken, 1)
 })
 
-test('who waits is served by how little its owner holds, then in the order of arrival', async () => {
+test('who waits is served by how little its owner holds, then by whose turn it is', async () => {
   const { admit } = createAdmission({ total: 4, refuse })
   const { order, releases, ask } = asking(admit)
   for (const owner of ['greedy', 'greedy', 'greedy', 'modest']) await ask(owner)
@@ -102,4 +102,33 @@ test('who asks without waiting gets a place or nothing', () => {
   assert.equal(tryAdmit('c'), undefined)
   release?.()
   assert.ok(tryAdmit('c'))
+})
+
+test('owners take turns though one of them has a long queue, also where only one at a time is admitted', async () => {
+  const { admit } = createAdmission({ total: 1, refuse })
+  const { order, releases, ask } = asking(admit)
+  await ask('greedy')
+  const waiting = ['greedy', 'greedy', 'greedy', 'modest', 'greedy', 'new'].map(ask)
+  for (let n = 0; n < waiting.length; n++) {
+    releases[n]?.()
+    await new Promise(setImmediate)
+  }
+  await Promise.all(waiting)
+  assert.deepEqual(order, ['greedy', 'greedy', 'modest', 'new', 'greedy', 'greedy', 'greedy'])
+})
+
+test('a shared queue always has a place for another owner', () => {
+  const { enter } = createAdmission({ total: 1, maxWaiting: 8, sharesQueue: true, refuse })
+  /** How many may wait, of those who ask for it. */
+  const waitingOf = (owner: string): number => {
+    for (let n = 0; ; n++) {
+      try {
+        void enter(owner)
+      } catch {
+        return n
+      }
+    }
+  }
+  void enter('first')
+  assert.deepEqual(['greedy', 'second', 'third'].map(waitingOf), [4, 2, 1])
 })

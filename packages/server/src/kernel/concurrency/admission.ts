@@ -1,6 +1,6 @@
 /**
- * Admission control: a counting semaphore that many owners share. Who waits is served by how little its owner holds, then in
- * the order of arrival, so that no owner keeps the others waiting with a queue of its own.
+ * Admission control: a counting semaphore that many owners share. Who waits is served by how little its owner holds, then owners
+ * take turns (round robin), so that no owner keeps the others waiting with a queue of its own.
  */
 export type Admission = {
   /** At once where there is room, so that nobody waits for a promise; what it gives ends the stay, once. */
@@ -34,6 +34,8 @@ export type AdmissionOptions = {
    */
   readonly leavesRoom?: boolean
   readonly maxWaiting?: number
+  /** An owner of whom n wait gets another place in the queue only while more than n are left, so that there always is one for others. */
+  readonly sharesQueue?: boolean
   /** For how long one waits. */
   readonly waitMs?: number
   /** What is thrown when too many wait, or for too long. Absent where nobody waits. */
@@ -44,7 +46,7 @@ const unlimited = Number.POSITIVE_INFINITY
 const noRoom = (): Error => new Error('There is no room.')
 
 export function createAdmission(options: AdmissionOptions): Admission {
-  const { perOwner = unlimited, maxWaiting = unlimited, waitMs, refuse = noRoom } = options
+  const { perOwner = unlimited, maxWaiting = unlimited, sharesQueue = false, waitMs, refuse = noRoom } = options
   const places = createPlaces(options)
   const queue = createQueue(places)
 
@@ -71,10 +73,15 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return promise
   }
 
+  function hasRoomInQueue(owner: string, atMost: number): boolean {
+    const left = maxWaiting - queue.size
+    return left > (sharesQueue ? queue.waitingOf(owner, atMost) : 0)
+  }
+
   function enter(owner: string, { signal, atMost = perOwner }: AdmitOptions = {}): undefined | Promise<void> {
     signal?.throwIfAborted()
     if (!places.isFree(owner, atMost)) {
-      if (queue.size >= maxWaiting) throw refuse(places.heldBy(owner))
+      if (!hasRoomInQueue(owner, atMost)) throw refuse(places.heldBy(owner))
       return wait(owner, atMost, signal)
     }
     places.count(owner, 1)
@@ -83,7 +90,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
 
   function leave(owner: string): void {
     places.count(owner, -1)
-    for (let next = queue.first(); next; next = queue.first()) next.enter()
+    for (let letIn = queue.next(); letIn; letIn = queue.next()) letIn()
   }
 
   function releaseOf(owner: string): Release {
@@ -140,24 +147,39 @@ function createPlaces({ total = unlimited, leavesRoom = false }: AdmissionOption
   }
 }
 
-type Waiting = { readonly arrival: number; enter(): void }
-/** Those of an owner with the same limit: if the first may not enter, none of them may. */
+/** Lets one enter. */
+type Waiting = () => void
+/** Those of an owner with the same limit, in the order of arrival: if the first may not enter, none of them may. */
 type Line = { readonly owner: string; readonly atMost: number; readonly waiting: Set<Waiting> }
+
+const lineKey = (owner: string, atMost: number): string => `${atMost} ${owner}`
 
 /** Who waits. */
 function createQueue({ isFree, heldBy }: Places) {
+  /** In the order of their turns: who was served goes to the end. */
   const lines = new Map<string, Line>()
   let size = 0
-  let arrivals = 0
+
+  function firstLine(): Line | undefined {
+    let best: { readonly line: Line; readonly own: number } | undefined
+    for (const line of lines.values()) {
+      if (!isFree(line.owner, line.atMost)) continue
+      const own = heldBy(line.owner)
+      if (!best || own < best.own) best = { line, own }
+    }
+    return best?.line
+  }
+
   return {
     get size() {
       return size
     },
+    waitingOf: (owner: string, atMost: number): number => lines.get(lineKey(owner, atMost))?.waiting.size ?? 0,
     /** What it gives takes the place in the queue away again. */
     add(owner: string, atMost: number, enter: () => void): () => void {
-      const key = `${atMost} ${owner}`
+      const key = lineKey(owner, atMost)
       const line: Line = lines.get(key) ?? { owner, atMost, waiting: new Set() }
-      const me: Waiting = { arrival: ++arrivals, enter }
+      const me: Waiting = () => enter()
       lines.set(key, line)
       line.waiting.add(me)
       size++
@@ -168,16 +190,14 @@ function createQueue({ isFree, heldBy }: Places) {
       }
     },
     /** Whose turn it is, of those for whom there is a place. */
-    first(): Waiting | undefined {
-      let best: { readonly waiting: Waiting; readonly own: number } | undefined
-      for (const { owner, atMost, waiting } of lines.values()) {
-        if (!isFree(owner, atMost)) continue
-        const own = heldBy(owner)
-        const [one] = waiting
-        const isBetter = !best || own < best.own || (own === best.own && (one?.arrival ?? 0) < best.waiting.arrival)
-        if (one && isBetter) best = { waiting: one, own }
-      }
-      return best?.waiting
+    next(): Waiting | undefined {
+      const line = firstLine()
+      if (!line) return undefined
+      const key = lineKey(line.owner, line.atMost)
+      lines.delete(key)
+      lines.set(key, line)
+      const [first] = line.waiting
+      return first
     },
   }
 }

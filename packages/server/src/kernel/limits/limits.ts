@@ -53,7 +53,11 @@ export const limits = {
     ...{ code: { instead: 'the oldest ends' }, countedIn: 'installation', countedFor: 'user', isPerApplication: true },
   },
   passwordsWaiting: {
-    ...{ what: 'Passwords that wait to be checked', value: 500, code: 'busy' },
+    ...{
+      what: 'Passwords that wait to be checked; of one application at most as many as are left for others',
+      value: 500,
+      code: 'busy',
+    },
     ...{ countedIn: 'process', countedFor: 'everybody' },
   },
   queriesAtOnce: {

@@ -44,7 +44,7 @@ const changePassword = operation({
     const account = await checkPassword({ db, passwords, signal }, attempt, password, (database) =>
       accountById(database, applicationId, userId),
     )
-    const hash = await passwords.hash(newPassword, signal)
+    const hash = await passwords.hash(applicationId, newPassword, signal)
     // Only if the password was not changed concurrently.
     const hasChanged = await changeUser(
       db,
@@ -149,7 +149,7 @@ const resetPassword = operation({
     const [account] = await db.query<{ id: number }>(sql`SELECT id FROM svc.users WHERE ${isRight}`)
     if (!account) throw refused()
     noteUser(trail, account.id)
-    const hash = await passwords.hash(password, context.signal)
+    const hash = await passwords.hash(applicationId, password, context.signal)
     const hasChanged = await changeUser(
       db,
       trail,

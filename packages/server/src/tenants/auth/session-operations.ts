@@ -1,9 +1,10 @@
 import Type from 'typebox'
 import { bearerOf } from '../../api/access/acl.ts'
 import { noteTarget, noteUser } from '../../api/access/audit-trail.ts'
+import { type Hashing, noApplication } from '../../api/access/secrets/passwords.ts'
 import type { Operation } from '../../api/http/operation.ts'
 import { ApiError } from '../../kernel/errors.ts'
-import { type Account, findAccount, refused } from './accounts.ts'
+import { type Account, findAccount, findSettings, refused } from './accounts.ts'
 import { type Attempt, countAttempt } from './login-attempts.ts'
 import { applicationIdSchema, closed, noStore, passwordSchema, refreshTokenSchema } from './schemas.ts'
 import { type AuthServices, operation } from './services.ts'
@@ -56,13 +57,13 @@ const sessionLimits = ({ lifetimes, authLimits }: AuthServices): SessionLimits =
  * The account, if the password is right; otherwise 401 with the same message and in the same time whether the account exists
  * or not. Attempts are counted inside the semaphore, so that no more than allowed run at once.
  */
-export function checkPassword(
+export async function checkPassword(
   { db, passwords, signal }: Pick<AuthServices, 'db' | 'passwords'> & { signal: AbortSignal },
   attempt: Attempt,
   password: string,
   find: (database: AuthServices['db']) => Promise<Account | undefined>,
 ): Promise<Account> {
-  return passwords.inTurn(async ({ verify }) => {
+  const work = async ({ verify }: Hashing): Promise<Account> => {
     const undoCount = await countAttempt(db, attempt)
     const account = await find(db)
     const isRight = await verify(account?.password ?? account?.pendingPassword, password)
@@ -72,7 +73,9 @@ export function checkPassword(
       throw new ApiError('email_not_verified', 'The e-mail address is not confirmed yet. Open the link in the mail.')
     }
     return account
-  }, signal)
+  }
+  const owner = (await findSettings(db, attempt.applicationId)) ? attempt.applicationId : noApplication
+  return passwords.inTurn(owner, work, signal)
 }
 
 const refresh = operation({

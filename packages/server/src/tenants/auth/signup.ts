@@ -46,7 +46,7 @@ export async function signUp(
       'This e-mail address is not approved for sign-up. metadata.auth.signup of the application says which are.',
     )
   }
-  const hash = await passwords.hash(signup.password, signal)
+  const hash = await passwords.hash(applicationId, signup.password, signal)
   const mayMail = await allowsMail(db, { applicationId, email }, 'confirm')
   const decoy = { id: newUserId(), at: new Date() }
   if (!mayMail) return decoy

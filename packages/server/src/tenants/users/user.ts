@@ -96,7 +96,7 @@ export const user = defineResource<RecordServices>({
     }
     if (typeof values.password !== 'string') return values
     checkNewPassword(values.password, 'body/password')
-    return { ...values, password: await passwords.hash(values.password, leaving()) }
+    return { ...values, password: await passwords.hash(applicationId, values.password, leaving()) }
   },
 })
 

@@ -4,15 +4,24 @@ import { type ApiError, faulty } from '../../../kernel/errors.ts'
 import { limits, overLimit } from '../../../kernel/limits/limits.ts'
 import { isCommonPassword } from './common-passwords.ts'
 
-/** Password hashing with argon2id behind a semaphore: a flood of logins must not starve other requests. */
+/**
+ * Password hashing with argon2id behind a semaphore: a flood of logins must not starve other requests. Applications take turns, so
+ * that a flood at one of them does not keep the users of another waiting.
+ */
 export type Passwords = {
   /** With `signal`, a client that disconnects leaves the queue. */
-  hash(password: string, signal?: AbortSignal): Promise<string>
+  hash(applicationId: string, password: string, signal?: AbortSignal): Promise<string>
+  /** Runs `work` inside the semaphore. The application must exist, or be `noApplication`. */
+  inTurn<T>(applicationId: string, work: (hashing: Hashing) => Promise<T>, signal?: AbortSignal): Promise<T>
+}
+
+export type Hashing = {
   /** Takes as long for an unknown user as for a wrong password, so that timing reveals no accounts. */
   verify(storedHash: string | null | undefined, password: string): Promise<boolean>
-  /** Runs `work` inside the semaphore; the passwords it gets do not queue again. */
-  inTurn<T>(work: (passwords: Pick<Passwords, 'hash' | 'verify'>) => Promise<T>, signal?: AbortSignal): Promise<T>
 }
+
+/** Those who name an application that does not exist take turns together: ids that are made up are no ways into the queue. */
+export const noApplication = 'none'
 
 /** What a hash costs an attacker; argon2id is the library's default. Only tests, which have nothing to protect, give another. */
 type Cost = { readonly memoryCost: number; readonly timeCost: number; readonly parallelism: number }
@@ -24,7 +33,7 @@ const maxLength = 256
 
 export function createPasswords(share: MachineShare = wholeMachine, cost: Cost = strongCost): Passwords {
   const total = partOf(atOnce, share)
-  const admission = createAdmission({ total, maxWaiting: mostWaiting, refuse: tooMany })
+  const admission = createAdmission({ total, maxWaiting: mostWaiting, sharesQueue: true, refuse: tooMany })
   let dummyHash: Promise<string> | undefined
 
   const bare = {
@@ -40,8 +49,12 @@ export function createPasswords(share: MachineShare = wholeMachine, cost: Cost =
     },
   }
 
-  async function inTurn<T>(work: (passwords: typeof bare) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const release = await admission.admit('everybody', { signal })
+  async function inTurn<T>(
+    owner: string,
+    work: (hashing: typeof bare) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const release = await admission.admit(owner, { signal })
     try {
       return await work(bare)
     } finally {
@@ -51,8 +64,7 @@ export function createPasswords(share: MachineShare = wholeMachine, cost: Cost =
 
   return {
     inTurn,
-    hash: (password, signal) => inTurn((passwords) => passwords.hash(password), signal),
-    verify: (storedHash, password) => inTurn((passwords) => passwords.verify(storedHash, password)),
+    hash: (owner, password, signal) => inTurn(owner, ({ hash }) => hash(password), signal),
   }
 }
 
