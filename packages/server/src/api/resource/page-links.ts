@@ -1,4 +1,5 @@
 import { limits } from '../../kernel/limits/limits.ts'
+import { linkHeader } from '../http/link-header.ts'
 
 /**
  * The `Link` header of a page: where the first, previous, next and last ones are. `next` is the address of a next page that is
@@ -19,8 +20,7 @@ export function pageLinks(
     ['next', next === undefined ? offset + limit < total && at(offset + limit) : next],
     ['last', at(lastOffset)],
   ] as const
-  const links = pages.filter(([, address]) => address).map(([relation, address]) => `<${address}>; rel="${relation}"`)
-  return { link: links.join(', ') }
+  return linkHeader(pages.flatMap(([rel, href]) => (href ? [{ rel, href }] : [])))
 }
 
 function pageUrl(url: string, limit: number, offset: number): string {

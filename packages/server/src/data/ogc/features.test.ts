@@ -386,3 +386,15 @@ describe('a key', () => {
     }
   })
 })
+
+test('a page with the longest address is read by clients that take 16 KiB of headers, and its links are in its body', async () => {
+  const filter = `name IN (${Array.from({ length: 440 }, (_, n) => `'name ${n}'`).join()})`
+  const query = new URLSearchParams({ 'filter-lang': 'cql2-text', filter: `NOT ${filter}`, limit: '1' })
+  const address = `${world.root}/collections/cities/items?${query}`
+  assert.ok(address.length > 7_000 && address.length < 8_192, `${address.length}`)
+  const reply = await fetch(address, { headers: { 'x-api-key': world.own.public } })
+  assert.equal(reply.status, 200)
+  assert.match(reply.headers.get('link') ?? '', /rel="next"/)
+  const { links } = (await reply.json()) as { links: Link[] }
+  for (const rel of ['self', 'alternate', 'next', 'collection']) assert.ok(linkOf(links, rel), rel)
+})

@@ -55,10 +55,6 @@ export function ownLinks(
   ]
 }
 
-/** The `Link` header. */
-export const linkHeader = (links: readonly Link[]): string =>
-  links.map(({ href, rel, type }) => `<${href}>; rel="${rel}"${type ? `; type="${type}"` : ''}`).join(', ')
-
 /** A link to the form of a resource for programs, and one to its page. The first has no `f`: GDAL puts ids behind it. */
 export const bothForms = (root: Root, path: string, rel: string, json: string, title: string): Link[] => [
   { href: addressOf(root, path), rel, type: json, title },

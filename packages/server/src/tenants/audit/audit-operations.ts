@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Scope } from '../../api/access/acl.ts'
 import { downloadOf } from '../../api/http/answers/download-headers.ts'
 import type { AuditLog } from '../../api/http/audit-log.ts'
+import { linkHeader } from '../../api/http/link-header.ts'
 import { type Answer, type Operation, operationUsing } from '../../api/http/operation.ts'
 import { listSchema, readListQuery } from '../../api/resource/list-query.ts'
 import { cursorUrl } from '../../api/resource/page-links.ts'
@@ -60,7 +61,7 @@ const list = operationUsing<AuditServices>()({
     if (format !== 'json') return exported(db, scope, wanted, { format, signal })
     const { entries, next } = await readAudit(db, scope, wanted)
     return {
-      headers: next ? { link: `<${cursorUrl(request.url, writeCursor(next))}>; rel="next"` } : {},
+      headers: linkHeader(next ? [{ rel: 'next', href: cursorUrl(request.url, writeCursor(next)) }] : []),
       body: entries,
     }
   },

@@ -1,5 +1,6 @@
 // Keyset paging of dataset queries: reads one page and makes the cursor of the next.
 import type { FastifyRequest } from 'fastify'
+import { linkHeader } from '../../../api/http/link-header.ts'
 import { cursorUrl, pageLinks } from '../../../api/resource/page-links.ts'
 import type { Batches } from '../../../kernel/db/guarded.ts'
 import { invalid } from '../../../kernel/errors.ts'
@@ -155,5 +156,5 @@ export function keysetHeaders(
   const nextUrl = next && cursorUrl(url, next)
   const others = method !== 'POST' && total !== undefined ? total : undefined
   if (others !== undefined) return pageLinks(url, { limit, offset: passed }, others, nextUrl ?? null)
-  return nextUrl === undefined ? {} : { link: `<${nextUrl}>; rel="next"` }
+  return linkHeader(nextUrl === undefined ? [] : [{ rel: 'next', href: nextUrl }])
 }

@@ -1,6 +1,7 @@
 // Answers one feature, by the primary key of its row.
 
 import { refuseUnknown } from '../../../api/http/input/query-string.ts'
+import { linkHeader } from '../../../api/http/link-header.ts'
 import type { Answer } from '../../../api/http/operation.ts'
 import { isUnchanged } from '../../../api/resource/revision.ts'
 import { ApiError, FaultCollector, isNotFound } from '../../../kernel/errors.ts'
@@ -17,7 +18,7 @@ import { varyingHeaders } from '../answers.ts'
 import { collectionPath } from '../collections/collection-document.ts'
 import { keyOf } from '../collections/collections.ts'
 import { featurePage } from '../html/html-items.ts'
-import { addressOf, type Link, linkHeader, mediaTypes, ownLinks } from '../links.ts'
+import { addressOf, type Link, mediaTypes, ownLinks } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import { type CollectionContext, rootFor } from '../ogc-services.ts'
 import { type Feature, featureWriter } from './feature-format.ts'
@@ -56,7 +57,7 @@ async function readFeature(context: CollectionContext, asked: AskedItem): Promis
   const { properties } = parameters
   const write = featureWriter(columns, { idName: keyOf(known.dataset)?.name, properties, swapsAxes: crs.swapsAxes })
   const links = linksOf(context, asked)
-  const headers = { 'content-crs': `<${crs.uri}>`, link: linkHeader(links), ...(etag && { etag }) }
+  const headers = { 'content-crs': `<${crs.uri}>`, ...linkHeader(links), ...(etag && { etag }) }
   return { text: write(cells), links, headers }
 }
 

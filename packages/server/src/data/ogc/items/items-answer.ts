@@ -1,5 +1,6 @@
 // Answers items: one page of features, as a stream.
 
+import { linkHeader } from '../../../api/http/link-header.ts'
 import type { Answer } from '../../../api/http/operation.ts'
 import type { Filter } from '../../../query/filter/filter-tree.ts'
 import type { Cell } from '../../../query/formats/cell.ts'
@@ -14,7 +15,6 @@ import { varyingHeaders } from '../answers.ts'
 import { keyOf } from '../collections/collections.ts'
 import { itemsPage } from '../html/html-items.ts'
 import { htmlHeaders } from '../html/html-page.ts'
-import { linkHeader } from '../links.ts'
 import type { Form } from '../negotiate.ts'
 import type { CollectionContext, OgcServices } from '../ogc-services.ts'
 import { cheapCount } from './count.ts'
@@ -156,6 +156,6 @@ function headersOf(page: FeaturePage, { crs }: ItemsQuery, links: ItemsLinks): R
     'content-crs': `<${crs.uri}>`,
     ...(numberMatched !== undefined && { 'ogc-numbermatched': String(numberMatched) }),
     ...(numberReturned !== undefined && { 'ogc-numberreturned': String(numberReturned) }),
-    link: linkHeader(links.all(numberReturned === undefined ? undefined : page.next())),
+    ...linkHeader(links.all(numberReturned === undefined ? undefined : page.next())),
   }
 }
