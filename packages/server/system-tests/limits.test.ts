@@ -100,6 +100,7 @@ const cases: Readonly<Record<LimitName, Case>> = {
     },
   },
   filterPositions: 'query/filter/spatial-operand.test.ts',
+  areaCrossings: 'query/filter/spatial-operand.test.ts',
   styleLayers: 'tenants/cartography/styles/style-size.test.ts',
   styleSources: 'tenants/cartography/styles/style-size.test.ts',
   styleValues: 'tenants/cartography/styles/style-size.test.ts',

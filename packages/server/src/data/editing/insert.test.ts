@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type EditWorld, editWorld, faultsOf } from '../../../testing/editing.ts'
+import { createRandom } from '../../../testing/uploads/random.ts'
 import { ident, sql } from '../../kernel/db/sql.ts'
 import { createWriteSlots } from './editing.ts'
 
@@ -255,6 +256,11 @@ describe('geometry', () => {
     const repaired = await world.insert('areas', { code: 'b', geom: bowTie }, '?repair=true')
     assert.equal(repaired.status, 201, repaired.text)
     assert.equal(repaired.body.geom.coordinates.length, 2)
+    const random = createRandom(1)
+    const star = Array.from({ length: 900 }, () => [random() * 10, random() * 10])
+    const tangled = { type: 'Polygon', coordinates: [[...star, star[0]]] }
+    const tooMuch = await world.insert('areas', { code: 'c', geom: tangled }, '?repair=true')
+    assert.deepEqual([tooMuch.status, tooMuch.body.limitName], [400, 'areaCrossings'], tooMuch.text)
   })
 
   test('has the heights of its column, is of a geography or of no system, and can be WKT', async () => {

@@ -28,6 +28,10 @@ export const requestLimits = {
   filterPositions: {
     ...{ what: 'Positions of a geometry in a filter', value: 30_000, code: 'invalid_filter', countedIn: 'request' },
   },
+  areaCrossings: {
+    ...{ what: 'Places where the edges of an area cross each other, in a filter or where it is repaired', value: 500 },
+    ...{ code: 'invalid_filter', countedIn: 'request' },
+  },
   styleLayers: { what: 'Layers of a style', value: 2_000, code: 'invalid_request', countedIn: 'request' },
   styleSources: { what: 'Sources of a style', value: 500, code: 'invalid_request', countedIn: 'request' },
   styleValues: { what: 'Values in a style', value: 100_000, code: 'invalid_request', countedIn: 'request' },

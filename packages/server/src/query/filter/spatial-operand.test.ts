@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createRandom } from '../../../testing/uploads/random.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { parseFilter } from './filter.ts'
 
@@ -73,6 +74,21 @@ test('a geometry has at most 30 000 positions, and more are refused as over that
   refused({ $intersects: { type: 'MultiPoint', coordinates: positions(30_001) } }, '$intersects', /more than 30000/)
   const lines = { type: 'MultiLineString', coordinates: Array.from({ length: 15_001 }, () => positions(2)) }
   assert.throws(() => parse({ $intersects: lines }), { extensions: { limit: 30_000, limitName: 'filterPositions' } })
+})
+
+test('an area whose edges cross each other in more than 500 places is refused, since its repair takes seconds', () => {
+  const random = createRandom(1)
+  const ring = (corners: number) => {
+    const positions = Array.from({ length: corners }, () => [random() * 10, random() * 10])
+    return { type: 'Polygon', coordinates: [[...positions, positions[0]]] }
+  }
+  assert.doesNotThrow(() => parse({ $intersects: ring(30) }))
+  for (const corners of [200, 900, 8_000]) {
+    refused({ $intersects: ring(corners) }, '$intersects', /cross each other in more than 500 places/)
+    assert.throws(() => parse({ $within: ring(corners) }), {
+      extensions: { limit: 500, limitName: 'areaCrossings' },
+    })
+  }
 })
 
 test('a box is four numbers in any form of list', () => {

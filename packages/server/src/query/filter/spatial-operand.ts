@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits/limits.ts'
 import { unknownName } from '../../kernel/nearest-name.ts'
 import { type Geometry, positionsOf } from '../geometry/geojson.ts'
 import { below, fault, show } from '../values/fault.ts'
-import { readGeometry } from '../values/read-geometry.ts'
+import { demandFewCrossings, readGeometry } from '../values/read-geometry.ts'
 import { asList, asObject, rawList, scalarOperand } from './operand.ts'
 
 export const maxPositions = limits.filterPositions.value
@@ -22,6 +22,7 @@ export function geometryOperand(value: unknown, path: string): Geometry {
       'invalid_geometry',
       'must lie within longitudes -180 … 180 and latitudes -90 … 90 (EPSG:4326, longitude first)',
     )
+  demandFewCrossings(geometry, path)
   return geometry
 }
 

@@ -1,8 +1,9 @@
 // GeoJSON validation.
 
-import { faulty } from '../../kernel/errors.ts'
-import type { ExceededLimit } from '../../kernel/limits/limits.ts'
+import { type ApiError, faulty } from '../../kernel/errors.ts'
+import { type ExceededLimit, limits, overLimit } from '../../kernel/limits/limits.ts'
 import type { Geometry, Position } from '../geometry/geojson.ts'
+import { crossesMoreThan } from '../geometry/self-crossings.ts'
 import { below, fault } from './fault.ts'
 
 /** What is read: where it is, and how many positions it has so far. Paths of parts are made only for a message. */
@@ -20,6 +21,15 @@ export function readGeometry(value: unknown, path: string, maxPositions = Number
   if (!Array.isArray(geometries)) throw refuse(reading, ['geometries'], 'must be a list')
   return { type, geometries: geometries.map((item, n) => readSimpleGeometry(item, reading, ['geometries', n])) }
 }
+
+/** Refuses areas that would take the database seconds to repair. */
+export function demandFewCrossings(geometry: Geometry, path: string): void {
+  const most = limits.areaCrossings.value
+  if (crossesMoreThan(geometry, most)) throw tooManyCrossings(most, path)
+}
+
+const tooManyCrossings = (most: number, path: string): ApiError =>
+  overLimit('areaCrossings', most, `must not have edges that cross each other in more than ${most} places`, { path })
 
 function readSimpleGeometry(value: unknown, reading: Reading, steps: Steps): Geometry {
   const type = member(value, 'type')

@@ -6,7 +6,7 @@ import { createGeometryWriter } from '../../../query/geometry/encoding/ewkb-writ
 import { type LooseGeometry, writeGeometry } from '../../../query/geometry/encoding/geojson-ewkb.ts'
 import { parseWkt } from '../../../query/geometry/encoding/wkt.ts'
 import type { Attribute } from '../../../query/values/attribute.ts'
-import { readGeometry } from '../../../query/values/read-geometry.ts'
+import { demandFewCrossings, readGeometry } from '../../../query/values/read-geometry.ts'
 
 export type GeometryColumn = {
   /** `Point`, `MultiPolygon`; `Geometry` takes any. */
@@ -59,7 +59,8 @@ export type GeometryOptions = {
 export function geometryText(value: unknown, column: GeometryColumn, path: string, options: GeometryOptions): string {
   const { repair, crs = longitudeLatitude } = options
   const written = typeof value === 'string' ? wktGeometry(value, path) : (value as LooseGeometry)
-  readGeometry(written, path)
+  const read = readGeometry(written, path)
+  if (repair) demandFewCrossings(read, path)
   const geometry = crs.swapsAxes ? swapped(written) : written
   const { kind, height, hasMeasure } = column
   if (hasMeasure) throw invalid(path, 'is of a type with measures (M), which cannot be written here')
