@@ -62,6 +62,8 @@ const header = (name: string, value: string): Input => ({ path: '/ogc', headers:
 const boundary = 'boundary-of-a-hostile-form'
 const part = (head: string, more = ''): string =>
   `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n${more}\r\nx\r\n`
+const field = (value: string): string =>
+  `--${boundary}\r\nContent-Disposition: form-data; name="name"\r\n\r\n${value}\r\n`
 const form = (parts: string): Input => ({
   ...{ method: 'POST', path: '/api/v1/uploads', body: `${parts}--${boundary}--\r\n` },
   headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
@@ -160,6 +162,9 @@ const inputs: Readonly<Record<string, Readonly<Record<string, () => Input>>>> = 
   },
   forms: {
     'a long name': () => form(part(`name="${'a'.repeat(1_000_000)}"`)),
+    'a long field': () => form(field('x'.repeat(4_000_000))),
+    'a field of line ends': () => form(field('\r\n'.repeat(2_000_000))),
+    'a field of beginnings of the boundary': () => form(field(`\r\n--${boundary.slice(0, -1)}`.repeat(120_000))),
     'many headers': () =>
       form(
         part(

@@ -60,7 +60,10 @@ export async function receiveForm(
         else if (Object.hasOwn(fields, name)) reject(invalid(`body/${name}`, 'must be given once'))
         else fields[name] = value
       })
+      const besides = countBesides(reject)
       form.on('file', (field, stream, fileName) => {
+        besides.pause()
+        stream.once('end', besides.resume)
         if (field !== 'file') return reject(invalid(`body/${field}`, 'must be text: send the file in the field "file"'))
         if (file) return reject(invalid('body/file', 'must be one file: put several into a zip archive'))
         incoming = stream.once('end', onWhole)
@@ -72,7 +75,11 @@ export async function receiveForm(
       }
       form.on('error', (error) => reject(malformed(error)))
       form.on('finish', resolve)
-      feed(request, form, own, { pace, onBytes, reject })
+      const count = (bytes: number): void => {
+        onBytes?.(bytes)
+        besides.add(bytes)
+      }
+      feed(request, form, own, { pace, onBytes: count, reject })
     })
     if (!file) throw invalid('body/file', 'is required')
     return { fields, file: await file }
@@ -82,6 +89,29 @@ export async function receiveForm(
     await file?.catch(() => undefined)
     await rm(dirname(path), { recursive: true, force: true })
     throw error
+  }
+}
+
+/** The largest piece that comes at once: the one in which a file begins or ends counts as a whole. */
+const pieceBytes = 64 * 1024
+
+/** Refuses what is not the file while it arrives: the parser reports a field when it has ended, however long it is. */
+function countBesides(reject: (error: unknown) => void) {
+  const most = formBytes + 2 * pieceBytes
+  let bytes = 0
+  let isInFile = false
+  return {
+    add(count: number): void {
+      if (isInFile) return
+      bytes += count
+      if (bytes > most) reject(invalid('body', `must not have more than ${formBytes} bytes besides the file`))
+    },
+    pause(): void {
+      isInFile = true
+    },
+    resume(): void {
+      isInFile = false
+    },
   }
 }
 
