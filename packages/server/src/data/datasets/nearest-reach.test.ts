@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { type Reply, type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
+import { cursorOf } from '../../../testing/page-walk.ts'
 
 // The embedded database is slower, and ends a query after 20 s on a busy machine.
 const rowCount = process.env.TEST_DATABASE_URL ? 100_000 : 10_000
@@ -73,17 +74,28 @@ const places: Record<string, object> = {
   'area that crosses itself': ring([23, 61], [23.1, 61.1], [23.1, 61], [23, 61.1]),
 }
 
-async function ask(source: string, body: object): Promise<{ id: number; distance: number | null }[]> {
-  const {
-    status,
-    text,
-    body: rows,
-  } = await app.call('POST', `/api/v1/datasets/${ids[source]}/query?timeout=30000`, {
+type Found = { readonly id: number; readonly distance: number | null }
+
+async function post(source: string, body: object): Promise<Reply> {
+  const reply = await app.call('POST', `/api/v1/datasets/${ids[source]}/query?timeout=30000`, {
     key: own.developer,
     body: { attributes: ['id'], ...body },
   })
-  assert.equal(status, 200, text)
-  return rows
+  assert.equal(reply.status, 200, reply.text)
+  return reply
+}
+
+const ask = async (source: string, body: object): Promise<Found[]> => (await post(source, body)).body
+
+/** So many pages, by their cursors. */
+async function walk(source: string, body: object, most: number): Promise<Found[][]> {
+  const pages: Found[][] = []
+  for (let cursor: string | null = ''; cursor !== null && pages.length < most; ) {
+    const reply: Reply = await post(source, { ...body, cursor })
+    pages.push(reply.body)
+    cursor = cursorOf(reply)
+  }
+  return pages
 }
 
 for (const [name, geometry] of Object.entries(places)) {
@@ -94,6 +106,20 @@ for (const [name, geometry] of Object.entries(places)) {
       // All measured take a minute and more for lines and areas; these take a second, and a busy machine ten times that.
       const found = await ask(source, { nearest: { geometry }, order: ['id'], limit: 10, offset: 5 })
       assert.equal(found.length, 10)
+    }
+  })
+
+  test(`pages of the rows nearest to: ${name}, are found among very many within 30 s each`, async () => {
+    if (name.includes('antimeridian')) return
+    const pages = await walk('areas', { nearest: { geometry }, order: ['id'], limit: 10 }, 2)
+    assert.deepEqual(pages.flat(), await ask('areas', { nearest: { geometry }, order: ['id'], limit: 20 }))
+  })
+
+  test(`pages of the rows nearest to: ${name}, have every row once, in the order of all`, async () => {
+    for (const source of ['mixed', 'globe']) {
+      const all = await ask(source, { nearest: { geometry }, order: ['id'], limit: 20_000 })
+      const pages = await walk(source, { nearest: { geometry }, order: ['id'], limit: 40 }, 10)
+      assert.deepEqual(pages.flat(), all, source)
     }
   })
 

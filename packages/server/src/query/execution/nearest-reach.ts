@@ -1,7 +1,7 @@
 // Bounds a nearest-neighbour query, so that not every row is measured: the rows that an index finds nearest on the plane are
 // measured first, and the wanted ones are no further than the furthest of these.
-import { allOf } from '../filter/filter-tree.ts'
-import type { Plan } from '../plan/plan.ts'
+import { allOf, type Filter, not } from '../filter/filter-tree.ts'
+import type { Column, Plan } from '../plan/plan.ts'
 
 /** Whoever wants more rows than this wants most of them measured anyway. */
 const mostRows = 10_000
@@ -14,9 +14,22 @@ export function roughlyNearest(plan: Plan): Plan | undefined {
   const [nearest] = order
   if (!nearest?.by.distanceTo || nearest.isDescending || limit === undefined || limit + offset > mostRows)
     return undefined
-  if (sample || after || group || distinct.length > 0) return undefined
+  if (sample || group || distinct.length > 0) return undefined
+  const where = after ? behind(nearest.by, after[0], plan.where) : plan.where
+  if (!where) return undefined
   const rough = { by: { ...nearest.by, isRough: true }, isDescending: false }
-  return { ...plan, columns: [nearest.by], order: [rough], limit: limit + offset, offset: 0 }
+  const { after: _, ...rest } = plan
+  return { ...rest, where, columns: [nearest.by], order: [rough], limit: limit + offset, offset: 0 }
+}
+
+/**
+ * Only rows that are further than the last one of the page before, all of which are behind it. Undefined behind rows without a
+ * geometry, whose distance is null.
+ */
+function behind({ attribute, distanceTo: geometry }: Column, distance: string | null | undefined, where: Filter) {
+  if (!attribute || !geometry || typeof distance !== 'string') return undefined
+  const distanceMetres = Number(distance) + roundingMetres
+  return allOf([where, not({ kind: 'dwithin', attribute, geometry, distanceMetres })])
 }
 
 /** The plan among rows within the reach of these distances, of which there are as many as it wants. */

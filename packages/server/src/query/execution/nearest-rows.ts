@@ -12,7 +12,7 @@ export function nearestRows<Row>(
   rows: readonly Row[],
   geometryIn: (row: Row) => Geometry | undefined,
 ): readonly Row[] {
-  const wanted = roughlyNearest(plan)?.limit
+  const wanted = plan.after ? undefined : roughlyNearest(plan)?.limit
   const place = plan.order[0]?.by.distanceTo
   if (wanted === undefined || !place || rows.length <= wanted) return rows
   const nearest = createNearest(place, wanted)
