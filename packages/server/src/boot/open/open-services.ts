@@ -19,6 +19,7 @@ import { publicLimits } from '../../api/server-info/limits.ts'
 import type { ServerConfig } from '../../api/server-info/server-info.ts'
 import type { ChangeFeed } from '../../data/changes/change-feed.ts'
 import type { Connections } from '../../data/databases/connection.ts'
+import { platformTypes } from '../../data/databases/drivers.ts'
 import { createDatasetCache } from '../../data/datasets/dataset-cache.ts'
 import { createMemoryThreads } from '../../data/datasets/memory/memory-source-threads.ts'
 import { maxTimeoutMs } from '../../data/datasets/queries/query-parameters.ts'
@@ -138,7 +139,7 @@ export async function openServices(options: OpenOptions): Promise<OpenServices> 
   const services: Services = {
     ...{ ...base, ...authority, ...credentials, ...data, ...maps, ...messages },
     ...rememberedRecords(base, data.connections),
-    ...{ about, isStopping, baseUrl, ...health, metrics },
+    ...{ about, isStopping, baseUrl, ...health, metrics, platformTypes },
     ...{ agents, styleCheck, uploading: announcing(uploading, member), dataDirectory: config.DATA_DIR },
     ...{ limits: limitsToTell(config, share, db), mayConnectWorker: createConnectRateLimit(share) },
     ...{ tiles: createTiles(base, tiling, budgetOf(config), tileUse), usage },

@@ -2,10 +2,11 @@
 
 import type { Db, Row } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
+import type { ServerFields } from '../databases/driver.ts'
+import { serverKeyOf } from '../databases/drivers.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
-import { databasePlace } from '../databases/stand-in.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
-import { type Server, serverOf } from '../datasets/find-dataset.ts'
+import { serverOf } from '../datasets/find-dataset.ts'
 import { type Position, startOf } from './position.ts'
 
 /** One statement that wrote to a table. */
@@ -154,16 +155,16 @@ export async function readSwept(db: Db): Promise<bigint> {
   return BigInt(row?.swept ?? 0)
 }
 
-/** What changes with a dataset and with the place of its database. */
-export const revisionOf = ({ revision, databasePlace: place }: Pick<Dataset, 'revision' | 'databasePlace'>): string =>
-  `${revision} ${place}`
+/** What changes with a dataset and with the server of its database. */
+export const revisionOf = ({ revision, serverKey }: Pick<Dataset, 'revision' | 'serverKey'>): string =>
+  `${revision} ${serverKey}`
 
 /** That of each dataset that still exists. */
 export async function readRevisions(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await db.query<{ id: string; revision: string; database: Server }>(sql`
+  const rows = await db.query<{ id: string; revision: string; database: ServerFields }>(sql`
     SELECT s.id, s.revision::text, ${serverOf} AS database FROM svc.datasets s JOIN svc.databases d ON d.id = s.database_id
     WHERE s.id = ANY (${ids}::uuid[])`)
   return new Map(
-    rows.map(({ id, revision, database }) => [id, revisionOf({ revision, databasePlace: databasePlace(database) })]),
+    rows.map(({ id, revision, database }) => [id, revisionOf({ revision, serverKey: serverKeyOf(database) })]),
   )
 }

@@ -2,6 +2,7 @@
 
 import { ApiError } from '../../kernel/errors.ts'
 import { report } from '../../kernel/events.ts'
+import { driverOf } from '../databases/drivers.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
 import { isStandIn, serverSchema, standInOf } from '../databases/stand-in.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
@@ -63,14 +64,15 @@ export const errorFrame = ({ status, code, title, message }: ApiError): string =
 
 /** The table whose changes are logged as the dataset's, or 409. */
 export function followableTable(dataset: Dataset): TableName {
-  const { applicationId, databaseType, databasePlace: place, source, metadata, type } = dataset
+  const { applicationId, databaseType, serverKey, source, metadata, type } = dataset
   const { tableOf } = datasetTypeOf(dataset)
   if (!tableOf) throw refused(`it is of type "${type}", and only datasets of type "table" can be followed.`)
-  if (place !== '' && metadata.editable === true) {
-    return standInOf(applicationId, place, tableOf(source, serverSchema))
+  const driver = driverOf(databaseType)
+  if (!driver?.canFollow) throw refused(`a database of type "${databaseType}" is only read.`)
+  if (!driver.isPlatform) {
+    if (metadata.editable !== true) throw refused(unseen)
+    return standInOf(applicationId, serverKey, tableOf(source, serverSchema))
   }
-  if (place !== '') throw refused(unseen)
-  if (databaseType !== 'internal') throw refused(`a database of type "${databaseType}" is only read.`)
   const own = tenantSchema(applicationId)
   const table = tableOf(source, own)
   if (table.schema !== own || isStandIn(table)) throw refused('its table is not in the schema of the application.')
@@ -78,7 +80,7 @@ export function followableTable(dataset: Dataset): TableName {
 }
 
 const unseen =
-  'its table is in a database of its own, where only what is written through Graticule is seen. ' +
+  'its table is in an external database, where only what is written through Graticule is seen. ' +
   'Set metadata.editable to true to write it here and to follow what is written here.'
 
 /** The state of a table whose changes can be logged, or 409. */

@@ -1,10 +1,12 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import type { Operation } from '../../api/http/operation.ts'
 import { standardOperations } from '../../api/resource/standard-operations.ts'
 import { getEntity } from '../../api/resource/store.ts'
 import { ApiError } from '../../kernel/errors.ts'
 import { database } from './database.ts'
-import { driverNames, isInstalled } from './drivers.ts'
+import type { Driver } from './driver.ts'
+import { driverSchema } from './driver-details.ts'
+import { type DriverName, driverNames, drivers, isInstalled } from './drivers.ts'
 import { isRefusal } from './postgres/server-errors.ts'
 import { tlsFault } from './postgres/tls.ts'
 import { type DatabaseServices, operation } from './services.ts'
@@ -27,8 +29,20 @@ export const databaseOperations: readonly Operation<DatabaseServices>[] = [
     path: `${path}/drivers`,
     summary: 'List the kinds of database',
     access: { class: 'databases', level: 'execute', id: () => undefined },
-    success: { status: 200, description: 'Their names', schema: Type.Array(Type.String()) },
-    handle: async () => ({ body: driverNames.filter(isInstalled).toSorted() }),
+    query: Type.Object({
+      details: Type.Optional(
+        Type.Boolean({ description: 'Objects in place of names: what each can do, and the fields of its form' }),
+      ),
+    }),
+    success: {
+      status: 200,
+      description: 'Their names, or with `details` what each can do',
+      schema: Type.Union([Type.Array(Type.String()), Type.Array(driverSchema)]),
+    },
+    async handle(_, { query: { details } }) {
+      const names = driverNames.filter(isInstalled).toSorted()
+      return { body: details ? names.map(detailsOf) : names }
+    },
   }),
   operation({
     id: 'databases.test',
@@ -54,6 +68,12 @@ export const databaseOperations: readonly Operation<DatabaseServices>[] = [
   ...tableOperations,
   ...standardOperations(database),
 ]
+
+/** The functions of the driver are not for callers. */
+function detailsOf(name: DriverName): Static<typeof driverSchema> {
+  const { title, isPlatform, isWritable, canFollow, summary, contents, engines, ways, fields }: Driver = drivers[name]
+  return { name, title, isPlatform, isWritable, canFollow, summary, contents, engines, ...(ways && { ways }), fields }
+}
 
 /** One text for every way a connection can fail: the answer must not be a port scanner. */
 function failure(error: unknown, type: string): { error: { code: string; message: string } } {

@@ -8,6 +8,9 @@ import pg from 'pg'
 import { forwardDatabase } from '../../../testing/forwarded-database.ts'
 import { type Tenant, type TestApp, testApp } from '../../../testing/harness.ts'
 import { sql } from '../../kernel/db/sql.ts'
+import { database } from './database.ts'
+import type { Driver } from './driver.ts'
+import { drivers } from './drivers.ts'
 
 // One database is enough: contract.test.ts stores records of databases on both; the servers that they name are others.
 
@@ -79,6 +82,49 @@ describe('records', () => {
     const reply = await call('GET', `${path}/drivers`, { key: tenant.reader })
     assert.equal(reply.status, 200)
     assert.deepEqual(reply.body, ['duckdb', 'internal', 'postgres'])
+  })
+
+  test('details of the drivers say what each can do and what its form has', async () => {
+    const { status, body } = await call('GET', `${path}/drivers?details=true`, { key: tenant.reader })
+    assert.equal(status, 200)
+    const names = (await call('GET', `${path}/drivers?details=false`, { key: tenant.reader })).body
+    type Details = Driver & { name: string }
+    assert.deepEqual(
+      body.map(({ name }: Details) => name),
+      names,
+    )
+    const abilities = body.map(({ name, isPlatform, isWritable, canFollow }: Details) => [
+      ...[name, isPlatform, isWritable, canFollow],
+    ])
+    assert.deepEqual(abilities, [
+      ['duckdb', false, false, false],
+      ['internal', true, true, true],
+      ['postgres', false, true, true],
+    ])
+    const { title, fields } = body.find(({ name }: Details) => name === 'postgres') as Details
+    assert.equal(title, 'PostgreSQL, PostGIS')
+    assert.deepEqual(
+      fields.filter(({ secret }) => secret).map(({ name }) => name),
+      ['password', 'connectionString'],
+    )
+    const port = { name: 'port', label: 'Port', kind: 'integer', required: true, secret: false, default: 5432 }
+    assert.deepEqual(
+      fields.find(({ name }) => name === 'port'),
+      { ...port, way: 'parts' },
+    )
+  })
+
+  test('a form names only fields that a record has, and secrets only what is write-only', () => {
+    for (const { fields, ways, summary } of Object.values<Driver>(drivers)) {
+      for (const { name, secret, way, when } of fields) {
+        const [field = '', key] = name.split('.')
+        assert.ok(field in database.fields && (field === 'metadata') === (key !== undefined), name)
+        assert.equal(secret, database.fields[field]?.mode === 'writeOnly', name)
+        assert.ok(way === undefined || ways?.choices.some((one) => one.name === way), way)
+        assert.ok(when === undefined || fields.some((one) => one.name === when.field), name)
+      }
+      for (const [, name = ''] of summary.matchAll(/\{(.*?)\}/g)) assert.ok(name in database.fields, name)
+    }
   })
 
   test('are created, read, listed, replaced, patched and deleted', async () => {

@@ -2,12 +2,10 @@ import Type from 'typebox'
 import { changedOf, demandRepointing } from '../../api/resource/references.ts'
 import { defineResource, type Entity, field } from '../../api/resource/resource.ts'
 import { invalid } from '../../kernel/errors.ts'
-import { passwordPlace } from './destination.ts'
+import { loginFields, passwordPlace } from './destination.ts'
 import { driverNames, driverOf } from './drivers.ts'
 
-const destination = ['type', 'host', 'port', 'user', 'db'] as const
-
-/** Connection definitions. The password is sealed for one destination: moved to another it does not open. */
+/** Connection definitions. The password is sealed for one login: moved to another it does not open. */
 export const database = defineResource({
   name: 'databases',
   title: 'Database',
@@ -56,9 +54,9 @@ export const database = defineResource({
   async prepare({ values: asked, previous, applicationId, given }, scope, { secrets }) {
     const values = withParts(asked, previous, given)
     const next: Entity = { ...previous, ...values }
-    const moved = changedOf(destination, previous, values)
+    const moved = changedOf(loginFields, previous, values)
     if (previous) demandRepointing(scope, moved, 'databases')
-    if (changedOf([...destination, 'metadata', 'password'], previous, values).length > 0)
+    if (changedOf([...loginFields, 'metadata', 'password'], previous, values).length > 0)
       driverOf(next.type)?.checkRecord(next)
     if (previous?.default && !next.default)
       throw invalid('body/default', 'cannot be taken away: make another database the default instead')
@@ -72,13 +70,16 @@ export const database = defineResource({
 
 const stringParts = ['host', 'port', 'user', 'password', 'db'] as const
 
+/** The drivers that take one. */
+const textTypes = driverNames.filter((name) => driverOf(name)?.readConnectionString)
+
 /** The parts of a connection string in the place of the string. */
 function withParts({ connectionString, ...values }: Entity, previous: Entity | undefined, given: Entity): Entity {
   if (typeof connectionString !== 'string') return values
   const twice = stringParts.find((name) => given[name] !== undefined)
   if (twice) throw invalid(`body/${twice}`, 'is part of connectionString; give one of the two')
   const read = driverOf(values.type ?? previous?.type)?.readConnectionString
-  if (!read) throw invalid('body/connectionString', 'is allowed only for type postgres')
+  if (!read) throw invalid('body/connectionString', `is allowed only for type ${textTypes.join(' or ')}`)
   const { fields, metadata } = read(connectionString)
   if (Object.keys(metadata).length === 0) return { ...values, ...fields }
   return { ...values, ...fields, metadata: { ...((values.metadata ?? previous?.metadata) as Entity), ...metadata } }

@@ -6,6 +6,7 @@ import type { Db } from '../../kernel/db/db.ts'
 import type { PlatformServer } from '../../kernel/libpq/platform-server.ts'
 import type { Connection } from '../../query/execution/connection.ts'
 import type { ColumnTraits, ColumnType } from '../../query/values/attribute.ts'
+import type { DriverDetails } from './driver-details.ts'
 
 /** A database as it is stored. */
 export type DatabaseRecord = {
@@ -21,6 +22,12 @@ export type DatabaseRecord = {
   db: string
   metadata: Record<string, unknown>
 }
+
+/** What says which server and database a record leads to. */
+export type ServerFields = Pick<DatabaseRecord, 'type' | 'host' | 'port' | 'db'>
+
+/** Equal for records that lead to the same database, whoever their users are. */
+export type ServerKey = string
 
 /** What drivers are given. */
 export type DriverServices = {
@@ -67,9 +74,12 @@ export type StartedDriver = {
   close(): Promise<void>
 }
 
-export type Driver = {
+/** A kind of database. Callers ask for what it can, never for its name. */
+export type Driver = DriverDetails & {
   /** Absent: always. A driver that is not installed is not listed, and its records are refused in words. */
   isInstalled?(): boolean
+  /** Names of stand-ins depend on it, so its form stays where changes can be followed. */
+  serverKey(record: ServerFields): ServerKey
   /** Throws a 400 that names the field unless a record has what the driver connects with. */
   checkRecord(record: Entity): void
   /** Takes a connection string apart into fields of a record, and says what goes into metadata; absent: there is none. */

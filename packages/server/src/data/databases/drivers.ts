@@ -1,4 +1,4 @@
-import type { Driver } from './driver.ts'
+import type { Driver, ServerFields, ServerKey } from './driver.ts'
 import { duckdb } from './duckdb/driver.ts'
 import { internal, postgres } from './postgres/drivers.ts'
 
@@ -11,6 +11,15 @@ export const driverNames = Object.keys(drivers) as DriverName[]
 
 export const driverOf = (type: unknown): Driver | undefined =>
   Object.hasOwn(drivers, String(type)) ? drivers[type as DriverName] : undefined
+
+/** Whether tables of such a database are in the platform's own, in the schema of the application. */
+export const isPlatformType = (type: unknown): boolean => driverOf(type)?.isPlatform === true
+
+/** For queries over records. */
+export const platformTypes: readonly string[] = driverNames.filter(isPlatformType)
+
+/** Which server and database a record leads to; empty for a driver that this server does not know. */
+export const serverKeyOf = (record: ServerFields): ServerKey => driverOf(record.type)?.serverKey(record) ?? ''
 
 /** Whether this installation has the driver. */
 export function isInstalled(type: unknown): boolean {

@@ -3,7 +3,7 @@
  * its oid (0033-external-changes.sql).
  */
 import { hash } from 'node:crypto'
-import type { DatabaseRecord } from './driver.ts'
+import type { ServerKey } from './driver.ts'
 import type { TableName } from './postgres/introspect.ts'
 import { tenantSchema } from './tenant-schema.ts'
 
@@ -15,13 +15,8 @@ const standInPrefix = 'svc_out_'
 
 export const isStandIn = ({ name }: TableName): boolean => name.startsWith(standInPrefix)
 
-/** Which database a record leads to, whoever its user is; empty where that is no server of the application's own. */
-export function databasePlace({ type, host, port, db }: Pick<DatabaseRecord, 'type' | 'host' | 'port' | 'db'>): string {
-  return type === 'postgres' ? JSON.stringify([host.toLowerCase(), port, db]) : ''
-}
-
 /** Records of the same database share it, but not those of other applications: each tells its own keys only. */
-export function standInOf(applicationId: string, place: string, { schema, name }: TableName): TableName {
-  const digest = hash('sha256', JSON.stringify([place, schema, name])).slice(0, 32)
+export function standInOf(applicationId: string, server: ServerKey, { schema, name }: TableName): TableName {
+  const digest = hash('sha256', JSON.stringify([server, schema, name])).slice(0, 32)
   return { schema: tenantSchema(applicationId), name: `${standInPrefix}${digest}` }
 }

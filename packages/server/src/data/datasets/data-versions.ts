@@ -3,6 +3,7 @@
 import type { Db } from '../../kernel/db/db.ts'
 import { sql } from '../../kernel/db/sql.ts'
 import type { Connections } from '../databases/connection.ts'
+import { isPlatformType } from '../databases/drivers.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import type { Dataset } from './dataset-record.ts'
 import { datasetTypeOf } from './dataset-types.ts'
@@ -89,7 +90,7 @@ export function createDataVersions({ db, connections }: { db: Db; connections: C
     const { applicationId, databaseId, source } = dataset
     const database = await connections.find(applicationId, databaseId)
     const { readsTable, tableOf } = datasetTypeOf(dataset)
-    if (database?.type !== 'internal' || !readsTable) {
+    if (!isPlatformType(database?.type) || !readsTable) {
       const logged = database ? await lastLogged(db, dataset, database) : ''
       return { text: `${era(unwatchedMs)} ${logged}`, isExact: false, lastChange: logged || undefined }
     }

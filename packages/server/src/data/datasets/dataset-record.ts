@@ -1,4 +1,5 @@
 // The dataset record as stored, with the fields that no answer shows.
+import type { ServerKey } from '../databases/driver.ts'
 import type { AttributeDto } from './attribute-dto.ts'
 
 /** A dataset as used inside the service. Callers that need only a part pick it from this type. */
@@ -8,8 +9,8 @@ export type Dataset = {
   readonly databaseId: string
   /** The driver of the database. */
   readonly databaseType: string
-  /** Which server and database that is, for one of the application's own; otherwise empty. */
-  readonly databasePlace: string
+  /** Which server and database that is. */
+  readonly serverKey: ServerKey
   readonly name: string
   /** A key of dataset-types.ts. A newer version of the service may have stored an unknown one. */
   readonly type: string
@@ -23,4 +24,4 @@ export type Dataset = {
 }
 
 /** The part of a dataset that is inspected; a dataset that is not stored yet has only this. */
-export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType' | 'databasePlace'>
+export type DatasetDraft = Omit<Dataset, 'id' | 'name' | 'revision' | 'databaseType' | 'serverKey'>

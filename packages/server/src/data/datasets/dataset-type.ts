@@ -28,7 +28,7 @@ export type DatasetType = {
   /** The origin that receives the dataset's secret headers; absent if the type has no secrets. */
   secretsOrigin?(source: string): string | undefined
   /** Whether the source reads a table of the dataset's database; absent if the rows are elsewhere. */
-  readsTable?(source: string, table: TableName, isOwn: boolean): Promise<boolean>
+  readsTable?(source: string, table: TableName, isPlatform: boolean): Promise<boolean>
   /**
    * The table that the dataset is equal to, `schema` being that of unqualified names; absent if the dataset is not
    * exactly a table.

@@ -1,12 +1,13 @@
 import type { Db } from '../../kernel/db/db.ts'
 import { quoted, sql } from '../../kernel/db/sql.ts'
 import type { DatabaseRecord } from '../databases/driver.ts'
-import { databasePlace, serverSchema, standInOf } from '../databases/stand-in.ts'
+import { driverOf } from '../databases/drivers.ts'
+import { serverSchema, standInOf } from '../databases/stand-in.ts'
 import type { Dataset } from './dataset-record.ts'
 import { datasetTypeOf } from './dataset-types.ts'
 
 /**
- * The last change that was logged of a table in a database of the application's own; empty where none was. Whoever was told of a change
+ * The last change that was logged of a table in an external database; empty where none was. Whoever was told of a change
  * must get data that are as new.
  */
 export async function lastLogged(
@@ -14,10 +15,10 @@ export async function lastLogged(
   { applicationId, source, type }: Pick<Dataset, 'applicationId' | 'source' | 'type'>,
   database: DatabaseRecord,
 ): Promise<string> {
-  const place = databasePlace(database)
-  const table = place === '' ? undefined : datasetTypeOf({ type }).tableOf?.(source, serverSchema)
-  if (!table) return ''
-  const { schema, name } = standInOf(applicationId, place, table)
+  const driver = driverOf(database.type)
+  const table = datasetTypeOf({ type }).tableOf?.(source, serverSchema)
+  if (!table || !driver?.canFollow || driver.isPlatform) return ''
+  const { schema, name } = standInOf(applicationId, driver.serverKey(database), table)
   const [last] = await db.query<{ version: string }>(sql`
     SELECT xid || '.' || seq AS version FROM svc.change_log
     WHERE relation = to_regclass(${`${quoted(schema)}.${quoted(name)}`}) ORDER BY xid DESC, seq DESC LIMIT 1`)

@@ -3,8 +3,8 @@
 import type { Stored } from '../../api/resource/rows.ts'
 import type { Db, Row } from '../../kernel/db/db.ts'
 import { raw, type Sql, sql } from '../../kernel/db/sql.ts'
-import type { DatabaseRecord } from '../databases/driver.ts'
-import { databasePlace } from '../databases/stand-in.ts'
+import type { ServerFields } from '../databases/driver.ts'
+import { serverKeyOf } from '../databases/drivers.ts'
 import type { Dataset } from './dataset-record.ts'
 import { datasetTypeOf } from './dataset-types.ts'
 
@@ -19,29 +19,28 @@ export const findDatasets = (db: Db, ids: readonly string[]): Promise<Dataset[]>
   datasetsWhere(db, sql`id = ANY (${ids}::uuid[])`)
 
 async function datasetsWhere(db: Db, condition: Sql): Promise<Dataset[]> {
-  const rows = await db.query<Row & Omit<Dataset, 'databaseType' | 'databasePlace'> & { database: Server | null }>(sql`
+  const rows = await db.query<
+    Row & Omit<Dataset, 'databaseType' | 'serverKey'> & { database: ServerFields | null }
+  >(sql`
     SELECT id, application_id AS "applicationId", database_id AS "databaseId", name, type, source, attributes, metadata,
            secrets, revision, (SELECT ${serverOf} FROM svc.databases d WHERE d.id = database_id) AS database
     FROM svc.datasets WHERE ${condition}`)
   return rows.map(({ database, ...row }) => ({ ...row, ...within(database), revision: String(row.revision) }))
 }
 
-/** What says which server a database is on. */
-export type Server = Pick<DatabaseRecord, 'type' | 'host' | 'port' | 'db'>
-
-/** SQL: the server of a row of `svc.databases`, called `d`. */
+/** SQL: the `ServerFields` of a row of `svc.databases`, called `d`. */
 export const serverOf = raw(`jsonb_build_object('type', d.type, 'host', d.host, 'port', d.port, 'db', d.db)`)
 
-const within = (database: Server | null | undefined) => ({
+const within = (database: ServerFields | null | undefined) => ({
   databaseType: database?.type ?? '',
-  databasePlace: database ? databasePlace(database) : '',
+  serverKey: database ? serverKeyOf(database) : '',
 })
 
-export type FindDatabase = (applicationId: string, id: string) => Promise<Server | undefined>
+export type FindDatabase = (applicationId: string, id: string) => Promise<ServerFields | undefined>
 
 /** The dataset of a record that was read for a caller. Secrets are write-only, so they are read separately. */
 export async function datasetOf(db: Db, findDatabase: FindDatabase, { entity, revision }: Stored): Promise<Dataset> {
-  const record = entity as Omit<Dataset, 'secrets' | 'revision' | 'databaseType' | 'databasePlace'>
+  const record = entity as Omit<Dataset, 'secrets' | 'revision' | 'databaseType' | 'serverKey'>
   const hasSecrets = datasetTypeOf(record).secretsOrigin !== undefined
   const [database, secrets] = await Promise.all([
     findDatabase(record.applicationId, record.databaseId),

@@ -70,7 +70,7 @@ const drop = operation({
 
 async function beginColumns({ services, scope }: EditContext, id: string): Promise<Edit> {
   const edit = await beginEdit(services, scope, id)
-  if (!edit.table.isOwn)
+  if (!edit.table.isPlatform)
     throw new ApiError(
       'conflict',
       'Columns are changed in the application’s own database only; of another one, by its own means.',

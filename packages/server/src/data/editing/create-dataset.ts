@@ -4,6 +4,7 @@ import type { Operation } from '../../api/http/operation.ts'
 import { crudOperations } from '../../api/resource/crud.ts'
 import { fitsIdentifier } from '../../kernel/db/identifier.ts'
 import { invalid } from '../../kernel/errors.ts'
+import { isPlatformType, platformTypes } from '../databases/drivers.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { type DatasetServices, dataset } from '../datasets/dataset.ts'
 import { ownTable } from '../datasets/store-dataset.ts'
@@ -95,10 +96,10 @@ function makingServices(services: CreateServices, columns: readonly PlannedColum
   const making: Making = { columns }
   const inspect: CreateServices['sources']['inspect'] = async ({ applicationId, databaseId }) => {
     const record = await services.connections.lookUp(applicationId, databaseId)
-    if (record?.type !== 'internal')
+    if (!isPlatformType(record?.type))
       throw invalid(
         'body/databaseId',
-        'must be a database of type internal: tables are made in the application’s own schema',
+        `must be a database of type ${platformTypes.join(' or ')}: tables are made in the application’s own schema`,
       )
     making.quota = await services.uploading.storage.measure(services.db, applicationId)
     return { attributes: columns.map(({ attribute }) => attribute), bytes: 0, rowEstimate: 0 }

@@ -2,6 +2,7 @@
 
 import type { Queryable } from '../../kernel/db/db.ts'
 import { type Sql, sql } from '../../kernel/db/sql.ts'
+import { platformTypes } from '../databases/drivers.ts'
 import type { TableName } from '../databases/postgres/introspect.ts'
 import { datasetTypeNames, datasetTypeOf } from '../datasets/dataset-types.ts'
 
@@ -18,7 +19,7 @@ export async function lockDatasetsOf(tx: Queryable, applicationId: string, table
     tx,
     sql`
     WHERE application_id = ${applicationId}::uuid AND type = ANY (${tableTypes}::text[])
-      AND database_id IN (SELECT id FROM svc.databases WHERE application_id = ${applicationId}::uuid AND type = 'internal')
+      AND database_id IN (SELECT id FROM svc.databases WHERE application_id = ${applicationId}::uuid AND type = ANY (${platformTypes}::text[]))
       AND strpos(replace(source, '""', '"'), ${table.name}) > 0`,
   )
   // One that was given another source before it was locked is not of this table any more.

@@ -104,10 +104,10 @@ export async function writeInTransaction<T extends Written>(
   const release = await services.writeSlots.take(dataset.applicationId, signal)
   try {
     const onError = (error: unknown) => request.log.warn({ err: error }, 'a change was not logged, which is told later')
-    const transacted = table.isOwn
+    const transacted = table.isPlatform
       ? transactWithEntry(table.db, trail, write)
       : transactElsewhere({ platform: services.db, onError }, table, write)
-    return await transacted.catch(explainWrite({ isOwn: table.isOwn, isAppendOnly }))
+    return await transacted.catch(explainWrite({ isPlatform: table.isPlatform, isAppendOnly }))
   } finally {
     release()
     // Cached versions of the data are asked for again, by this server at once.

@@ -122,7 +122,9 @@ export async function insertBody(
   const options = { repair, crs, filled: filledKey, hidesColumns: isAppendOnly && !mayQuery(context, dataset) }
   const checking = { connection: await table.connect(), timeoutMs: timeoutOf(undefined), signal }
   const rows = await checkNewRows(body, table, options, checking)
-  const quota = table.isOwn ? await services.uploading.storage.measure(services.db, dataset.applicationId) : undefined
+  const quota = table.isPlatform
+    ? await services.uploading.storage.measure(services.db, dataset.applicationId)
+    : undefined
   const { made } = await writeInTransaction(context, edit, async (tx) => {
     const sequence = await fillKey(tx, edit, keyToFill, rows)
     const maxLead = isAppendOnly ? limits.writtenRows.value : undefined
@@ -179,10 +181,10 @@ function counted(keys: readonly (readonly Cell[])[], { key }: EditTable): Answer
 async function keyWithoutDefault(
   { db }: EditContext['services'],
   { id }: Dataset,
-  { isOwn, key, place }: EditTable,
+  { isPlatform, key, place }: EditTable,
 ): Promise<string | undefined> {
   const [column, ...others] = key
-  if (!isOwn || !column || others.length > 0 || column.hasDefault || column.identity || column.type !== 'integer')
+  if (!isPlatform || !column || others.length > 0 || column.hasDefault || column.identity || column.type !== 'integer')
     return undefined
   const [row] = await db.query<{ name: string | null }>(
     sql`SELECT uploaded_table->>'name' AS name FROM svc.datasets WHERE id = ${id}::uuid`,

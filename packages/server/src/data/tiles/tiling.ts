@@ -7,6 +7,7 @@ import type { Jobs } from '../../kernel/jobs/jobs.ts'
 import { createDirectoryStore } from '../../kernel/storage/directory-store.ts'
 import { type FileStore, type Folder, filesPrefix, folderOf } from '../../kernel/storage/file-store.ts'
 import type { Connections } from '../databases/connection.ts'
+import { isPlatformType } from '../databases/drivers.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { createDataVersions } from '../datasets/data-versions.ts'
 import type { Dataset } from '../datasets/dataset-record.ts'
@@ -92,7 +93,7 @@ export function createTiling(options: TilingOptions): Tiling {
     state: versions.stateOf,
     table: tableStatistics(sources),
     overview: async (dataset) =>
-      dataset.databaseType === 'internal' ? overviews.find(dataset) : foreign.find(dataset),
+      isPlatformType(dataset.databaseType) ? overviews.find(dataset) : foreign.find(dataset),
     async cancelOverview(datasetId) {
       await Promise.all([overviews.cancel(datasetId), foreign.cancel(datasetId)])
     },
@@ -145,5 +146,5 @@ const ownTable =
     const table = datasetTypeOf(dataset).tableOf?.(source, own)
     if (table?.schema !== own) return undefined
     const database = await connections.find(applicationId, databaseId)
-    return database?.type === 'internal' ? table : undefined
+    return isPlatformType(database?.type) ? table : undefined
   }

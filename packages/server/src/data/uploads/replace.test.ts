@@ -5,8 +5,9 @@ import { forwardDatabase } from '../../../testing/forwarded-database.ts'
 import { until } from '../../../testing/until.ts'
 import { type UploadApp, uploadApp } from '../../../testing/uploads.ts'
 import { json, sql } from '../../kernel/db/sql.ts'
-import { databasePlace, standInOf } from '../databases/stand-in.ts'
-import { demandSameDestination } from './load/replaced-table.ts'
+import { serverKeyOf } from '../databases/drivers.ts'
+import { standInOf } from '../databases/stand-in.ts'
+import { demandSameLogin } from './load/replaced-table.ts'
 
 let uploads: UploadApp
 let theirServer: Awaited<ReturnType<typeof forwardDatabase>> | undefined
@@ -204,11 +205,11 @@ test('a dataset that is given another source just before its table is swapped is
 test('nothing is published into a database whose record leads elsewhere by now', async () => {
   const { db } = uploads.app
   const [record] = (await uploads.call('GET', '/api/v1/databases')).body
-  const check = (destination: unknown[]) =>
+  const check = (login: unknown[]) =>
     db.transaction((tx) =>
-      demandSameDestination(tx, {
-        ...{ db, schema: uploads.schema, databaseId: record.id, isOwn: true },
-        destination: JSON.stringify(destination),
+      demandSameLogin(tx, {
+        ...{ db, schema: uploads.schema, databaseId: record.id, isPlatform: true },
+        ...{ loginKey: JSON.stringify(login), serverKey: 'platform' },
       }),
     )
   await check(['internal', '', 0, '', ''])
@@ -247,7 +248,7 @@ test('a dataset in a database of the application’s own gets its new data there
   const datasetId = await dataset('theirs', 'table', { databaseId })
   const server = new URL(theirServer?.url ?? '')
   const place = { type: 'postgres', host: server.hostname, port: Number(server.port), db: server.pathname.slice(1) }
-  const theirs = standInOf(uploads.tenant.id, databasePlace(place), { schema: 'public', name: 'theirs' })
+  const theirs = standInOf(uploads.tenant.id, serverKeyOf(place), { schema: 'public', name: 'theirs' })
   await uploads.app.db.query(sql`SELECT svc.follow_stand_in(${theirs.schema}, ${theirs.name})`)
   const done = await uploads.upload(grid(30, 7), { datasetId })
   assert.equal(done.status, 'completed', JSON.stringify(done.error))

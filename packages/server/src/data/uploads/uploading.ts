@@ -7,7 +7,8 @@ import { ApiError } from '../../kernel/errors.ts'
 import type { Config } from '../../kernel/settings/config.ts'
 import type { FileStore } from '../../kernel/storage/file-store.ts'
 import type { Connections } from '../databases/connection.ts'
-import type { DatabaseRecord } from '../databases/driver.ts'
+import { loginKey } from '../databases/destination.ts'
+import { isPlatformType, platformTypes, serverKeyOf } from '../databases/drivers.ts'
 import { tableName } from '../databases/postgres/introspect.ts'
 import { tenantSchema } from '../databases/tenant-schema.ts'
 import { findDataset } from '../datasets/find-dataset.ts'
@@ -61,17 +62,13 @@ export type Uploading = Uploads &
 const sharersOf =
   (db: Db): UploadOperationsOptions['sharersOf'] =>
   async (applicationId, id, { databaseId, ownSchema = '', tableIn }) => {
-    const isOwn = ownSchema !== ''
+    const isPlatform = ownSchema !== ''
     const datasets = await db.query<{ id: string; ownerId: number | null; source: string }>(sql`
       SELECT d.id, d.owner_id AS "ownerId", d.source FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
       WHERE d.application_id = ${applicationId}::uuid AND d.type = 'table' AND d.id <> ${id}::uuid
-        AND (d.database_id = ${databaseId}::uuid OR (${isOwn} AND b.type = 'internal'))`)
+        AND (d.database_id = ${databaseId}::uuid OR (${isPlatform} AND b.type = ANY (${platformTypes}::text[])))`)
     return datasets.filter(({ source }) => isDeepStrictEqual(tableName(source, ownSchema), tableIn(ownSchema)))
   }
-
-/** The connection target of a database record. */
-export const destinationOf = ({ type, host, port, user, db }: DatabaseRecord): string =>
-  JSON.stringify([type, host, port, user, db])
 
 export function createUploading(options: UploadingOptions): Uploading {
   const { db, connections, sources, tiling, files, config } = options
@@ -85,19 +82,19 @@ export function createUploading(options: UploadingOptions): Uploading {
     async target(applicationId, databaseId) {
       const record = await connections.lookUp(applicationId, databaseId)
       if (!record) throw new ApiError('not_found', 'There is no database with this id.')
-      const { id, type } = record
-      const destination = destinationOf(record)
-      return { ...(await connections.writable(record)), databaseId: id, isOwn: type === 'internal', destination }
+      const keys = { loginKey: loginKey(record), serverKey: serverKeyOf(record) }
+      const place = await connections.writable(record)
+      return { ...place, ...keys, databaseId: record.id, isPlatform: isPlatformType(record.type) }
     },
     async findReplaced(applicationId, id) {
       const found = await findDataset(db, applicationId, id)
       if (!found) return undefined
-      const [row] = await db.query<{ ownerId: number | null; isInternal: boolean }>(sql`
-        SELECT d.owner_id AS "ownerId", b.type = 'internal' AS "isInternal"
+      const [row] = await db.query<{ ownerId: number | null; databaseType: string }>(sql`
+        SELECT d.owner_id AS "ownerId", b.type AS "databaseType"
         FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id WHERE d.id = ${id}::uuid`)
       if (!row) return undefined
       const { databaseId, type, name, source } = found
-      const ownSchema = row.isInternal ? tenantSchema(applicationId) : undefined
+      const ownSchema = isPlatformType(row.databaseType) ? tenantSchema(applicationId) : undefined
       const tableIn = (schema: string) => tableName(source, schema)
       return { databaseId, type, name, source, ownerId: row.ownerId, ownSchema, tableIn }
     },

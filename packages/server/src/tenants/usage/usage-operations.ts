@@ -22,6 +22,8 @@ export type UsageServices = {
   readonly usage: Tallies
   /** Those of the installation; null for none. */
   readonly limits: Readonly<Record<LimitName, number | null>>
+  /** Types of databases whose tables are in the platform's own: their rows are storage of the application. */
+  readonly platformTypes: readonly string[]
   /** Bytes of the files that an application keeps: tile archives and files of databases. */
   fileBytesOf(applicationId: string): Promise<number>
 }
@@ -170,7 +172,7 @@ async function findApplications(db: Db, where: Sql, limit: number, offset: numbe
 }
 
 async function reportsOf(
-  { db, limits: usual, fileBytesOf }: UsageServices,
+  { db, limits: usual, platformTypes, fileBytesOf }: UsageServices,
   caller: Caller,
   applications: readonly Found[],
   { from, to, interval = 'day' }: Static<typeof querySchema>,
@@ -178,7 +180,7 @@ async function reportsOf(
   const ids = applications.map(({ id }) => id)
   const span = { from, to, interval }
   const [now, records, today, month, periods] = await Promise.all([
-    readUsedNow(db, ids),
+    readUsedNow(db, ids, platformTypes),
     countRecords(db, ids, readableTables(caller)),
     readCurrent(db, ids, 'day'),
     readCurrent(db, ids, 'month'),

@@ -52,7 +52,11 @@ export async function readCurrent(db: Db, ids: readonly string[], interval: Inte
 }
 
 /** Tables of each application's schema with their indexes and overviews, rows of its datasets, and unfinished uploads. */
-export async function readUsedNow(db: Db, ids: readonly string[]): Promise<Map<string, UsedNow>> {
+export async function readUsedNow(
+  db: Db,
+  ids: readonly string[],
+  platformTypes: readonly string[],
+): Promise<Map<string, UsedNow>> {
   type Row = { id: string; tableBytes: number; rows: number; running: number; waiting: number }
   const rows = await db.query<Row>(sql`
     WITH asked AS (SELECT unnest(${ids}::uuid[]) AS id),
@@ -62,7 +66,7 @@ export async function readUsedNow(db: Db, ids: readonly string[]): Promise<Map<s
       WHERE c.relkind IN ('r', 'm') GROUP BY 1)
     SELECT asked.id::text AS id, coalesce(tables.bytes, 0)::float8 AS "tableBytes",
       (SELECT coalesce(sum(d.row_estimate), 0) FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
-       WHERE d.application_id = asked.id AND b.type = 'internal')::float8 AS rows,
+       WHERE d.application_id = asked.id AND b.type = ANY (${platformTypes}::text[]))::float8 AS rows,
       ${uploadsWith('processing')} AS running, ${uploadsWith('pending')} AS waiting
     FROM asked LEFT JOIN tables ON tables.nspname = svc.tenant_name(asked.id)`)
   return new Map(

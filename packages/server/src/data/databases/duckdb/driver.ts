@@ -8,6 +8,7 @@ import { ApiError, invalid } from '../../../kernel/errors.ts'
 import { passwordPlace } from '../destination.ts'
 import type { DatabaseRecord, Driver, DriverServices } from '../driver.ts'
 import { columnTraits } from './column-type.ts'
+import { filesForm } from './form-fields.ts'
 import { type Duckdb, hasDuckdb, loadDuckdb } from './package.ts'
 import { createRemoteFiles } from './remote-files.ts'
 import { httpsSource, maxFiles, type RemoteSource } from './remote-source.ts'
@@ -23,6 +24,10 @@ const fileForm = /^(?!\.)[\p{L}\p{N}_. -]{1,200}$/u
 
 /** A folder of the application's files, or files behind an https or S3 prefix, whose GeoParquet, Parquet, CSV, JSON and .duckdb files are tables. Only read. */
 export const duckdb: Driver = {
+  ...{ title: 'Files: GeoParquet, Parquet, CSV, JSON, DuckDB', isPlatform: false, isWritable: false, canFollow: false },
+  ...{ summary: 'Files in {db}', contents: 'GeoParquet, Parquet, CSV, JSON and DuckDB files, each as a table' },
+  ...{ engines: ['DuckDB'], ...filesForm },
+  serverKey: ({ host, db }) => JSON.stringify([host, db]),
   isInstalled: hasDuckdb,
   checkRecord,
   columnTraits,

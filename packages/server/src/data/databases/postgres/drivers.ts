@@ -5,13 +5,24 @@ import type { Driver } from '../driver.ts'
 import { columnTraits } from './column-type.ts'
 import { connectInternal, connectServer } from './connect.ts'
 import { readConnectionString } from './connection-string.ts'
+import { serverForm } from './form-fields.ts'
 import { readTls } from './tls.ts'
 
-/** To all servers of applications' own. They take no place on the platform's server, only memory of this one. */
+/** To all external servers together. They take no slot on the platform's server, only memory of this one. */
 const maxForeign = 200
 
-/** The application's own schema in the platform's database. */
+const engines = ['PostgreSQL', 'PostGIS']
+
+/** The schema of the application in the platform's database. */
 export const internal: Driver = {
+  ...{ title: 'Internal: a place in the platform’s own database', isPlatform: true, isWritable: true, canFollow: true },
+  ...{
+    summary: 'In the platform’s own database',
+    contents: 'Tables and views of this application',
+    engines,
+    fields: [],
+  },
+  serverKey: () => 'platform',
   checkRecord() {},
   columnTraits,
   start(services) {
@@ -26,6 +37,10 @@ export const internal: Driver = {
 
 /** Any server that the application can reach. */
 export const postgres: Driver = {
+  ...{ title: 'PostgreSQL, PostGIS', isPlatform: false, isWritable: true, canFollow: true },
+  ...{ summary: '{user}@{host}:{port}/{db}', contents: 'Tables and views that the user of this connection may read' },
+  ...{ engines, ...serverForm },
+  serverKey: ({ host, port, db }) => JSON.stringify([host.toLowerCase(), port, db]),
   checkRecord: checkServer,
   columnTraits,
   readConnectionString(text) {

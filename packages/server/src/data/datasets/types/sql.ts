@@ -30,9 +30,9 @@ export const sqlType: DatasetType = {
     return { attributes: columns.map(toDto), bytes: null, rowEstimate: null }
   },
   open: openSql,
-  async readsTable(source, { schema, name }, isOwn) {
+  async readsTable(source, { schema, name }, isPlatform) {
     // For SQL that can no longer be parsed, search its text for the name: a false positive is the safe side.
-    const named = await relationsOf(source, { schema, isShared: isOwn }).catch(() => undefined)
+    const named = await relationsOf(source, { schema, isShared: isPlatform }).catch(() => undefined)
     return named?.some((one) => one.name === name && (one.schema ?? schema) === schema) ?? source.includes(name)
   },
 }

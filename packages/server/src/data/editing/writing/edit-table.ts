@@ -6,9 +6,10 @@ import { ApiError } from '../../../kernel/errors.ts'
 import type { Connection } from '../../../query/execution/connection.ts'
 import type { Attribute, AttributeType } from '../../../query/values/attribute.ts'
 import type { Connections } from '../../databases/connection.ts'
+import { driverOf } from '../../databases/drivers.ts'
 import { typeOfColumn } from '../../databases/postgres/column-type.ts'
 import { readableName, type TableName } from '../../databases/postgres/introspect.ts'
-import { databasePlace, standInOf } from '../../databases/stand-in.ts'
+import { standInOf } from '../../databases/stand-in.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
 import { attributesOf } from '../../datasets/attribute-dto.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
@@ -37,7 +38,7 @@ export type EditColumn = {
 export type EditTable = {
   readonly db: Db
   /** In the platform's database: the audit entry is written in the same transaction. */
-  readonly isOwn: boolean
+  readonly isPlatform: boolean
   /** In another database: what its changes are logged under. */
   readonly standIn?: TableName
   readonly place: TableName
@@ -65,24 +66,25 @@ export async function openEditTable(connections: Connections, dataset: Dataset):
   }
   const record = await connections.find(applicationId, databaseId)
   if (!record) throw refuse('The database of this dataset does not exist.')
-  const isOwn = record.type === 'internal'
-  if (!isOwn && record.type !== 'postgres') {
+  const driver = driverOf(record.type)
+  if (!driver?.isWritable) {
     throw refuse(`A database of type ${record.type} is only read, so its rows cannot be written.`)
   }
-  if (!isOwn && metadata.editable !== true) {
+  const { isPlatform } = driver
+  if (!isPlatform && metadata.editable !== true) {
     throw refuse(
-      'The table is in a database of its own, which is only read unless the dataset allows more. Set its metadata.editable to true.',
+      'The table is in an external database, which is only read unless the dataset allows more. Set its metadata.editable to true.',
     )
   }
   const { db, schema } = await connections.writable(record)
   const place = readableName(source, schema)
-  if (isOwn && (place.schema !== tenantSchema(applicationId) || place.name.startsWith('svc_'))) {
+  if (isPlatform && (place.schema !== tenantSchema(applicationId) || place.name.startsWith('svc_'))) {
     throw refuse('Only a table in the schema of the application can be written to.')
   }
   const from = ident(place.schema, place.name)
-  const described = await describe(db, isOwn, place, dataset)
-  const standIn = isOwn ? {} : { standIn: standInOf(applicationId, databasePlace(record), place) }
-  return { db, isOwn, ...standIn, place, from, connect: () => connections.open(record), ...described }
+  const described = await describe(db, isPlatform, place, dataset)
+  const standIn = isPlatform ? {} : { standIn: standInOf(applicationId, driver.serverKey(record), place) }
+  return { db, isPlatform, ...standIn, place, from, connect: () => connections.open(record), ...described }
 }
 
 type Fact = Omit<EditColumn, 'type' | 'identity' | 'geometry'> & {
@@ -94,11 +96,11 @@ type Fact = Omit<EditColumn, 'type' | 'identity' | 'geometry'> & {
 
 async function describe(
   db: Db,
-  isOwn: boolean,
+  isPlatform: boolean,
   place: TableName,
   dataset: Dataset,
 ): Promise<Pick<EditTable, 'columns' | 'key' | 'isPartitioned' | 'isSecured'>> {
-  const facts = await db.query<Fact>(factsSql(place)).catch(explainWrite({ isOwn }))
+  const facts = await db.query<Fact>(factsSql(place)).catch(explainWrite({ isPlatform }))
   const [first] = facts
   if (!first) throw refuse('The table of this dataset does not exist any more, or has no columns.')
   if (!'rp'.includes(first.kind)) {
@@ -106,7 +108,7 @@ async function describe(
       'Only a table can be written to, and the source of this dataset is a view. Use a dataset of its table.',
     )
   }
-  if (isOwn && first.hasRowSecurity) {
+  if (isPlatform && first.hasRowSecurity) {
     throw refuse('The table has row-level security, so its rows are written in the database only.')
   }
   const attributes = attributesOf(dataset)

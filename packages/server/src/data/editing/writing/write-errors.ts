@@ -58,14 +58,14 @@ const cancelled = '57014'
 
 /** A handler for `catch`. Errors that need no words of ours are explained as those of queries are. */
 export const explainWrite =
-  ({ isOwn, isAppendOnly = false }: { readonly isOwn: boolean; readonly isAppendOnly?: boolean }) =>
+  ({ isPlatform, isAppendOnly = false }: { readonly isPlatform: boolean; readonly isAppendOnly?: boolean }) =>
   (error: unknown): never => {
     if (!(error instanceof Error) || error instanceof ApiError) throw error
     const code = codeOf(error)
     if (code === cancelled) throw queryTimeout(error, writeTimeoutMs)
     const [answer, words] = wordsOf(code, isAppendOnly) ?? []
     if (answer && words) throw new ApiError(answer, words(error), { cause: error })
-    if (isOwn) return explain(error)
+    if (isPlatform) return explain(error)
     try {
       return explain(error)
     } catch (explained) {

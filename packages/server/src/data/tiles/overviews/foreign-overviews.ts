@@ -4,6 +4,7 @@ import type { Db, Queryable } from '../../../kernel/db/db.ts'
 import { sql } from '../../../kernel/db/sql.ts'
 import type { Jobs } from '../../../kernel/jobs/jobs.ts'
 import type { Connections } from '../../databases/connection.ts'
+import { loginKey } from '../../databases/destination.ts'
 import { tenantSchema } from '../../databases/tenant-schema.ts'
 import type { Dataset } from '../../datasets/dataset-record.ts'
 import { datasetTypeOf } from '../../datasets/dataset-types.ts'
@@ -46,8 +47,7 @@ export function createForeignOverviews(options: ForeignOverviewsOptions): Foreig
   async function lookAt(dataset: Dataset): Promise<SeenTable | undefined> {
     const record = await connections.find(dataset.applicationId, dataset.databaseId)
     if (!record || !datasetTypeOf(dataset).tableOf) return undefined
-    const { host, port, user, db: name } = record
-    const table = foreignTableOf(dataset, JSON.stringify([host, port, user, name]))
+    const table = foreignTableOf(dataset, loginKey(record))
     const { isForeign, postgres: connection, fingerprint: look } = await connections.open(record)
     if (!table || !isForeign || !connection || !look) return undefined
     const options = { timeoutMs: lookMs, signal: AbortSignal.timeout(lookMs) }

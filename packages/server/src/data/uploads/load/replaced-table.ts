@@ -3,6 +3,7 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { fitsIdentifier, maxIdentifierBytes } from '../../../kernel/db/identifier.ts'
 import { sql } from '../../../kernel/db/sql.ts'
+import { type Login, loginKey } from '../../databases/destination.ts'
 import type { TableName } from '../../databases/postgres/introspect.ts'
 import { UploadFault } from '../record/upload-fault.ts'
 import type { Target } from './target.ts'
@@ -80,11 +81,10 @@ export async function demandReplaceable(
 }
 
 /** Locks the database record until the end of the transaction; throws if it now points elsewhere. */
-export async function demandSameDestination(tx: Queryable, { databaseId, destination }: Target): Promise<void> {
-  const [row] = await tx.query<{ destination: string }>(sql`
-    SELECT json_build_array(type, host, port, "user", db)::text AS destination
-    FROM svc.databases WHERE id = ${databaseId}::uuid FOR SHARE`)
-  if (row && JSON.stringify(JSON.parse(row.destination)) === destination) return
+export async function demandSameLogin(tx: Queryable, { databaseId, loginKey: opened }: Target): Promise<void> {
+  const [record] = await tx.query<Login>(sql`
+    SELECT type, host, port, "user", db FROM svc.databases WHERE id = ${databaseId}::uuid FOR SHARE`)
+  if (record && loginKey(record) === opened) return
   // Not the file's fault: the next attempt loads it to the new place.
   throw new Error('The database record was changed while the file was loaded into it')
 }

@@ -227,7 +227,7 @@ const freeIndexName = (table: string, suffix: string): string =>
   `${cutIdentifier(table, maxIdentifierBytes - suffix.length)}${suffix}`
 
 async function dropReplaced(tx: Queryable, target: Target, place: TableName): Promise<void> {
-  await demandReplaceable(tx, target.isOwn ? target.schema : undefined, place)
+  await demandReplaceable(tx, target.isPlatform ? target.schema : undefined, place)
   await tx.query(sql`DROP TABLE IF EXISTS ${ident(place.schema, place.name)}`).catch((error) => {
     if (codeOf(error) !== '2BP01') throw error
     const detail = 'detail' in error && typeof error.detail === 'string' ? ` (${error.detail.split('\n')[0]})` : ''

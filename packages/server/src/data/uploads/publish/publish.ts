@@ -14,7 +14,7 @@ import { putTileSource } from '../../tiles/source/store-tile-source.ts'
 import type { Detected } from '../../tiles/source/tile-source-type.ts'
 import type { MeasuredQuota } from '../http/storage-quota.ts'
 import { cleanName, freeName } from '../load/column-names.ts'
-import { demandSameDestination, demandSameSource } from '../load/replaced-table.ts'
+import { demandSameLogin, demandSameSource } from '../load/replaced-table.ts'
 import { putInPlace, type Staged } from '../load/staging.ts'
 import type { Result } from '../record/upload.ts'
 import { storageExceeded, UploadFault } from '../record/upload-fault.ts'
@@ -65,7 +65,7 @@ export async function publish(
       await holdOwner(tx, upload)
       await complete(tx, upload, results, warnings)
       for (const table of tables) await publishTable(tx, upload, table, overviews)
-      if (tables.some(({ staged }) => staged.target.isOwn)) await demandStorage(tx, quota, upload)
+      if (tables.some(({ staged }) => staged.target.isPlatform)) await demandStorage(tx, quota, upload)
     })
   })
   overviews.announce()
@@ -114,23 +114,24 @@ async function publishTable(
     if (!found) throw new UploadFault('dataset_gone', 'The dataset was deleted while the file was loaded.')
     demandSameSource(found, upload.replaces)
   }
-  await demandSameDestination(tx, target)
+  await demandSameLogin(tx, target)
   const inTarget = <T>(work: (tx: Queryable) => Promise<T>): Promise<T> =>
-    target.isOwn ? work(tx) : elsewhere(target.db, work)
+    target.isPlatform ? work(tx) : elsewhere(target.db, work)
   const place = await inTarget(async (there) => {
     const name = replaces?.table ?? { schema: target.schema, name: await newName(there, target.schema, table.name) }
     await putInPlace(there, staged, name, replaces !== undefined)
     return name
   })
   // They show the old values.
-  if (replaces && target.isOwn) await dropOverviews(tx, target.schema, table.id)
-  if (replaces && !target.isOwn) await tellReplaced(tx, upload.applicationId, target, place)
+  if (replaces && target.isPlatform) await dropOverviews(tx, target.schema, table.id)
+  if (replaces && !target.isPlatform) await tellReplaced(tx, upload.applicationId, target, place)
   if (replaces) await updateDataset(tx, table.id, loadedOf(table))
   else await insertDataset(tx, datasetOf(upload, table, place))
   const { id, map, name } = table
   const { applicationId } = upload
   if (map) await putTileSource(tx, { id, applicationId, type: 'dataset', source: id }, { ...map, name })
-  if (map && target.isOwn) await overviews.queue(tx, { applicationId, datasetId: id }, staged.plan.layer.featureCount)
+  if (map && target.isPlatform)
+    await overviews.queue(tx, { applicationId, datasetId: id }, staged.plan.layer.featureCount)
 }
 
 /** On the tenant's own server a commit is separate: it stays even if we fail afterwards. */
@@ -156,7 +157,7 @@ function loadedOf({ attributes, bytes, staged }: Publishable): LoadedTable {
 }
 
 function datasetOf({ applicationId, ownerId, options }: Claimed, table: Publishable, place: TableName): LoadedDataset {
-  const { databaseId, destination } = table.staged.target
+  const { databaseId, loginKey } = table.staged.target
   return {
     ...loadedOf(table),
     id: table.id,
@@ -167,7 +168,7 @@ function datasetOf({ applicationId, ownerId, options }: Claimed, table: Publisha
     description: options.description ?? '',
     ownerId,
     metadata: options.attribution ? { attribution: options.attribution } : {},
-    uploadedTable: { databaseId, destination, ...place },
+    uploadedTable: { databaseId, destination: loginKey, ...place },
   }
 }
 

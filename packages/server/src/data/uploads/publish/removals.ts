@@ -9,16 +9,17 @@ import { ident, sql } from '../../../kernel/db/sql.ts'
 import { ApiError } from '../../../kernel/errors.ts'
 import { type FileStore, filesPrefix, removeNowOrLater } from '../../../kernel/storage/file-store.ts'
 import type { Connections } from '../../databases/connection.ts'
+import { loginKey } from '../../databases/destination.ts'
+import { isPlatformType, platformTypes } from '../../databases/drivers.ts'
 import { type DatasetServices, dataset } from '../../datasets/dataset.ts'
 import { datasetTypeNames, datasetTypeOf } from '../../datasets/dataset-types.ts'
 import { deleteTileSourcesOf } from '../../tiles/source/store-tile-source.ts'
 import { type TileSourceServices, tileSource } from '../../tiles/source/tile-source.ts'
-import { destinationOf } from '../uploading.ts'
 
 export type RemovalServices = DatasetServices &
   TileSourceServices & { readonly connections: Connections; readonly files: FileStore }
 
-/** The table that an upload made. Without a destination it is in the application's own schema. */
+/** The table that an upload made. The destination is a `loginKey`; without one it is in the application's schema. */
 type UploadedTable = { databaseId: string; destination?: string; schema: string; name: string }
 type Place = { db: Db | 'own'; table: UploadedTable }
 
@@ -56,8 +57,8 @@ async function placeOf(
   table: UploadedTable,
 ): Promise<Place | undefined> {
   const record = await connections.lookUp(applicationId, table.databaseId)
-  if (record?.type === 'internal') return { db: 'own', table }
-  if (!record || destinationOf(record) !== table.destination) return undefined
+  if (isPlatformType(record?.type)) return { db: 'own', table }
+  if (!record || loginKey(record) !== table.destination) return undefined
   return { db: (await connections.writable(record)).db, table }
 }
 
@@ -65,14 +66,14 @@ const inDatabases = datasetTypeNames.filter((type) => datasetTypeOf({ type }).re
 
 /** Whether another dataset of the application uses the table, for instance in its SQL. */
 async function isShared(tx: Queryable, applicationId: string, id: string, { db, table }: Place): Promise<boolean> {
-  const isOwn = db === 'own'
+  const isPlatform = db === 'own'
   const others = await tx.query<{ type: string; source: string }>(sql`
     SELECT d.type, d.source FROM svc.datasets d JOIN svc.databases b ON b.id = d.database_id
     WHERE d.application_id = ${applicationId}::uuid AND d.id <> ${id}::uuid AND d.type = ANY (${inDatabases}::text[])
-      AND (d.database_id = ${table.databaseId}::uuid OR (${isOwn} AND b.type = 'internal'))`)
+      AND (d.database_id = ${table.databaseId}::uuid OR (${isPlatform} AND b.type = ANY (${platformTypes}::text[])))`)
   const { schema, name } = table
   for (const other of others)
-    if (await datasetTypeOf(other).readsTable?.(other.source, { schema, name }, isOwn)) return true
+    if (await datasetTypeOf(other).readsTable?.(other.source, { schema, name }, isPlatform)) return true
   return false
 }
 

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../../kernel/db/db.ts'
 import { type ExternalChange, logChanges } from '../../changes/external-log.ts'
 import type { TableName } from '../../databases/postgres/introspect.ts'
-import { databasePlace, standInOf } from '../../databases/stand-in.ts'
+import { standInOf } from '../../databases/stand-in.ts'
 import type { Target } from '../load/target.ts'
 
 const replaced: readonly ExternalChange[] = [{ operation: 'truncate' }, { operation: 'insert' }]
@@ -13,9 +13,8 @@ const replaced: readonly ExternalChange[] = [{ operation: 'truncate' }, { operat
 export async function tellReplaced(
   tx: Queryable,
   applicationId: string,
-  { destination }: Target,
+  { serverKey }: Target,
   table: TableName,
 ): Promise<void> {
-  const [type, host, port, , db] = JSON.parse(destination)
-  await logChanges(tx, standInOf(applicationId, databasePlace({ type, host, port, db }), table), replaced)
+  await logChanges(tx, standInOf(applicationId, serverKey, table), replaced)
 }

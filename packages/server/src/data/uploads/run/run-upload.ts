@@ -108,13 +108,13 @@ async function runLayers(
 ): Promise<void> {
   const replaced = await findReplaced(parts, upload)
   const found = await parts.target(upload.applicationId, replaced?.databaseId)
-  const room = found.isOwn
+  const room = found.isPlatform
     ? await parts.storage.measure(parts.db, upload.applicationId).then((quota) => quota.left(parts.db, upload.id))
     : Number.POSITIVE_INFINITY
   const target = { ...found, room }
   // Checked again when publishing; this early check only saves work.
   if (replaced) {
-    const ownSchema = target.isOwn ? target.schema : undefined
+    const ownSchema = target.isPlatform ? target.schema : undefined
     await demandReplaceable(target.db, ownSchema, replaced.tableIn(target.schema))
   }
   const names = chosenLayers(opened.layers, upload)
