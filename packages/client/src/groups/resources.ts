@@ -17,7 +17,9 @@ import type {
   ContactPointUpdate,
   Database,
   DatabaseCreate,
+  DatabaseDriver,
   DatabasePatch,
+  DatabasesDriversParams,
   DatabasesTablesParams,
   DatabaseTable,
   DatabaseTest,
@@ -69,6 +71,11 @@ export const databasesGroup = (send: Send) => ({
   ...creatable<Database, DatabaseCreate>(send, '/api/v1/databases'),
   ...changeable<Database, DatabaseUpdate, DatabasePatch>(send, '/api/v1/databases'),
   drivers: (params?: Params) => send<string[]>('GET', path`/api/v1/databases/drivers`, params),
+  /** What each kind of database can do, and the fields of its form. */
+  driverDetails(params?: Params) {
+    const detailed: Params<DatabasesDriversParams> = { ...params, details: true }
+    return send<DatabaseDriver[]>('GET', path`/api/v1/databases/drivers`, detailed)
+  },
   /** Tests the connection and returns the server's version. */
   test: (id: string, params?: Params) =>
     send<DatabaseTest>('POST', path`/api/v1/databases/${id}/test`, params, { repeatability: 'safe' }),

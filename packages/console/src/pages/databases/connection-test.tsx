@@ -1,5 +1,5 @@
 /** Tries a connection, and says how long it took and what answered, or in words why nothing did. */
-import type { Database, DatabaseTest } from '@graticule/client'
+import type { Database, DatabaseDriver, DatabaseTest } from '@graticule/client'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactElement } from 'react'
 import { Button } from '../../components/button.tsx'
@@ -8,6 +8,7 @@ import { Note, StatusDot } from '../../components/note.tsx'
 import { formatMs } from '../../format.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import classes from './databases.module.css'
+import { useDriver } from './use-drivers.ts'
 
 export function ConnectionTest({ database }: { database: Database }): ReactElement {
   const client = useClient()
@@ -27,22 +28,31 @@ export function ConnectionTest({ database }: { database: Database }): ReactEleme
 }
 
 /** Where the record does not say it, the address decides, which only the server resolves. */
-function tlsFact({ type, metadata: { ssl } }: Database): string | undefined {
-  if (type === 'internal' || ssl === undefined) return undefined
+function tlsFact({ metadata: { ssl } }: Database, { fields }: DatabaseDriver): string | undefined {
+  if (ssl === undefined || !fields.some(({ name }) => name === 'metadata.ssl')) return undefined
   return ssl === 'disable' ? 'without TLS' : 'with TLS'
 }
 
-function engineFacts({ serverVersion, postgisVersion }: DatabaseTest, database: Database): (string | undefined)[] {
-  // DuckDB's version has its name.
-  if (database.type === 'duckdb') return [serverVersion]
+function engineFacts(
+  { serverVersion = '', postgisVersion = '' }: DatabaseTest,
+  database: Database,
+  driver: DatabaseDriver | undefined,
+): (string | undefined)[] {
+  if (!driver) return [serverVersion, postgisVersion && named('PostGIS', postgisVersion)]
+  const [engine = '', extension] = driver.engines
   return [
-    serverVersion && `PostgreSQL ${serverVersion}`,
-    postgisVersion ? `PostGIS ${postgisVersion}` : 'no PostGIS',
-    tlsFact(database),
+    serverVersion && named(engine, serverVersion),
+    extension && (postgisVersion ? named(extension, postgisVersion) : `no ${extension}`),
+    tlsFact(database, driver),
   ]
 }
 
+/** Some versions begin with the name. */
+const named = (engine: string, version: string): string =>
+  version.startsWith(engine) ? version : `${engine} ${version}`
+
 function Result({ result, database }: { result: DatabaseTest; database: Database }): ReactElement {
+  const driver = useDriver(database.type)
   const { ok, latencyMs, error } = result
   if (!ok) {
     return (
@@ -54,6 +64,6 @@ function Result({ result, database }: { result: DatabaseTest; database: Database
       </Note>
     )
   }
-  const facts = [`Connected in ${formatMs(latencyMs)}`, ...engineFacts(result, database)]
+  const facts = [`Connected in ${formatMs(latencyMs)}`, ...engineFacts(result, database, driver)]
   return <StatusDot kind="ok">{facts.filter(Boolean).join(' · ')}</StatusDot>
 }

@@ -1,156 +1,113 @@
-/** The draft of a database connection, and its requests. */
+/** The draft of a database connection, and its requests. Which fields it has is what its driver's form says. */
 import type { Database, DatabaseCreate, DatabasePatch } from '@graticule/client'
-import { type FileField, type FilePlace, filePlaceOf, filePlaces } from './file-places.ts'
-
-export type TlsMode = '' | 'verify-full' | 'require' | 'disable'
+import {
+  type DriverForm,
+  defaultsOf,
+  type FormField,
+  type FormValues,
+  fieldsOfWay,
+  isShown,
+  metadataKey,
+  valuesOf,
+  wayOf,
+} from './driver-form.ts'
 
 export interface DatabaseDraft {
-  type: Database['type']
   name: string
   description: string
-  /** Single fields, or one connection string. */
-  way: 'parts' | 'string'
-  host: string
-  port: string
-  user: string
-  /** Empty: the stored one is kept. */
-  password: string
-  db: string
-  connectionString: string
-  /** Empty: the server decides by the address. */
-  tls: TlsMode
-  /** PEM certificates of trusted authorities. */
-  authorities: string
-  /** Where the files of a `duckdb` database are. */
-  place: FilePlace
-  /** Of a bucket. Empty: the server's default. */
-  region: string
-  /** Names of files, one per line. */
-  files: string
   isDefault: boolean
+  /** The way of the form that is chosen; empty where there is one only. */
+  way: string
+  values: FormValues
 }
 
-export const newDraft: DatabaseDraft = {
-  ...{ type: 'postgres', name: '', description: '', way: 'parts', host: '', port: '5432', user: '', password: '' },
-  ...{ db: '', connectionString: '', tls: '', authorities: '', place: 'folder', region: '', files: '' },
-  isDefault: false,
+export const newDraft = (form: DriverForm): DatabaseDraft => ({
+  ...{ name: '', description: '', isDefault: false },
+  ...{ way: form.ways?.choices[0]?.name ?? '', values: defaultsOf(form) },
+})
+
+export function draftOf(form: DriverForm, { name, description, ...database }: Database): DatabaseDraft {
+  const values = valuesOf(form, { name, description, ...database })
+  return { name, description, isDefault: database.default, way: wayOf(form, values), values }
 }
 
-export function draftOf({ type, name, description, host, port, user, db, metadata, ...rest }: Database): DatabaseDraft {
+/** What is typed stays, but for fields that mean something else in the other way. */
+export function inWay(form: DriverForm, draft: DatabaseDraft, way: string): DatabaseDraft {
+  const taken = new Set(fieldsOfWay(form, draft.way).flatMap((field) => (field.way ? [field.name] : [])))
+  const cleared = fieldsOfWay(form, way).filter((field) => field.way && taken.has(field.name))
+  return { ...draft, way, values: { ...draft.values, ...Object.fromEntries(cleared.map(({ name }) => [name, ''])) } }
+}
+
+/** Hidden fields are empty, whatever was typed before they were hidden. */
+const typedIn = ({ values }: Pick<DatabaseDraft, 'values'>, field: FormField): string =>
+  isShown(field, values) ? (values[field.name] ?? '') : ''
+
+const isBlank = (field: FormField, text: string): boolean =>
+  field.kind === 'password' ? text === '' : text.trim() === ''
+
+function sentValue({ kind }: FormField, text: string): unknown {
+  if (kind === 'password') return text
+  if (kind === 'integer') return Number(text)
+  if (kind !== 'lines') return text.trim()
+  const lines = text.split('\n').map((line) => line.trim())
+  return lines.filter(Boolean)
+}
+
+/** Fields of the record, with those of its metadata below `metadata`. */
+function bodyOf(entries: readonly (readonly [name: string, value: unknown])[]): object {
+  const metadata = entries.flatMap(([name, value]) => {
+    const key = metadataKey(name)
+    return key === undefined ? [] : [[key, value] as const]
+  })
+  const own = entries.filter(([name]) => metadataKey(name) === undefined)
+  return { ...Object.fromEntries(own), ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }) }
+}
+
+export function createOf(type: string, form: DriverForm, draft: DatabaseDraft): DatabaseCreate {
+  const { name, description, isDefault } = draft
+  const given = fieldsOfWay(form, draft.way).filter((field) => !isBlank(field, typedIn(draft, field)))
   return {
-    ...newDraft,
-    ...{ type, name, description, host, user, db },
-    port: String(port),
-    tls: tlsModes.find((mode) => mode === metadata.ssl) ?? '',
-    authorities: typeof metadata.sslCa === 'string' ? metadata.sslCa : '',
-    place: filePlaceOf(db),
-    region: typeof metadata.region === 'string' ? metadata.region : '',
-    files: Array.isArray(metadata.files) ? metadata.files.join('\n') : '',
-    isDefault: rest.default,
-  }
-}
-
-export const tlsModes: readonly TlsMode[] = ['', 'verify-full', 'require', 'disable']
-
-export function createOf(draft: DatabaseDraft): DatabaseCreate {
-  const { type, name, description, isDefault, tls, authorities } = draft
-  const metadata = { ...(tls && { ssl: tls }), ...(authorities.trim() && { sslCa: authorities.trim() }) }
-  return {
-    ...{ type, name: name.trim() },
+    ...{ type: type as Database['type'], name: name.trim() },
     ...(description.trim() && { description: description.trim() }),
     ...(isDefault && { default: true }),
-    ...(type === 'postgres' && placeOf(draft)),
-    ...(type === 'duckdb' && filesOf(draft)),
-    ...(type === 'postgres' && Object.keys(metadata).length > 0 && { metadata }),
+    ...bodyOf(given.map((field) => [field.name, sentValue(field, typedIn(draft, field))])),
   }
 }
 
-/** Only the differences. The server requires the password again if the destination changes. */
-export function patchOf(draft: DatabaseDraft, stored: Database): DatabasePatch {
-  const old = draftOf(stored)
-  const { name, description, isDefault, tls, authorities } = draft
-  const isPostgres = draft.type === 'postgres'
+/** Only the differences. The server requires the password again if the server or the user changes. */
+export function patchOf(form: DriverForm, draft: DatabaseDraft, stored: Database): DatabasePatch {
+  const old = draftOf(form, stored)
+  const { name, description, isDefault } = draft
+  const changes = fieldsOfWay(form, draft.way).flatMap((field) => changeOf(field, draft, old))
   return {
     ...(name.trim() !== old.name && { name: name.trim() }),
     ...(description.trim() !== old.description && { description: description.trim() }),
     ...(isDefault !== old.isDefault && { default: isDefault }),
-    ...(isPostgres && draft.way === 'string' && { connectionString: draft.connectionString.trim() }),
-    ...(isPostgres && draft.way === 'parts' && changedParts(draft, old)),
-    ...(draft.type === 'duckdb' && changedFiles(draft, old)),
-    ...(isPostgres &&
-      (tls !== old.tls || authorities.trim() !== old.authorities.trim()) && {
-        metadata: { ssl: tls || null, sslCa: authorities.trim() || null },
-      }),
+    ...bodyOf(changes),
   }
 }
 
-function placeOf({ way, connectionString, host, port, user, password, db }: DatabaseDraft): Partial<DatabaseCreate> {
-  if (way === 'string') return { connectionString: connectionString.trim() }
-  return { host: host.trim(), port: Number(port), user: user.trim(), db: db.trim(), ...(password && { password }) }
-}
-
-/** Only what the place has: the draft may hold what was typed for another one. */
-function filesOf(draft: DatabaseDraft): Partial<DatabaseCreate> {
-  const text = (name: FileField['name']): string =>
-    filePlaces[draft.place].fields.some((field) => field.name === name) ? draft[name].trim() : ''
-  const [host, user, password, region] = [text('host'), text('user'), text('password'), text('region')]
-  const files = linesOf(text('files'))
-  const metadata = { ...(region && { region }), ...(files.length > 0 && { files }) }
-  return {
-    db: text('db'),
-    ...(host && { host }),
-    ...(user && { user }),
-    ...(password && { password }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
+/** A secret that is left empty stays. Null takes a key out of the metadata. */
+function changeOf(field: FormField, draft: DatabaseDraft, old: DatabaseDraft): [string, unknown][] {
+  const text = typedIn(draft, field)
+  const before = old.values[field.name] ?? ''
+  if (isBlank(field, text)) {
+    if (field.secret || isBlank(field, before)) return []
+    return [[field.name, metadataKey(field.name) === undefined ? '' : null]]
   }
+  const value = sentValue(field, text)
+  return JSON.stringify(value) === JSON.stringify(sentValue(field, before)) ? [] : [[field.name, value]]
 }
 
-/** Null takes a key out of the metadata. */
-function changedFiles(draft: DatabaseDraft, old: DatabaseDraft): DatabasePatch {
-  const files = linesOf(draft.files)
-  const metadata = {
-    ...(draft.region.trim() !== old.region && { region: draft.region.trim() || null }),
-    ...(files.join('\n') !== old.files && { files: files.length > 0 ? files : null }),
-  }
-  const parts = changedParts({ ...draft, password: draft.password.trim() }, old)
-  return { ...parts, ...(Object.keys(metadata).length > 0 && { metadata }) }
-}
+const listOf = new Intl.ListFormat('en-GB', { type: 'conjunction' })
 
-const linesOf = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-
-function changedParts(draft: DatabaseDraft, old: DatabaseDraft): DatabasePatch {
-  const { host, port, user, db, password } = draft
-  return {
-    ...(host.trim() !== old.host && { host: host.trim() }),
-    ...(port !== old.port && { port: Number(port) }),
-    ...(user.trim() !== old.user && { user: user.trim() }),
-    ...(db.trim() !== old.db && { db: db.trim() }),
-    ...(password && { password }),
-  }
-}
-
-/** The missing field, if any. */
-export function missingOf(draft: DatabaseDraft): string | undefined {
-  const { type, name, way, connectionString, host, port, user, db } = draft
-  if (name.trim() === '') return 'Give it a name.'
-  if (type === 'internal') return undefined
-  if (type === 'duckdb') return missingFiles(draft)
-  if (way === 'string') return connectionString.trim() === '' ? 'Paste a connection string.' : undefined
-  if (!/^\d{1,5}$/.test(port)) return 'The port must be a number.'
-  return [host, user, db].some((part) => part.trim() === '') ? 'Host, user and database are required.' : undefined
-}
-
-const unnamed: Readonly<Record<FilePlace, string>> = {
-  folder: 'Name the folder.',
-  web: 'Give the address of the files.',
-  s3: 'Name the bucket.',
-}
-
-function missingFiles({ place, db, files }: DatabaseDraft): string | undefined {
-  if (db.trim() === '') return unnamed[place]
-  return place === 'web' && files.trim() === '' ? 'Name the files.' : undefined
+/** Why the draft cannot be sent yet, if anything is missing. */
+export function missingOf(form: DriverForm, draft: DatabaseDraft, stored: Database | null): string | undefined {
+  if (draft.name.trim() === '') return 'Give it a name.'
+  const shown = fieldsOfWay(form, draft.way).filter((field) => isShown(field, draft.values))
+  const missing = shown.filter((field) => field.required && isBlank(field, typedIn(draft, field)))
+  const labels = missing.filter(({ name }) => name !== 'password' || !stored?.passwordSet).map(({ label }) => label)
+  if (labels.length > 0) return `${listOf.format(labels)} ${labels.length === 1 ? 'is' : 'are'} required.`
+  const wrong = shown.find((field) => field.kind === 'integer' && !/^\s*\d*\s*$/.test(typedIn(draft, field)))
+  return wrong && `${wrong.label} must be a whole number.`
 }

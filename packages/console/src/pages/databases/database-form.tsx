@@ -1,15 +1,17 @@
-/** The form that connects a database or edits a connection. Errors are shown at their fields. */
-import type { Database } from '@graticule/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+/** The form that connects a database or edits a connection, drawn from what its driver declares. Errors are shown at their fields. */
+import type { Database, DatabaseDriver } from '@graticule/client'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactElement, useState } from 'react'
 import { ErrorNote, faultOf } from '../../components/error-note.tsx'
 import { Checkbox, Select, TextField } from '../../components/field.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
+import { Note, Skeleton } from '../../components/note.tsx'
 import { useToast } from '../../components/toast.tsx'
 import { useClient } from '../../session/session.tsx'
-import { ConnectionFields } from './connection-fields.tsx'
 import { createOf, type DatabaseDraft, draftOf, missingOf, newDraft, patchOf } from './database-draft.ts'
-import { FileFields } from './file-fields.tsx'
+import { DriverFields } from './driver-fields.tsx'
+import type { DriverForm } from './driver-form.ts'
+import { useDrivers } from './use-drivers.ts'
 
 export interface DatabaseFormProps {
   /** Null: a new one. */
@@ -18,27 +20,57 @@ export interface DatabaseFormProps {
   onSaved(database: Database): void
 }
 
-const driverNames: Readonly<Record<string, string>> = {
-  postgres: 'PostgreSQL, PostGIS',
-  duckdb: 'Files: GeoParquet, Parquet, CSV, JSON, DuckDB',
-  internal: 'Internal: a place in the platform’s own database',
+const titleOf = (stored: Database | null): string => (stored ? `Edit “${stored.name}”` : 'Connect a database')
+
+export function DatabaseForm(props: DatabaseFormProps): ReactElement {
+  const { drivers, isLoading, error } = useDrivers()
+  const { stored, onClose } = props
+  if (drivers || (stored && !isLoading)) return <LoadedForm {...props} drivers={drivers ?? []} />
+  const missing = 'The kinds of database are not known.'
+  return (
+    <FormDialog
+      {...{ title: titleOf(stored), kind: 'wide', onClose, missing }}
+      labels={[stored ? 'Save' : 'Connect', 'Saving …']}
+      isPending={false}
+      onSubmit={() => {}}
+    >
+      {error ? <ErrorNote error={error} /> : isLoading ? <Skeleton height={240} /> : <NoDriver />}
+    </FormDialog>
+  )
 }
 
-export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): ReactElement {
-  const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(stored) : newDraft))
+/** The form of a database whose driver is not known: only what all databases have. */
+const bareForm: DriverForm = { fields: [] }
+
+function LoadedForm({
+  stored,
+  drivers,
+  onClose,
+  onSaved,
+}: DatabaseFormProps & { drivers: readonly DatabaseDriver[] }): ReactElement {
+  const [type, setType] = useState(stored?.type ?? drivers[0]?.name ?? '')
+  const driver = drivers.find(({ name }) => name === type)
+  const form = driver ?? bareForm
+  const [draft, setDraft] = useState<DatabaseDraft>(() => (stored ? draftOf(form, stored) : newDraft(form)))
   const change = (changes: Partial<DatabaseDraft>) => setDraft((old) => ({ ...old, ...changes }))
   const { mutate, isPending, error } = useSave(stored, onSaved)
   const faults = faultOf(error).fields
-  const faultAt = (path: string) => faults.find((fault) => fault.path.startsWith(`body/${path}`))?.message
+  const faultAt = (name: string) => faults.find(({ path }) => isAt(path, name))?.message
+  const isSaid = faults.length > 0 && faults.every(({ path }) => hasField(form, draft, path))
+  const choose = (next: string) => {
+    const { way, values } = newDraft(drivers.find(({ name }) => name === next) ?? bareForm)
+    setType(next)
+    change({ way, values })
+  }
   return (
     <FormDialog
-      title={stored ? `Edit “${stored.name}”` : 'Connect a database'}
+      title={titleOf(stored)}
       kind="wide"
       onClose={onClose}
       labels={[stored ? 'Save' : 'Connect', 'Saving …']}
       isPending={isPending}
-      missing={missingOf(draft)}
-      onSubmit={() => mutate(draft)}
+      missing={missingOf(form, draft, stored)}
+      onSubmit={() => mutate(stored ? patchOf(form, draft, stored) : createOf(type, form, draft))}
     >
       <TextField
         label="Name"
@@ -47,11 +79,19 @@ export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): R
         error={faultAt('name')}
         onChange={(name) => change({ name })}
       />
-      {!stored && <Driver type={draft.type} onChange={(type) => change({ type })} />}
-      {draft.type === 'postgres' && (
-        <ConnectionFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />
+      {!stored && (
+        <Select
+          label="Kind"
+          value={type}
+          options={drivers.map(({ name, title }) => ({ value: name, label: title }))}
+          onChange={choose}
+        />
       )}
-      {draft.type === 'duckdb' && <FileFields draft={draft} stored={stored} faultAt={faultAt} onChange={change} />}
+      {driver ? (
+        <DriverFields form={form} draft={draft} stored={stored} faultAt={faultAt} onChange={setDraft} />
+      ) : (
+        <NoDriver />
+      )}
       <TextField
         label="Description"
         value={draft.description}
@@ -60,46 +100,45 @@ export function DatabaseForm({ stored, onClose, onSaved }: DatabaseFormProps): R
         onChange={(description) => change({ description })}
       />
       <Checkbox
-        label={
-          draft.type === 'duckdb'
-            ? 'Default: used where no database is named. Uploads that name none then fail, because files are only read'
-            : 'Default: used where no database is named, and for uploads'
-        }
+        label={defaultLabel(driver)}
         isChecked={draft.isDefault}
         disabled={stored?.default ?? false}
         onChange={(isDefault) => change({ isDefault })}
       />
-      {error && faults.length === 0 && <ErrorNote error={error} />}
+      {error && !isSaid && <ErrorNote error={error} />}
     </FormDialog>
   )
 }
 
-function Driver({ type, onChange }: { type: Database['type']; onChange(type: Database['type']): void }): ReactElement {
-  const client = useClient()
-  const { data: drivers = [type] } = useQuery({
-    queryKey: ['databases', 'drivers'],
-    queryFn: ({ signal }) => client.databases.drivers({ signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  return (
-    <Select
-      label="Kind"
-      value={type}
-      options={drivers
-        .map((value) => ({ value: value as Database['type'], label: driverNames[value] ?? value }))
-        .toReversed()}
-      onChange={onChange}
-    />
-  )
+/** Whether an error of the server, at `body/metadata/ssl`, is about this field, `metadata.ssl`. */
+function isAt(path: string, name: string): boolean {
+  const place = `body/${name.replaceAll('.', '/')}`
+  return path === place || path.startsWith(`${place}/`)
 }
+
+const hasField = ({ fields }: DriverForm, { way }: DatabaseDraft, path: string): boolean =>
+  ['name', 'description'].some((name) => isAt(path, name)) ||
+  fields.some((field) => (field.way ?? way) === way && isAt(path, field.name))
+
+const defaultLabel = (driver: DatabaseDriver | undefined): string =>
+  driver?.isWritable === false
+    ? 'Default: used where no database is named. Uploads that name none then fail, because it is only read'
+    : 'Default: used where no database is named, and for uploads'
+
+const NoDriver = (): ReactElement => (
+  <Note>
+    How such a database is connected is not known here: this server does not have its driver, or this key may not list
+    drivers (execute on databases).
+  </Note>
+)
 
 function useSave(stored: Database | null, onSaved: (database: Database) => void) {
   const client = useClient()
   const cache = useQueryClient()
   const { say } = useToast()
   return useMutation({
-    mutationFn: (draft: DatabaseDraft) =>
-      stored ? client.databases.patch(stored.id, patchOf(draft, stored)) : client.databases.create(createOf(draft)),
+    mutationFn: (body: ReturnType<typeof createOf> | ReturnType<typeof patchOf>) =>
+      stored ? client.databases.patch(stored.id, body) : client.databases.create(body as ReturnType<typeof createOf>),
     async onSuccess(database) {
       await cache.invalidateQueries({ queryKey: ['databases'] })
       say({ title: `“${database.name}” is saved` })

@@ -10,12 +10,11 @@ import { useToast } from '../../components/toast.tsx'
 import { useRefusal } from '../../session/session.tsx'
 import { useActivityItem } from '../activity/activity-item.ts'
 import { ConnectionTest } from './connection-test.tsx'
-import { draftOf } from './database-draft.ts'
 import { DatabaseTables } from './database-tables.tsx'
 import classes from './databases.module.css'
 import { useDeleteDatabase } from './delete-database.tsx'
-import { filePlaces } from './file-places.ts'
-import { tlsNames } from './tls-names.ts'
+import { factsOf } from './driver-form.ts'
+import { useDriver } from './use-drivers.ts'
 
 const DatabaseForm = lazy(() => import('./database-form.tsx').then(({ DatabaseForm }) => ({ default: DatabaseForm })))
 
@@ -60,7 +59,7 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
         />
       </header>
       {database.description && <p>{database.description}</p>}
-      <Place database={database} />
+      <Facts database={database} />
       <ConnectionTest database={database} />
       <DatabaseTables database={database} />
       <Suspense>
@@ -72,25 +71,9 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
   )
 }
 
-type Fact = readonly [term: string, value: string]
-
-const factsOf: Readonly<Record<Database['type'], (database: Database) => readonly Fact[]>> = {
-  internal: () => [],
-  postgres: ({ host, port, user, db, passwordSet, metadata }) => [
-    ['Host', `${host}:${port}`],
-    ['Database', db],
-    ['User', passwordSet ? user : `${user}, without a password`],
-    ['TLS', tlsNames[String(metadata.ssl ?? '')] ?? String(metadata.ssl)],
-  ],
-  duckdb(database) {
-    const draft = draftOf(database)
-    const facts = filePlaces[draft.place].fields.map(({ name, label }): Fact => [label, draft[name]])
-    return facts.filter(([, value]) => value !== '').map(([term, value]) => [term, value.replaceAll('\n', ', ')])
-  },
-}
-
-function Place({ database }: { database: Database }): ReactElement | null {
-  const facts = factsOf[database.type](database)
+function Facts({ database }: { database: Database }): ReactElement | null {
+  const driver = useDriver(database.type)
+  const facts = driver ? factsOf(database, driver) : []
   if (facts.length === 0) return null
   return (
     <dl className={classes.facts}>

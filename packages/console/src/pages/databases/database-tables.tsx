@@ -13,6 +13,7 @@ import { useClient, useMay, useRefusal } from '../../session/session.tsx'
 import classes from './databases.module.css'
 import { tableKey } from './publish-tables.ts'
 import { TableList } from './table-list.tsx'
+import { useDriver } from './use-drivers.ts'
 import { usePublish } from './use-publish.ts'
 
 const pageSize = 1000
@@ -32,6 +33,7 @@ async function fetchTables(client: Client, id: string, signal: AbortSignal): Pro
 export function DatabaseTables({ database: { id, type } }: { database: Database }): ReactElement {
   const client = useClient()
   const mayList = useMay()('databases', 'execute', id)
+  const driver = useDriver(type)
   const { data, error, refetch, isFetching } = useQuery({
     queryKey: queryKeys.databases.one(id, 'tables', { all: true }),
     queryFn: ({ signal }) => fetchTables(client, id, signal),
@@ -43,11 +45,7 @@ export function DatabaseTables({ database: { id, type } }: { database: Database 
   if (data.length === 0) {
     return (
       <Empty title="No tables" action={<Button onClick={() => void refetch()}>Look again</Button>}>
-        <p>
-          {type === 'duckdb'
-            ? 'GeoParquet, Parquet, CSV, JSON and DuckDB files would be here, each as a table.'
-            : 'Tables and views that the user of this connection may read would be here.'}
-        </p>
+        <p>{driver?.contents ?? 'Tables that this connection may read'} would be here.</p>
       </Empty>
     )
   }

@@ -11,6 +11,8 @@ import { queryKeys } from '../../query-keys.ts'
 import { useClient, useRefusal } from '../../session/session.tsx'
 import { DatabaseRecord } from './database-record.tsx'
 import classes from './databases.module.css'
+import { summaryOf } from './driver-form.ts'
+import { useDrivers } from './use-drivers.ts'
 
 const DatabaseForm = lazy(() => import('./database-form.tsx').then(({ DatabaseForm }) => ({ default: DatabaseForm })))
 const route = getRouteApi('/shell/databases/{-$databaseId}')
@@ -21,7 +23,9 @@ export function DatabasesPage(): ReactElement {
   const { databaseId } = route.useParams()
   const navigate = route.useNavigate()
   const client = useClient()
-  const refusal = useRefusal()('databases', 'write')
+  const refusalOf = useRefusal()
+  // The form is drawn from the list of drivers.
+  const refusal = refusalOf('databases', 'write') ?? refusalOf('databases', 'execute')
   const { data, error, refetch } = useQuery({
     queryKey: queryKeys.databases.listWith({}),
     queryFn: ({ signal }) => client.databases.list({ sort: ['name'], limit: 1000, signal }),
@@ -74,6 +78,8 @@ function Chosen({ database }: { database: Database | undefined }): ReactElement 
 }
 
 function DatabaseList({ databases }: { databases: readonly Database[] }): ReactElement {
+  const { drivers } = useDrivers()
+  const driverOf = ({ type }: Database) => drivers?.find(({ name }) => name === type)
   return (
     <nav aria-label="Databases" className={classes.list}>
       {databases.map((database) => (
@@ -87,10 +93,10 @@ function DatabaseList({ databases }: { databases: readonly Database[] }): ReactE
             {database.name}
             {database.default && <Tag>default</Tag>}
           </span>
-          <span className={classes.quiet}>{placeOf(database)}</span>
+          <span className={classes.quiet}>{summaryOf(database, driverOf(database))}</span>
         </Link>
       ))}
-      {databases.every(({ type }) => type === 'internal') && (
+      {databases.every((database) => driverOf(database)?.isPlatform) && (
         <p className={classes.invitation}>
           Tables of a PostGIS database become datasets and maps where they are: nothing is copied. Connect it, choose
           tables, publish.
@@ -98,11 +104,6 @@ function DatabaseList({ databases }: { databases: readonly Database[] }): ReactE
       )}
     </nav>
   )
-}
-
-function placeOf({ type, user, host, port, db }: Database): string {
-  if (type === 'internal') return 'In the platform’s own database'
-  return type === 'duckdb' ? `Files in ${db}` : `${user}@${host}:${port}/${db}`
 }
 
 function ListSkeleton(): ReactElement {

@@ -10,9 +10,9 @@ const condition = Type.Object({
 const formField = Type.Object({
   name: Type.String({ description: 'The field of the record, `host`, or a key of its metadata, `metadata.region`' }),
   label: Type.String(),
-  kind: Type.Enum(['text', 'password', 'integer', 'choice', 'lines', 'block'], {
+  kind: Type.Enum(['text', 'url', 'password', 'integer', 'choice', 'lines', 'block'], {
     description:
-      '`text` is trimmed, `password` is sent as it was typed, `choice` is one of `choices`, `lines` is a list with one item per ' +
+      '`text` and `url` are trimmed, `password` is sent as it was typed, `choice` is one of `choices`, `lines` is a list with one item per ' +
       'line, `block` is text of several lines',
   }),
   required: Type.Boolean(),

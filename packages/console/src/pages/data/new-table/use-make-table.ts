@@ -15,7 +15,8 @@ export function useMakeTable(onClose: () => void) {
   const { say, fail } = useToast()
   return useMutation({
     async mutationFn(draft: TableDraft) {
-      const databaseId = may('databases', 'read') ? await ownDatabase(client) : undefined
+      const mayLook = may('databases', 'read') && may('databases', 'execute')
+      const databaseId = mayLook ? await platformDatabase(client) : undefined
       return client.datasets.create(tableOf(draft, databaseId))
     },
     async onSuccess(dataset) {
@@ -29,8 +30,10 @@ export function useMakeTable(onClose: () => void) {
   })
 }
 
-/** Tables are made in the application's own database, which need not be its default. */
-async function ownDatabase(client: Client): Promise<string | undefined> {
-  const [own] = await client.databases.list({ filter: { type: 'internal' }, fields: ['id'], limit: 1 })
-  return own?.id
+/** Tables are made in the platform's database, which need not be the application's default. */
+async function platformDatabase(client: Client): Promise<string | undefined> {
+  const drivers = await client.databases.driverDetails()
+  const types = drivers.filter(({ isPlatform }) => isPlatform).map(({ name }) => name)
+  const [found] = await client.databases.list({ filter: { type: { $in: types } }, fields: ['id'], limit: 1 })
+  return found?.id
 }

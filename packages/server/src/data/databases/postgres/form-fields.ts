@@ -34,7 +34,7 @@ export const serverForm: Pick<DriverDetails, 'ways' | 'fields'> = {
       ...{
         name: 'connectionString',
         label: 'Connection string',
-        kind: 'text',
+        kind: 'url',
         required: true,
         secret: true,
         way: 'string',
