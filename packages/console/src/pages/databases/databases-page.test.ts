@@ -249,6 +249,68 @@ test('an address that the server may not reach is refused in its words, and the 
   await page.close()
 })
 
+test('a kind of database that the console has never heard of is connected by the form that its driver declares', async () => {
+  const field = { kind: 'text', required: true, secret: false }
+  const sheets = {
+    ...{ name: 'sheets', title: 'Spreadsheets', isPlatform: false, isWritable: false, canFollow: false, engines: [] },
+    ...{ summary: 'Sheet {db} of {host}', contents: 'Sheets' },
+    fields: [
+      { ...field, name: 'db', label: 'Sheet', help: 'The name on its tab' },
+      { ...field, name: 'host', label: 'Office', default: 'office.example.org' },
+      { ...field, name: 'port', label: 'Line', kind: 'integer', required: false },
+      { ...field, name: 'password', label: 'Token', kind: 'password', secret: true },
+      {
+        ...field,
+        name: 'metadata.pace',
+        label: 'Pace',
+        kind: 'choice',
+        default: 'slow',
+        choices: choicesOf('slow', 'fast'),
+      },
+      { ...field, name: 'metadata.why', label: 'Why so fast', when: { field: 'metadata.pace', pattern: '^fast$' } },
+    ],
+  }
+  const page = await stage.open('/databases')
+  await page.route('**/databases/drivers?details=true', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: [...(await response.json()), sheets] })
+  })
+  let sent: unknown
+  await page.route('**/api/v1/databases', async (route) => {
+    if (route.request().method() !== 'POST') return route.fallback()
+    sent = route.request().postDataJSON()
+    const errors = [{ path: 'body/metadata/why', message: 'is no reason' }]
+    const json = { type: 'about:blank', title: 'Invalid', status: 400, code: 'invalid_request', detail: 'No.', errors }
+    await route.fulfill({ status: 400, contentType: 'application/problem+json', json })
+  })
+  await page.goto(`${stage.url}/console/databases/new`)
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Plans')
+  await dialog.getByLabel('Kind').selectOption('Spreadsheets')
+  await dialog.getByText('The name on its tab').waitFor()
+  assert.equal(await dialog.getByLabel('Office').inputValue(), 'office.example.org')
+  assert.equal(await dialog.getByLabel('Token').getAttribute('type'), 'password')
+  assert.equal(await dialog.getByLabel('Why so fast').count(), 0)
+  await dialog.getByText('Uploads that name none then fail, because it is only read').waitFor()
+  await dialog.getByLabel('Sheet').fill('2027')
+  await dialog.getByLabel('Line').fill('7')
+  await dialog.getByLabel('Token').fill(' t ')
+  await dialog.getByLabel('Pace').selectOption('fast')
+  await dialog.getByLabel('Why so fast').fill('late')
+  assert.deepEqual(await accessibilityFaults(page), [])
+  await screenshots(page, 'databases-unknown-kind')
+  await dialog.getByRole('button', { name: 'Connect' }).click()
+  await dialog.getByText('is no reason').waitFor()
+  assert.deepEqual(sent, {
+    ...{ type: 'sheets', name: 'Plans', db: '2027', host: 'office.example.org', port: 7, password: ' t ' },
+    metadata: { pace: 'fast', why: 'late' },
+  })
+  assertQuiet(page)
+  await page.close()
+})
+
+const choicesOf = (...values: string[]) => values.map((value) => ({ value, label: value }))
+
 describe('a PostgreSQL server of the application’s own', { skip: noPostgres }, () => {
   const name = `console_${randomUUID().replaceAll('-', '').slice(0, 12)}`
   let administrator: pg.Client

@@ -265,10 +265,11 @@ test('what cannot be edited has no buttons, or says why', async () => {
   await finish(adder)
 
   const page = await stage.open('/data')
+  let type = 'postgres'
   await page.route('**/api/v1/databases/*', async (route) => {
     const response = await route.fetch()
     const json = await response.json()
-    await route.fulfill({ response, json: Array.isArray(json) ? json : { ...json, type: 'postgres' } })
+    await route.fulfill({ response, json: Array.isArray(json) ? json : { ...json, type } })
   })
   await page.goto(`${stage.url}/console/data/${id}/table`)
   await addRow(page).hover()
@@ -276,6 +277,13 @@ test('what cannot be edited has no buttons, or says why', async () => {
   await page.goto(`${stage.url}/console/data/${id}/attributes`)
   await page.getByRole('button', { name: 'Statistics of height' }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Add column' }).count(), 0)
+
+  for (type of ['duckdb', 'of a driver that this server does not have']) {
+    await page.goto(`${stage.url}/console/data/${id}/table`)
+    await rowOf(page, 'Elm').first().waitFor()
+    await page.untilQuiet()
+    assert.equal(await addRow(page).count(), 0, type)
+  }
 
   const sql = await ask('POST', 'datasets', { type: 'sql', name: 'one', source: 'SELECT 1 AS one' })
   await page.goto(`${stage.url}/console/data/${sql.body.id}/table`)
