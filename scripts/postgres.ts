@@ -28,7 +28,7 @@ END
   administer "$1" "$2" postgres 'CREATE ROLE graticule LOGIN CREATEROLE'
   administer "$1" "$2" postgres 'CREATE DATABASE graticule OWNER graticule'
   administer "$1" "$2" graticule 'CREATE EXTENSION postgis'
-  echo ready
+  echo "ready $(head -1 "$dir/data/postmaster.pid")"
   while read -r action; do
     if control "$1" "$action"; then echo done; else echo failed; fi
   done
@@ -53,6 +53,8 @@ export interface PostgresCluster {
   url: string
   // Of the same database, for a superuser.
   adminUrl: string
+  // Of its first process, until it is restarted.
+  pid: number
   // An action of pg_ctl, such as `restart --mode=immediate`.
   control(action: string): Promise<void>
   stop(): Promise<void>
@@ -70,11 +72,12 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const child = spawn(file, args, { cwd: '/', detached: true, stdio: 'pipe', env })
   const exited = once(child, 'exit')
   const errors = text(child.stderr)
-  const isReady = await Promise.race([once(child.stdout, 'data').then(() => true), exited.then(() => false)])
-  if (!isReady) throw new Error(`PostgreSQL did not start:\n${await errors}`)
+  const ready = await Promise.race([once(child.stdout, 'data').then(String), exited.then(() => undefined)])
+  if (ready === undefined) throw new Error(`PostgreSQL did not start:\n${await errors}`)
   return {
     url: `postgres://graticule@127.0.0.1:${port}/graticule`,
     adminUrl: `postgres://postgres@127.0.0.1:${port}/graticule`,
+    pid: Number(ready.split(' ')[1]),
     async control(action) {
       child.stdin.write(`${action}\n`)
       const [answer] = await once(child.stdout, 'data')

@@ -1,7 +1,9 @@
 // Runs test files in a process of their own, and reports each file as it ends.
+import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { type EventData, run } from 'node:test'
 import { inspect } from 'node:util'
+import type { CpuSeconds } from './cpu-time.ts'
 import { endDescendants } from './process-tree.ts'
 
 // Test files that share a process, on one of the databases.
@@ -20,12 +22,16 @@ export interface Result {
   // What the reader needs to see of a failure.
   details: string
   startedAt: number
+  // Undefined where it is not known: outside Linux, and of a process that was killed.
+  cpu?: CpuSeconds
 }
 
 export type Report = (result: Result) => void
 
 interface RunOptions {
   env: NodeJS.ProcessEnv
+  // Where the job's process writes what each file has cost.
+  cpuLog: string
   // Regular expressions: only tests whose name matches one run.
   names: string[]
   signal: AbortSignal
@@ -55,8 +61,8 @@ export async function runFiles(job: Job, options: RunOptions, report: Report): P
   const events = run({
     files: isBatch ? [resolve('scripts/test-batch.ts')] : paths,
     argv: isBatch ? paths : [],
-    execArgv: ['--import', resolve('scripts/seed.ts'), ...nodeFlags],
-    env: options.env,
+    execArgv: ['--import', resolve('scripts/seed.ts'), '--import', resolve('scripts/note-cpu.ts'), ...nodeFlags],
+    env: { ...options.env, TEST_RUNNER: String(process.pid), TEST_CPU_LOG: options.cpuLog },
     testNamePatterns: options.names,
     timeout: testTimeoutMs,
     signal: AbortSignal.any([options.signal, idleness.signal]),
@@ -69,11 +75,24 @@ export async function runFiles(job: Job, options: RunOptions, report: Report): P
     suites.note(event)
     noteEvent(current, event, suites.around)
     if (!isBatch || !isEndOfSuite(event)) continue
-    report(resultOf(current))
+    report({ ...resultOf(current), cpu: cpuIn(options.cpuLog, event.data.name) })
     current = startFile(waiting.shift())
   }
-  if (current.name !== undefined || current.failures.length > 0) report(resultOf(current))
+  if (current.name !== undefined || current.failures.length > 0) {
+    report({ ...resultOf(current), cpu: cpuIn(options.cpuLog, undefined) })
+  }
   for (const name of waiting) report(notRun(name))
+}
+
+// Of a file of a batch, or of a file that runs alone.
+function cpuIn(log: string, file: string | undefined): CpuSeconds | undefined {
+  try {
+    const notes = readFileSync(log, 'utf8').trim().split('\n')
+    return notes.map((note) => JSON.parse(note)).find((note) => note.file === file)
+  } catch {
+    // Its process ended before it could write one.
+    return undefined
+  }
 }
 
 type TestEvent = ReturnType<typeof run> extends AsyncIterable<infer Event> ? Event : never

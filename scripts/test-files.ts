@@ -1,6 +1,7 @@
 // The files of a test run: which a pattern selects, what each needs, and in which order they run.
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { moduleOf, modulesOf } from './import-graph.ts'
 
 export const allTestFiles = (): string[] =>
   globSync(
@@ -84,44 +85,6 @@ function looksAtProcess(file: string): boolean {
   return /\bmock\b|\/proc\/|delete process\.env|process\.env\.\w+ (?:\?\?|\|\|)?=[^=]|process\.(pid|on|once|emit|chdir|memoryUsage|exit|cpuUsage)\b/.test(
     source,
   )
-}
-
-// A file and what it imports, directly or not.
-function modulesOf(file: string): Set<string> {
-  const found = new Set<string>()
-  const open = [resolve(file)]
-  for (let path = open.pop(); path; path = open.pop()) {
-    if (found.has(path) || !existsSync(path)) continue
-    found.add(path)
-    open.push(...moduleOf(path).imports)
-  }
-  return found
-}
-
-interface Module {
-  // Those that it loads, in whichever way.
-  imports: string[]
-  // Those of which it imports more than types.
-  valueImports: string[]
-  mentionsDatabaseUrl: boolean
-}
-
-// Each is asked for by most of 400 test files.
-const modules = new Map<string, Module>()
-
-function moduleOf(path: string): Module {
-  const known = modules.get(path)
-  if (known) return known
-  const source = readFileSync(path, 'utf8')
-  const matches = (pattern: RegExp) =>
-    [...source.matchAll(pattern)].map(([, name = '']) => resolve(dirname(path), name))
-  const module = {
-    imports: matches(/(?:from|import|new URL)\s*\(?\s*'(\.[^']+\.ts)'/g),
-    valueImports: matches(/^import (?!type )[^']*? from '(\.[^']+)'/gm),
-    mentionsDatabaseUrl: source.includes('TEST_DATABASE_URL'),
-  }
-  modules.set(path, module)
-  return module
 }
 
 function talksToDatabase(path: string): boolean {

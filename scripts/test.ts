@@ -1,35 +1,34 @@
-// npm test [-- [--checks] [--postgres] [--embedded] [--random] PATTERN…]
-// A pattern is a part of a file's path or, where no path has it, a regular expression on the names of tests.
+// npm test [-- [--since REVISION] [--all] [--checks] [--postgres] [--embedded] [--random] PATTERN…]
+// A pattern is a part of a file's path or, where no path has it, a regular expression on the names of tests; what it selects runs
+// on both databases. Without one `test-tiers.ts` says what runs.
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { createCostTable, type Part } from './cost-table.ts'
+import { cpuOf, cpuOfFamily } from './cpu-time.ts'
 import { makeDatabaseDirectory } from './database-directory.ts'
 import { startPostgres } from './postgres.ts'
+import { changedSince, reachedTests } from './reached-tests.ts'
 import { type Job, type Report, type Result, runFiles } from './run-files.ts'
-import {
-  allTestFiles,
-  batchesOf,
-  dependsOnDatabase,
-  expectedWork,
-  selectFiles,
-  usesBrowser,
-  usesDatabase,
-} from './test-files.ts'
+import { allTestFiles, batchesOf, expectedWork, selectFiles, usesBrowser, usesDatabase } from './test-files.ts'
+import { canUseBoth, type Plan, planOf } from './test-tiers.ts'
 
-// One more than there are cores, because some files mostly wait, for a time-out or another process; not more than memory
+// Two more than there are cores, because many files mostly wait, for a time-out or another process; not more than memory
 // and the connections of one cluster allow.
-const fileConcurrency = Math.min(availableParallelism() + 1, 6)
-// A browser takes more than one core: with one lane fewer, pages have time to answer.
-const browserConcurrency = Math.max(fileConcurrency - 1, 1)
+const fileConcurrency = Math.min(availableParallelism() + 2, 6)
+// A browser takes more than one core: with two lanes fewer, pages have time to answer.
+const browserConcurrency = Math.max(fileConcurrency - 2, 1)
 // How much of each failure the end of the log repeats, in characters.
 const shownAgain = 3000
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const failures: string[] = []
 const interrupted = new AbortController()
+const costs = createCostTable()
 let foreignUrl: string | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, interrupt)
 
@@ -40,21 +39,37 @@ const { values: chosen, positionals: patterns } = parseArgs({
     postgres: { type: 'boolean' },
     embedded: { type: 'boolean' },
     random: { type: 'boolean' },
+    all: { type: 'boolean' },
+    since: { type: 'string' },
   },
   allowPositionals: true,
 })
-const runsAll = !(chosen.checks || chosen.postgres || chosen.embedded)
+const runsBoth = !(chosen.checks || chosen.postgres || chosen.embedded)
 // A change is judged by the same cases each time; --random looks for new ones.
 process.env.TEST_SEED ??= chosen.random ? String(randomInt(2 ** 26)) : '1'
 // Those that can, look for longer then.
 if (chosen.random) process.env.TEST_RANDOM = '1'
-const { files, names } = selectOrExit()
+// Some do more of the same.
+if (chosen.all) process.env.TEST_ALL = '1'
+const selected = selectOrExit()
+const { names } = selected
+const changed = chosen.since === undefined ? [] : changedSince(chosen.since)
+const files = chosen.since === undefined ? selected.files : reachedTests(changed, selected.files)
+const plan = choosePlan()
 const databaseDirectory = makeDatabaseDirectory()
+const cpuDirectory = mkdtempSync(join(tmpdir(), 'graticule-cpu-'))
+process.on('exit', () => rmSync(cpuDirectory, { recursive: true, force: true }))
+if (chosen.since !== undefined) {
+  console.log(
+    `${changed.length} files differ from ${chosen.since}; ${files.length} of ${selected.files.length} test files can reach them.`,
+  )
+}
+sayLeftOut()
 if (names.length > 0) console.log(`Tests whose name matches ${names.join(' or ')}, in ${files.length} files.`)
 
 try {
-  if (chosen.checks || (runsAll && patterns.length === 0)) await runChecks()
-  if (chosen.postgres || chosen.embedded || runsAll) await runTests()
+  if (chosen.checks || (runsBoth && patterns.length === 0)) await runChecks()
+  if (plan.onPostgres.length + plan.onEmbedded.length > 0) await runTests(plan)
 } catch (error) {
   console.log(error)
   total.failed++
@@ -66,6 +81,8 @@ if (total.passed + total.failed === 0) {
 }
 // Once more, for logs of which only the end is kept.
 if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`)
+if (patterns.length === 0) console.log(`\n${costs.lines().join('\n')}`)
+sayLeftOut()
 console.log(`\n${summary(total)} (TEST_SEED=${process.env.TEST_SEED})`)
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
 
@@ -78,6 +95,22 @@ function selectOrExit() {
   }
 }
 
+// A database that is named, or a pattern, takes the place of a tier.
+function choosePlan(): Plan {
+  const leftOut: string[] = []
+  if (chosen.checks && !chosen.postgres && !chosen.embedded) return { onPostgres: [], onEmbedded: [], leftOut }
+  if (runsBoth && patterns.length > 0) return { onPostgres: files, onEmbedded: files.filter(canUseBoth), leftOut }
+  if (runsBoth) return planOf(files, chosen.all ? 'all' : 'main', changed)
+  const onEmbedded = chosen.postgres ? files.filter(canUseBoth) : files
+  return { onPostgres: chosen.postgres ? files : [], onEmbedded: chosen.embedded ? onEmbedded : [], leftOut }
+}
+
+function sayLeftOut() {
+  if (plan.leftOut.length === 0) return
+  const where = chosen.all ? 'No part of this' : 'Left to npm run test:all'
+  console.log(`\n${where}:${plan.leftOut.map((sentence) => `\n  ${sentence}`).join('')}`)
+}
+
 async function runChecks() {
   const checks = {
     biome: ['node_modules/.bin/biome', 'check'],
@@ -86,9 +119,13 @@ async function runChecks() {
     knip: ['node_modules/.bin/knip'],
     layers: ['--test', 'packages/server/system-tests/layers.test.ts'],
   }
+  const startedAt = performance.now()
+  const before = cpuOf('self')?.children ?? 0
   await phase('Checks', async (report) => {
     await Promise.all(Object.entries(checks).map(async ([name, command]) => report(await runCheck(name, command))))
   })
+  const cpu = { own: 0, children: (cpuOf('self')?.children ?? 0) - before }
+  costs.add({ name: 'checks', cpu, startedAt }, 'checks')
 }
 
 async function runCheck(name: string, command: string[]): Promise<Result> {
@@ -100,17 +137,15 @@ async function runCheck(name: string, command: string[]): Promise<Result> {
   return { name, passed: 1 - failed, failed, skipped: 0, details: failed ? output + errors : '', startedAt }
 }
 
-async function runTests() {
-  const isForPostgres = chosen.postgres || runsAll
-  const isForBoth = runsAll || (chosen.postgres && chosen.embedded)
-  const cluster = isForPostgres && files.some(usesDatabase) ? await startPostgres() : undefined
+async function runTests({ onPostgres, onEmbedded }: Plan) {
+  const cluster = onPostgres.some(usesDatabase) ? await startPostgres() : undefined
   foreignUrl = cluster?.adminUrl
-  const onEmbedded = isForBoth ? files.filter((file) => usesDatabase(file) && dependsOnDatabase(file)) : files
   const jobs = [
-    ...(isForPostgres ? jobsOf(files, { isEmbedded: false, databaseUrl: cluster?.adminUrl }) : []),
-    ...(chosen.embedded || runsAll ? jobsOf(onEmbedded, { isEmbedded: true, databaseUrl: undefined }) : []),
+    ...jobsOf(onPostgres, { isEmbedded: false, databaseUrl: cluster?.adminUrl }),
+    ...jobsOf(onEmbedded, { isEmbedded: true, databaseUrl: undefined }),
   ]
   await phase('Tests', (report) => runJobs(jobs, report))
+  if (cluster) costs.addServer(cpuOfFamily(cluster.pid))
   await cluster?.stop()
 }
 
@@ -144,11 +179,21 @@ async function runJobs(jobs: Job[], report: Report) {
       if (!job) return
       queue.splice(queue.indexOf(job), 1)
       if (job.usesBrowser) browsers++
-      await runFiles(job, { names, env: environmentOf(job), signal: interrupted.signal }, report)
+      const options = { names, env: environmentOf(job), cpuLog: join(cpuDirectory, String(queue.length)) }
+      await runFiles(job, { ...options, signal: interrupted.signal }, (result) => {
+        costs.add(result, partOf(job))
+        report(result)
+      })
       if (job.usesBrowser) browsers--
     }
   }
   await Promise.all(Array.from({ length: fileConcurrency }, lane))
+}
+
+function partOf({ files, isEmbedded, usesBrowser }: Job): Part {
+  if (usesBrowser) return 'browser'
+  if (isEmbedded) return 'embedded'
+  return files.some(usesDatabase) ? 'postgres' : 'plain'
 }
 
 function workOf({ files, isEmbedded }: Job): number {

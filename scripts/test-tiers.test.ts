@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allTestFiles, usesBrowser } from './test-files.ts'
+import { canUseBoth, hasName, namesOfTiers, planOf } from './test-tiers.ts'
+
+const files = allTestFiles()
+const main = planOf(files, 'main')
+const all = planOf(files, 'all')
+
+test('every name in the lists of npm test is that of a file', () => {
+  assert.deepEqual(
+    namesOfTiers.filter((name) => !files.some((file) => hasName(file, name))),
+    [],
+  )
+})
+
+test('npm test runs every file but some in a browser on PostgreSQL, and about a fifth of those that can on the embedded database', () => {
+  const leftOut = files.filter((file) => !main.onPostgres.includes(file))
+  assert.ok(leftOut.length > 0 && leftOut.every(usesBrowser))
+  const share = main.onEmbedded.length / files.filter(canUseBoth).length
+  assert.ok(share > 0.15 && share < 0.3, `${main.onEmbedded.length} files`)
+})
+
+test('npm run test:all runs every file, on each database that matters to it', () => {
+  assert.deepEqual(all.onPostgres, files)
+  assert.deepEqual(all.onEmbedded, files.filter(canUseBoth))
+})
+
+test('both say what they leave out', () => {
+  assert.match(
+    main.leftOut.join('\n'),
+    /\d+ of the \d+ files .* embedded database\n\d+ of the \d+ files that need a browser/,
+  )
+  assert.match(all.leftOut.join('\n'), /test:faults/)
+})
+
+test('a test file that was changed itself runs on each database, and in a browser', () => {
+  const [browser = ''] = files.filter((file) => !main.onPostgres.includes(file))
+  const [embedded = ''] = files.filter((file) => canUseBoth(file) && !main.onEmbedded.includes(file))
+  const plan = planOf(files, 'main', [browser, embedded])
+  assert.ok(plan.onPostgres.includes(browser) && plan.onEmbedded.includes(embedded))
+})
