@@ -24,7 +24,7 @@ interface Cost {
 
 export function createCostTable() {
   const costs: Cost[] = []
-  let servers = 0
+  const shared = { servers: 0, browsers: 0 }
   return {
     add({ name, cpu = { own: 0, children: 0 }, startedAt }: Pick<Result, 'name' | 'cpu' | 'startedAt'>, part: Part) {
       costs.push({
@@ -37,9 +37,12 @@ export function createCostTable() {
     },
     // CPU seconds of the PostgreSQL server that all tests share.
     addServer(seconds: number) {
-      servers += seconds
+      shared.servers += seconds
     },
-    lines: (): string[] => (cpuOf('self') ? [...partLines(costs, servers), '', ...dearestLines(costs)] : []),
+    addBrowsers(seconds: number) {
+      shared.browsers += seconds
+    },
+    lines: (): string[] => (cpuOf('self') ? [...partLines(costs, shared), '', ...dearestLines(costs)] : []),
   }
 }
 
@@ -51,7 +54,7 @@ const columns = (...cells: string[]): string =>
     .map((cell) => cell.padStart(10))
     .join('')}`
 
-function partLines(costs: readonly Cost[], servers: number): string[] {
+function partLines(costs: readonly Cost[], { servers, browsers }: { servers: number; browsers: number }): string[] {
   const sumOf = (part: Part, key: 'own' | 'children' | 'wallSeconds') =>
     costs.filter((cost) => cost.part === part).reduce((sum, cost) => sum + cost[key], 0)
   const keys = (Object.keys(parts) as Part[]).filter((part) => costs.some((cost) => cost.part === part))
@@ -62,11 +65,15 @@ function partLines(costs: readonly Cost[], servers: number): string[] {
   })
   const runner = cpuOf('self')
   const rest = runner ? runner.own + runner.children - rows.reduce((sum, { all }) => sum + all, 0) : 0
-  const total = (runner?.own ?? 0) + (runner?.children ?? 0) + servers
+  // What of the browsers' time has reached those that started them.
+  const counted = rows.find(({ title }) => title === parts.browser)?.children ?? 0
+  const uncounted = Math.max(browsers - counted, 0)
+  const total = (runner?.own ?? 0) + (runner?.children ?? 0) + servers + uncounted
   return [
     columns('CPU seconds', 'process', 'children', 'all'),
     ...rows.map(({ title, own, children, all }) => columns(title, ...[own, children, all].map(rounded))),
     columns('The PostgreSQL that they share', '', '', rounded(servers)),
+    columns('Chromium, besides the children', '', '', rounded(uncounted)),
     columns('The runner, and what no file has', '', '', rounded(rest)),
     columns('Together', '', '', rounded(total)),
   ]

@@ -27,9 +27,10 @@ test('the table has each part that ran, the server of all and the dearest files 
     table.add({ name: `file-${n}`, cpu: { own: n, children: 0.5 }, startedAt }, n % 2 ? 'postgres' : 'embedded')
   }
   table.addServer(7)
+  table.addBrowsers(4)
   const text = table.lines().join('\n')
   assert.match(text, /Tests on PostgreSQL +36\.0 +3\.0 +39\.0\n +Tests on the embedded database +42\.0 +3\.0 +45\.0/)
-  assert.match(text, /share +7\.0/)
+  assert.match(text, /share +7\.0\n +Chromium, besides the children +4\.0/)
   assert.doesNotMatch(text, /in a browser|file-1$|file-2$/m)
   assert.ok(text.indexOf('file-12') < text.indexOf('file-3'))
 })

@@ -8,6 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { watchBrowsers } from './browser-cpu.ts'
 import { createCostTable, type Part } from './cost-table.ts'
 import { cpuOf, cpuOfFamily } from './cpu-time.ts'
 import { makeDatabaseDirectory } from './database-directory.ts'
@@ -81,7 +82,7 @@ if (total.passed + total.failed === 0) {
 }
 // Once more, for logs of which only the end is kept.
 if (failures.length > 0) console.log(`\nFailed:\n${failures.join('\n')}`)
-if (patterns.length === 0) console.log(`\n${costs.lines().join('\n')}`)
+console.log(`\n${costs.lines().join('\n')}`)
 sayLeftOut()
 console.log(`\n${summary(total)} (TEST_SEED=${process.env.TEST_SEED})`)
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0)
@@ -144,7 +145,9 @@ async function runTests({ onPostgres, onEmbedded }: Plan) {
     ...jobsOf(onPostgres, { isEmbedded: false, databaseUrl: cluster?.adminUrl }),
     ...jobsOf(onEmbedded, { isEmbedded: true, databaseUrl: undefined }),
   ]
+  const browserSeconds = watchBrowsers()
   await phase('Tests', (report) => runJobs(jobs, report))
+  costs.addBrowsers(browserSeconds())
   if (cluster) costs.addServer(cpuOfFamily(cluster.pid))
   await cluster?.stop()
 }
