@@ -8,7 +8,6 @@ import { asReadFault, layerNameOf, type OpenOptions, type Reader, ReadFault, typ
 import { dbfFieldType } from './dbf.ts'
 import { createTextFindings, dbfText, textIn } from './dbf-text.ts'
 import { createDbfRow } from './dbf-values.ts'
-import { copyPlainShape } from './fast.ts'
 import { readShape } from './geometry.ts'
 import {
   advance,
@@ -81,9 +80,7 @@ function readLayer({ parts, records, opened, encodings, wkt }: Layer, before: Fa
     next(writer) {
       if (!advance(records)) return undefined
       if (dbf && records.rowAt < 0) missingRows++
-      const { shp, shapeStart, shapeEnd } = records
-      const copied = shp && copyPlainShape(shp, shapeStart, shapeEnd, writer)
-      return copied ?? (readRecordShape(records, geometry) ? writeFlatGeometry(writer, geometry) : 'missing')
+      return readRecordShape(records, geometry) ? writeFlatGeometry(writer, geometry) : 'missing'
     },
     fill: () => bringNext(records),
     verify: () => verifyWindows(opened),
