@@ -4,18 +4,12 @@ import { endPart, reserveNumbers, type Shape, type Window } from './shape.ts'
 /** Cuts a line into the parts that are inside. */
 export function clipLine(shape: Shape, part: number, shift: number, window: Window, into: Shape): void {
   const { xy } = shape
-  const start = shape.starts[part] as number
-  const end = shape.ends[part] as number
+  const start = shape.starts[part]
+  const end = shape.ends[part]
   let from = into.length
   let isDrawing = false
   for (let index = start; index + 3 < end; index += 2) {
-    const found = clipSegment(
-      (xy[index] as number) + shift,
-      xy[index + 1] as number,
-      (xy[index + 2] as number) + shift,
-      xy[index + 3] as number,
-      window,
-    )
+    const found = clipSegment(xy[index] + shift, xy[index + 1], xy[index + 2] + shift, xy[index + 3], window)
     if (isDrawing && (!found || hasEntered)) {
       endPart(into, from, false)
       isDrawing = false
@@ -23,10 +17,10 @@ export function clipLine(shape: Shape, part: number, shift: number, window: Wind
     if (!found) continue
     if (!isDrawing) {
       from = into.length
-      push(into, segment[0] as number, segment[1] as number)
+      push(into, segment[0], segment[1])
       isDrawing = true
     }
-    push(into, segment[2] as number, segment[3] as number)
+    push(into, segment[2], segment[3])
   }
   if (isDrawing) endPart(into, from, false)
 }
@@ -50,8 +44,8 @@ function clipSegment(ax: number, ay: number, bx: number, by: number, { least, mo
   const dy = by - ay
   if (!narrow(-dx, ax - least) || !narrow(dx, most - ax)) return false
   if (!narrow(-dy, ay - least) || !narrow(dy, most - ay)) return false
-  const first = fractions[0] as number
-  const last = fractions[1] as number
+  const first = fractions[0]
+  const last = fractions[1]
   hasEntered = first > 0
   segment[0] = first > 0 ? Math.floor(ax + first * dx + 0.5) : ax
   segment[1] = first > 0 ? Math.floor(ay + first * dy + 0.5) : ay
@@ -67,11 +61,11 @@ function narrow(slope: number, distance: number): boolean {
   if (slope === 0) return distance >= 0
   const fraction = distance / slope
   if (slope < 0) {
-    if (fraction > (fractions[1] as number)) return false
-    if (fraction > (fractions[0] as number)) fractions[0] = fraction
+    if (fraction > fractions[1]) return false
+    if (fraction > fractions[0]) fractions[0] = fraction
   } else {
-    if (fraction < (fractions[0] as number)) return false
-    if (fraction < (fractions[1] as number)) fractions[1] = fraction
+    if (fraction < fractions[0]) return false
+    if (fraction < fractions[1]) fractions[1] = fraction
   }
   return true
 }

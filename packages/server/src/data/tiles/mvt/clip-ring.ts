@@ -8,12 +8,12 @@ let cut = new Float64Array(smallest)
 
 /** Sutherland and Hodgman's way: one edge of the window after the other cuts the ring. */
 export function clipRing(shape: Shape, part: number, shift: number, { least, most }: Window, into: Shape): void {
-  const start = shape.starts[part] as number
-  let length = (shape.ends[part] as number) - start
+  const start = shape.starts[part]
+  let length = shape.ends[part] - start
   if (ring.length < length) ring = new Float64Array(length)
   for (let index = 0; index < length; index += 2) {
-    ring[index] = (shape.xy[start + index] as number) + shift
-    ring[index + 1] = shape.xy[start + index + 1] as number
+    ring[index] = shape.xy[start + index] + shift
+    ring[index + 1] = shape.xy[start + index + 1]
   }
   length = cutRing(length, 0, least, 1)
   length = cutRing(length, 0, most, -1)
@@ -21,7 +21,7 @@ export function clipRing(shape: Shape, part: number, shift: number, { least, mos
   length = cutRing(length, 1, most, -1)
   const target = reserveNumbers(into, length)
   const from = into.length
-  for (let index = 0; index < length; index++) target[from + index] = ring[index] as number
+  for (let index = 0; index < length; index++) target[from + index] = ring[index]
   into.length = from + length
   endPart(into, from, shape.isHole[part] === 1)
   if (ring.length > largestKept) ring = new Float64Array(smallest)
@@ -37,12 +37,12 @@ function cutRing(length: number, axis: number, edge: number, side: number): numb
   const target = cut
   const cross = 1 - axis
   let size = 0
-  let lastAlong = source[length - 2 + axis] as number
-  let lastAcross = source[length - 2 + cross] as number
+  let lastAlong = source[length - 2 + axis]
+  let lastAcross = source[length - 2 + cross]
   let wasInside = (lastAlong - edge) * side >= 0
   for (let index = 0; index < length; index += 2) {
-    const along = source[index + axis] as number
-    const across = source[index + cross] as number
+    const along = source[index + axis]
+    const across = source[index + cross]
     const isWithin = (along - edge) * side >= 0
     if (isWithin !== wasInside) {
       target[size + axis] = edge
@@ -65,7 +65,7 @@ function cutRing(length: number, axis: number, edge: number, side: number): numb
 
 function isInside(length: number, axis: number, edge: number, side: number): boolean {
   for (let index = axis; index < length; index += 2) {
-    if (((ring[index] as number) - edge) * side < 0) return false
+    if ((ring[index] - edge) * side < 0) return false
   }
   return true
 }

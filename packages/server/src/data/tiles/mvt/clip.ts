@@ -10,10 +10,10 @@ const clipped = createShape()
  */
 export function clipShape(shape: Shape, window: Window): Shape | undefined {
   const { least, most, world } = window
-  const west = shape.bounds[0] as number
-  const north = shape.bounds[1] as number
-  const east = shape.bounds[2] as number
-  const south = shape.bounds[3] as number
+  const west = shape.bounds[0]
+  const north = shape.bounds[1]
+  const east = shape.bounds[2]
+  const south = shape.bounds[3]
   if (north > most || south < least) return undefined
   const isAlone = west + world > most && east - world < least
   if (isAlone && west >= least && east <= most && north >= least && south <= most) return shape
@@ -38,8 +38,8 @@ function clipPoints(shape: Shape, shift: number, { least, most }: Window): void 
   const target = reserveNumbers(clipped, shape.length)
   let { length } = clipped
   for (let index = 0; index < shape.length; index += 2) {
-    const x = (shape.xy[index] as number) + shift
-    const y = shape.xy[index + 1] as number
+    const x = shape.xy[index] + shift
+    const y = shape.xy[index + 1]
     if (x < least || x > most || y < least || y > most) continue
     target[length++] = x
     target[length++] = y

@@ -17,13 +17,13 @@ export function putGeometry(bytes: Buffer, at: number, shape: Shape): number {
   pen[0] = 0
   pen[1] = 0
   if (kind === shapeKind.points) {
-    const end = ends[0] as number
+    const end = ends[0]
     return putPath(bytes, putVarint(bytes, at, moveTo + 8 * (end / 2)), xy, 0, end)
   }
   let to = at
   for (let part = 0; part < parts; part++) {
-    const start = starts[part] as number
-    const end = ends[part] as number
+    const start = starts[part]
+    const end = ends[part]
     bytes[to++] = moveTo + 8
     to = putPath(bytes, to, xy, start, start + 2)
     to = putVarint(bytes, to, lineTo + 8 * ((end - start) / 2 - 1))
@@ -38,11 +38,11 @@ const pen = new Int32Array(2)
 
 function putPath(bytes: Buffer, at: number, xy: Float64Array, start: number, end: number): number {
   let to = at
-  let penX = pen[0] as number
-  let penY = pen[1] as number
+  let penX = pen[0]
+  let penY = pen[1]
   for (let index = start; index < end; index += 2) {
-    const x = (xy[index] as number) | 0
-    const y = (xy[index + 1] as number) | 0
+    const x = xy[index] | 0
+    const y = xy[index + 1] | 0
     to = putSigned(bytes, to, (x - penX) | 0)
     to = putSigned(bytes, to, (y - penY) | 0)
     penX = x

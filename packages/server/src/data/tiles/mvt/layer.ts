@@ -96,14 +96,14 @@ function putTags({ plan, row, added }: Layer, bytes: Buffer, start: number): num
   const { attributes } = plan
   let at = start + 2
   for (let index = 0; index < attributes.length; index++) {
-    const value = row[index] as number
+    const value = row[index]
     if (value < 0) continue
-    const attribute = attributes[index] as (typeof attributes)[number]
+    const attribute = attributes[index]
     const from = at
-    if (attribute.key < 0) added[index] = (added[index] as number) + addKey(plan, attribute)
+    if (attribute.key < 0) added[index] = added[index] + addKey(plan, attribute)
     at = putVarint(bytes, at, attribute.key)
     at = putVarint(bytes, at, value)
-    added[index] = (added[index] as number) + at - from
+    added[index] = added[index] + at - from
   }
   if (at === start + 2) return start
   bytes[start] = field.tags
@@ -112,12 +112,11 @@ function putTags({ plan, row, added }: Layer, bytes: Buffer, start: number): num
 
 function countBytes({ plan, bytesPerColumn, row, added }: Layer, idBytes: number, geometryBytes: number): void {
   const { attributes, geometry, id } = plan
-  bytesPerColumn[geometry] = (bytesPerColumn[geometry] as number) + geometryBytes
-  if (id >= 0) bytesPerColumn[id] = (bytesPerColumn[id] as number) + idBytes
+  bytesPerColumn[geometry] = bytesPerColumn[geometry] + geometryBytes
+  if (id >= 0) bytesPerColumn[id] = bytesPerColumn[id] + idBytes
   for (let index = 0; index < attributes.length; index++) {
-    const { column } = attributes[index] as (typeof attributes)[number]
-    if ((row[index] as number) >= 0)
-      bytesPerColumn[column] = (bytesPerColumn[column] as number) + (added[index] as number)
+    const { column } = attributes[index]
+    if (row[index] >= 0) bytesPerColumn[column] = bytesPerColumn[column] + added[index]
   }
 }
 

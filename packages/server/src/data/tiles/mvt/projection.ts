@@ -68,13 +68,13 @@ function exactY({ yScale, yOffset }: Projection, latitude: number): number {
 
 /** Newton's form, unrolled: this is the innermost thing there is. */
 function fittedY({ nodes: n, coefficients: c }: Projection, v: number): number {
-  let y = (c[7] as number) * (v - (n[6] as number)) + (c[6] as number)
-  y = y * (v - (n[5] as number)) + (c[5] as number)
-  y = y * (v - (n[4] as number)) + (c[4] as number)
-  y = y * (v - (n[3] as number)) + (c[3] as number)
-  y = y * (v - (n[2] as number)) + (c[2] as number)
-  y = y * (v - (n[1] as number)) + (c[1] as number)
-  return y * (v - (n[0] as number)) + (c[0] as number)
+  let y = c[7] * (v - n[6]) + c[6]
+  y = y * (v - n[5]) + c[5]
+  y = y * (v - n[4]) + c[4]
+  y = y * (v - n[3]) + c[3]
+  y = y * (v - n[2]) + c[2]
+  y = y * (v - n[1]) + c[1]
+  return y * (v - n[0]) + c[0]
 }
 
 function latitudeOf({ yScale, yOffset }: Projection, y: number): number {
@@ -89,12 +89,12 @@ function fit(projection: Projection, south: number, north: number): Pick<Project
   for (let index = 0; index <= degree; index++) {
     const place = Math.cos(((2 * index + 1) / (2 * degree + 2)) * Math.PI)
     nodes[index] = (south + north) / 2 + (place * (north - south)) / 2
-    coefficients[index] = exactY(projection, nodes[index] as number)
+    coefficients[index] = exactY(projection, nodes[index])
   }
   for (let order = 1; order <= degree; order++) {
     for (let index = degree; index >= order; index--) {
-      const rise = (coefficients[index] as number) - (coefficients[index - 1] as number)
-      coefficients[index] = rise / ((nodes[index] as number) - (nodes[index - order] as number))
+      const rise = coefficients[index] - coefficients[index - 1]
+      coefficients[index] = rise / (nodes[index] - nodes[index - order])
     }
   }
   return { nodes, coefficients }

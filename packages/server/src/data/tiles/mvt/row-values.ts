@@ -70,7 +70,7 @@ function shortInteger(bytes: Buffer, start: number, end: number): number {
   if (end === first || end - first > small) return Number.NaN
   let value = 0
   for (let at = first; at < end; at++) {
-    const digit = (bytes[at] as number) - zero
+    const digit = bytes[at] - zero
     if (digit < 0 || digit > 9) return Number.NaN
     value = value * 10 + digit
   }

@@ -33,8 +33,8 @@ export function readShape(cursor: WkbCursor, target: ProjectedShape): boolean {
 
 /** False also when a bound is not a number. */
 function isNear(bounds: Float64Array): boolean {
-  const least = Math.min(bounds[0] as number, bounds[1] as number)
-  const most = Math.max(bounds[2] as number, bounds[3] as number)
+  const least = Math.min(bounds[0], bounds[1])
+  const most = Math.max(bounds[2], bounds[3])
   return least > -farthest && most < farthest
 }
 
@@ -52,7 +52,7 @@ const shapeSink: WkbSink<ProjectedShape> = {
   },
   positions: addPositions,
   endLine({ shape }, isHole) {
-    endPart(shape, shape.parts === 0 ? 0 : (shape.ends[shape.parts - 1] as number), isHole)
+    endPart(shape, shape.parts === 0 ? 0 : shape.ends[shape.parts - 1], isHole)
   },
   endPolygon() {},
 }
@@ -78,10 +78,10 @@ function addPositions({ shape, projection }: ProjectedShape, cursor: WkbCursor, 
   const { bounds } = shape
   const xy = reserveNumbers(shape, count * 2)
   const { isLonLat, xScale, xOffset, yScale, yOffset } = projection
-  let west = bounds[0] as number
-  let north = bounds[1] as number
-  let east = bounds[2] as number
-  let south = bounds[3] as number
+  let west = bounds[0]
+  let north = bounds[1]
+  let east = bounds[2]
+  let south = bounds[3]
   let { length } = shape
   let lastX = Number.NaN
   let lastY = Number.NaN

@@ -117,15 +117,15 @@ function addRow(encoder: Encoder, bytes: Buffer, at: Int32Array): boolean {
   if (!shape) return true
   layer.valuesBefore = values.writer.length
   for (let index = 0; index < plan.attributes.length; index++) {
-    const { column, kind } = plan.attributes[index] as (typeof plan.attributes)[number]
-    const start = at[2 * column] as number
+    const { column, kind } = plan.attributes[index]
+    const start = at[2 * column]
     const before = values.writer.length
     values.column = column
-    row[index] = start < 0 ? -1 : rowValue(values, kind, bytes, cursor, start, at[2 * column + 1] as number)
+    row[index] = start < 0 ? -1 : rowValue(values, kind, bytes, cursor, start, at[2 * column + 1])
     added[index] = values.writer.length - before
   }
-  const start = plan.id < 0 ? -1 : (at[2 * plan.id] as number)
-  const id = start < 0 ? -1 : rowId(plan.idKind, bytes, cursor, start, at[2 * plan.id + 1] as number)
+  const start = plan.id < 0 ? -1 : at[2 * plan.id]
+  const id = start < 0 ? -1 : rowId(plan.idKind, bytes, cursor, start, at[2 * plan.id + 1])
   return add(encoder, shape, id)
 }
 
@@ -137,7 +137,7 @@ function addValues(encoder: Encoder, source: readonly unknown[]): boolean {
   if (!shape) return true
   layer.valuesBefore = values.writer.length
   for (let index = 0; index < plan.attributes.length; index++) {
-    const { column, kind } = plan.attributes[index] as (typeof plan.attributes)[number]
+    const { column, kind } = plan.attributes[index]
     const before = values.writer.length
     values.column = column
     row[index] = featureValue(values, kind, source[column])

@@ -138,18 +138,18 @@ function intern(table: ValueTable, end: number): number {
   const hash = hashOf(writer, writer.length, end)
   const mask = slots.length - 1
   let slot = hash & mask
-  const nth = (searches[column] as number) + 1
+  const nth = searches[column] + 1
   searches[column] = nth
   for (let probe = 0; probe < maxProbes; probe++) {
-    const entry = slots[slot] as number
+    const entry = slots[slot]
     if (entry === 0) {
-      const isRare = nth > trial && (finds[column] as number) * rarely < nth
+      const isRare = nth > trial && finds[column] * rarely < nth
       if (!isRare || nth % sample === 0) takeSlot(table, slot, hash)
       break
     }
     const index = (entry & indexMask) - 1
     if (((entry ^ hash) & ~indexMask) === 0 && isEqual(table, index, end)) {
-      finds[column] = (finds[column] as number) + 1
+      finds[column] = finds[column] + 1
       return index
     }
     slot = (slot + 1) & mask
@@ -175,9 +175,9 @@ function append(table: ValueTable, hash: number, end: number): number {
 
 function isEqual({ writer, offsets }: ValueTable, index: number, end: number): boolean {
   const { bytes, length } = writer
-  const start = offsets[index] as number
+  const start = offsets[index]
   const size = end - length
-  if ((offsets[index + 1] as number) - start !== size) return false
+  if (offsets[index + 1] - start !== size) return false
   if (size > 256) return bytes.compare(bytes, start, start + size, length, end) === 0
   for (let offset = 0; offset < size; offset++) {
     if (bytes[start + offset] !== bytes[length + offset]) return false
@@ -192,7 +192,7 @@ function hashOf({ bytes, view }: ByteWriter, start: number, end: number): number
     hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1)
     hash ^= hash >>> 15
   }
-  for (; at < end; at++) hash = Math.imul(hash ^ (bytes[at] as number), 0x85ebca6b)
+  for (; at < end; at++) hash = Math.imul(hash ^ bytes[at], 0x85ebca6b)
   hash ^= hash >>> 13
   hash = Math.imul(hash, 0xc2b2ae35)
   return hash ^ (hash >>> 16)
@@ -211,7 +211,7 @@ function growSlots(table: ValueTable): void {
   const mask = slots.length - 1
   for (const entry of table.slots) {
     if (entry === 0) continue
-    let slot = (table.hashes[(entry & indexMask) - 1] as number) & mask
+    let slot = table.hashes[(entry & indexMask) - 1] & mask
     for (let probe = 0; probe < maxProbes && slots[slot] !== 0; probe++) slot = (slot + 1) & mask
     slots[slot] = entry
   }

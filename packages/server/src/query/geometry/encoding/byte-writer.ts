@@ -30,5 +30,5 @@ export function copyBytes(from: Uint8Array, start: number, end: number, to: Uint
     to.set(from.subarray(start, end), at)
     return
   }
-  for (let index = start, target = at; index < end; index++, target++) to[target] = from[index] as number
+  for (let index = start, target = at; index < end; index++, target++) to[target] = from[index]
 }

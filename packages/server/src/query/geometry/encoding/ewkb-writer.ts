@@ -88,10 +88,10 @@ export function writePosition(writer: GeometryWriter, x: number, y: number, z: n
   view.setFloat64(length + 8, y, true)
   if (writer.hasZ) view.setFloat64(length + 16, z, true)
   writer.length = length + (writer.hasZ ? 24 : 16)
-  if (x < (box[0] as number)) box[0] = x
-  if (y < (box[1] as number)) box[1] = y
-  if (x > (box[2] as number)) box[2] = x
-  if (y > (box[3] as number)) box[3] = y
+  if (x < box[0]) box[0] = x
+  if (y < box[1]) box[1] = y
+  if (x > box[2]) box[2] = x
+  if (y > box[3]) box[3] = y
 }
 
 /** A point without coordinates, as PostGIS writes it. */
@@ -126,10 +126,10 @@ export function closeRing(writer: GeometryWriter, start: number, count: number):
 
 /** Widens an extent by the geometry written last; an empty one has none. */
 export function widenExtent(extent: Extent | undefined, box: Float64Array): Extent | undefined {
-  const west = box[0] as number
-  const south = box[1] as number
-  const east = box[2] as number
-  const north = box[3] as number
+  const west = box[0]
+  const south = box[1]
+  const east = box[2]
+  const north = box[3]
   if (west > east) return extent
   if (!extent) return [west, south, east, north]
   if (west < extent[0]) extent[0] = west

@@ -28,10 +28,10 @@ export function readPlainNumber(bytes: Uint8Array, place: NumberPlace): number {
   if (isNegative) at++
   const start = at
   let whole = 0
-  let digit = (bytes[at] as number) - zero
+  let digit = bytes[at] - zero
   while (digit >= 0 && digit < 10) {
     whole = (whole * 10 + digit) | 0
-    digit = (bytes[++at] as number) - zero
+    digit = bytes[++at] - zero
   }
   const size = at - start
   place.at = at
@@ -44,23 +44,22 @@ export function readPlainNumber(bytes: Uint8Array, place: NumberPlace): number {
 function readFraction(bytes: Uint8Array, place: NumberPlace, whole: number, isNegative: boolean): number {
   let at = place.at + 1
   let part = 0
-  let digit = (bytes[at] as number) - zero
+  let digit = bytes[at] - zero
   while (digit >= 0 && digit < 10) {
     part = (part * 10 + digit) | 0
-    digit = (bytes[++at] as number) - zero
+    digit = bytes[++at] - zero
   }
   const scale = at - place.at - 1
-  const mantissa =
-    scale < 10 ? whole * (powersOfTen[scale] as number) + part : longMantissa(bytes, place.at + 1, at, whole)
+  const mantissa = scale < 10 ? whole * powersOfTen[scale] + part : longMantissa(bytes, place.at + 1, at, whole)
   place.at = at
   if (scale === 0 || scale > 22 || mantissa >= safeLimit) return none
-  const value = mantissa / (powersOfTen[scale] as number)
+  const value = mantissa / powersOfTen[scale]
   return isNegative ? -value : value
 }
 
 function longMantissa(bytes: Uint8Array, start: number, end: number, whole: number): number {
   let mantissa = whole
-  for (let at = start; at < end; at++) mantissa = mantissa * 10 + (bytes[at] as number) - zero
+  for (let at = start; at < end; at++) mantissa = mantissa * 10 + bytes[at] - zero
   return mantissa
 }
 
@@ -81,9 +80,9 @@ function upperHalf(value: number): number {
  * decimals. A quotient and what it lacks are more exact than any such number is near to the middle of two doubles.
  */
 export function nearestDecimal(whole: number, fraction: number, scale: number): number {
-  const power = powersOfTen[scale] as number
+  const power = powersOfTen[scale]
   const quotient = fraction / power
-  const [upper, powerUpper] = [upperHalf(quotient), upperHalves[scale] as number]
+  const [upper, powerUpper] = [upperHalf(quotient), upperHalves[scale]]
   const [lower, powerLower] = [quotient - upper, power - powerUpper]
   const product = quotient * power
   const error = upper * powerUpper - product + upper * powerLower + lower * powerUpper + lower * powerLower

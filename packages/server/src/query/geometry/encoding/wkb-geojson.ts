@@ -27,8 +27,8 @@ function geoJsonOf(geometry: FlatGeometry): LooseGeometry {
 function coordinatesOf(geometry: FlatGeometry): unknown {
   const { type, xy, z, hasZ, vertexCount, lineEnds, partEnds } = geometry
   const positions = Array.from({ length: vertexCount }, (_, vertex) => {
-    const position = [xy[vertex * 2] as number, xy[vertex * 2 + 1] as number]
-    return hasZ ? [...position, z[vertex] as number] : position
+    const position = [xy[vertex * 2], xy[vertex * 2 + 1]]
+    return hasZ ? [...position, z[vertex]] : position
   })
   if (type === geometryCode.Point) return positions[0] ?? []
   if (type === geometryCode.LineString || type === geometryCode.MultiPoint) return positions

@@ -55,14 +55,14 @@ function writePoint(writer: GeometryWriter, geometry: FlatGeometry): void {
 function writeRun(writer: GeometryWriter, { xy, z }: FlatGeometry, start: number, end: number): void {
   reserve(writer, (end - start) * 24)
   const { view, hasZ, box } = writer
-  let [west, south, east, north] = [box[0] as number, box[1] as number, box[2] as number, box[3] as number]
+  let [west, south, east, north] = [box[0], box[1], box[2], box[3]]
   let at = writer.length
   for (let vertex = start; vertex < end; vertex++) {
-    const x = xy[vertex * 2] as number
-    const y = xy[vertex * 2 + 1] as number
+    const x = xy[vertex * 2]
+    const y = xy[vertex * 2 + 1]
     view.setFloat64(at, x, true)
     view.setFloat64(at + 8, y, true)
-    if (hasZ) view.setFloat64(at + 16, z[vertex] as number, true)
+    if (hasZ) view.setFloat64(at + 16, z[vertex], true)
     at += hasZ ? 24 : 16
     if (x < west) west = x
     if (x > east) east = x

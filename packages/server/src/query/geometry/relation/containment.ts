@@ -40,7 +40,7 @@ function isWithin(inner: PlanarShape, around: Around): boolean {
   if (box[0] < west || box[1] < south || box[2] > east || box[3] > north || inner.areas.length === 0) return false
   const near = edgesNear(shape.tree, ...box)
   // No edge comes near: all of it is inside, or all of it outside.
-  if (near.length === 0) return isInAreas(shape, inner.ends[0] as number, inner.ends[1] as number)
+  if (near.length === 0) return isInAreas(shape, inner.ends[0], inner.ends[1])
   if (inner.areaCount > 0 && !areAreasWithin(inner, shape, near)) return false
   return areLinesAndPointsWithin(inner, around)
 }
@@ -67,7 +67,7 @@ function areFacesWithin(
 ): boolean {
   const isInOther = placeOfRuns(shape, other)
   for (const edge of edges) {
-    if ((shape.areas[edge] as number) < 0) continue
+    if (shape.areas[edge] < 0) continue
     const met = edgesMet(shape, edge, other, true)
     const isSettled =
       met.length === 0
@@ -93,7 +93,7 @@ function placeOfRuns(shape: PlanarShape, others: PlanarShape): (edge: number) =>
   let before = -1
   let isIn = false
   return (edge) => {
-    const [x, y] = [ends[edge * 4] as number, ends[edge * 4 + 1] as number]
+    const [x, y] = [ends[edge * 4], ends[edge * 4 + 1]]
     const isJoined = edge > 0 && before === edge - 1 && ends[edge * 4 - 2] === x && ends[edge * 4 - 1] === y
     if (!isJoined) isIn = isInAreas(others, x, y)
     before = edge
@@ -138,10 +138,10 @@ export function placeOfPiece({ left, right }: Piece, inner: PlanarShape, edge: n
 export function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds }: Around): Place {
   const [x, y] = endsOf(inner, edge)
   const met = edgesNear(shape.tree, x, y, x, y).filter((other) => isAlong(endsOf(shape, other), x, y))
-  const touched = new Set(met.map((other) => shape.areas[other] as number))
+  const touched = new Set(met.map((other) => shape.areas[other]))
   const isInside = shape.areaCount > 0 && [...areasAround(shape, x, y)].some((area) => !touched.has(area))
   if (isInside) return 'inside'
-  const bounding = met.filter((other) => (shape.areas[other] as number) >= 0)
+  const bounding = met.filter((other) => shape.areas[other] >= 0)
   if (bounding.length > 0) return isSurrounded(shape, bounding, x, y) ? 'inside' : 'edge'
   if (touched.has(kind.line)) return lineEnds.has(`${x},${y}`) ? 'edge' : 'inside'
   return touched.has(kind.point) ? 'inside' : 'outside'
@@ -149,7 +149,7 @@ export function placeOfPoint(inner: PlanarShape, edge: number, { shape, lineEnds
 
 /** Areas that have a side or a corner in common may together leave nothing outside. */
 function isSurrounded(shape: PlanarShape, bounding: readonly number[], x: number, y: number): boolean {
-  const areas = new Set(bounding.map((edge) => shape.areas[edge] as number))
+  const areas = new Set(bounding.map((edge) => shape.areas[edge]))
   if (areas.size === 1) return false
   const angles = bounding
     .flatMap((edge) => anglesFrom(x, y, endsOf(shape, edge)))
@@ -166,8 +166,8 @@ function isSurrounded(shape: PlanarShape, bounding: readonly number[], x: number
 /** The directions in which the ends of an edge lie that are not here. */
 function anglesFrom(x: number, y: number, [x1, y1, x2, y2]: readonly number[]): number[] {
   const ends = [
-    [x1 as number, y1 as number],
-    [x2 as number, y2 as number],
+    [x1, y1],
+    [x2, y2],
   ] as const
   return ends.filter(([endX, endY]) => endX !== x || endY !== y).map(([endX, endY]) => Math.atan2(endY - y, endX - x))
 }

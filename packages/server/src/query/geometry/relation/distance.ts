@@ -145,7 +145,7 @@ function divided(geometry: Geometry): Geometry {
     const [first] = positions
     const result: Position[] = first ? [first] : []
     for (let index = 1; index < positions.length; index++) {
-      const [[x1, y1], [x2, y2]] = [positions[index - 1] as Position, positions[index] as Position]
+      const [[x1, y1], [x2, y2]] = [positions[index - 1], positions[index]]
       const parts = Math.max(1, Math.ceil(Math.hypot(x2 - x1, y2 - y1) / longest))
       count += parts
       if (count > positionLimit) throw tooLarge()

@@ -11,7 +11,7 @@ type Side = readonly [x: number, y: number]
 /** The edges of `other` that share a point with this one; those of areas and lines, or of areas alone. */
 export function edgesMet(shape: PlanarShape, edge: number, other: PlanarShape, onlyAreas: boolean): number[] {
   return edgesBeside(other, shape, edge).filter((beside) => {
-    const area = other.areas[beside] as number
+    const area = other.areas[beside]
     return (onlyAreas ? area >= 0 : area !== kind.point) && edgesMeet(shape, edge, other, beside)
   })
 }

@@ -71,13 +71,13 @@ export function edgesNear(tree: EdgeTree, west: number, south: number, east: num
   let visits = 0
   stack[0] = rootOf(tree)
   while (size > 0) {
-    const node = stack[--size] as number
-    const first = contents[node] as number
-    const end = childEnds[node] as number
+    const node = stack[--size]
+    const first = contents[node]
+    const end = childEnds[node]
     visits += end - first
     for (let child = first; child < end; child++) {
       if (!isNear(boxes, child, west, south, east, north)) continue
-      if (child < count) found.push(contents[child] as number)
+      if (child < count) found.push(contents[child])
       else stack[size++] = child
     }
   }
@@ -101,12 +101,7 @@ export function isNearTree(tree: EdgeTree, west: number, south: number, east: nu
 
 function isNear(boxes: Float64Array, node: number, west: number, south: number, east: number, north: number): boolean {
   const at = node * 4
-  return (
-    (boxes[at] as number) <= east &&
-    (boxes[at + 2] as number) >= west &&
-    (boxes[at + 1] as number) <= north &&
-    (boxes[at + 3] as number) >= south
-  )
+  return boxes[at] <= east && boxes[at + 2] >= west && boxes[at + 1] <= north && boxes[at + 3] >= south
 }
 
 /** West, south, east and north of all edges; of none it is a box that nothing meets. */
@@ -114,7 +109,7 @@ export function treeExtent(tree: EdgeTree): readonly [number, number, number, nu
   const { boxes } = tree
   if (tree.count === 0) return [Infinity, Infinity, -Infinity, -Infinity]
   const at = rootOf(tree) * 4
-  return [boxes[at] as number, boxes[at + 1] as number, boxes[at + 2] as number, boxes[at + 3] as number]
+  return [boxes[at], boxes[at + 1], boxes[at + 2], boxes[at + 3]]
 }
 
 const rootOf = ({ boxes }: EdgeTree): number => boxes.length / 4 - 1
@@ -139,23 +134,23 @@ function inTurn(count: number, nodes: number): Uint32Array {
 /** The edges by the Morton codes of where their rings and lines start. */
 function mortonOrder(ends: readonly number[], starts: readonly number[], nodes: number): Uint32Array {
   const count = ends.length / 4
-  const codes = mortonCodes(starts.map((start) => [ends[start * 4] as number, ends[start * 4 + 1] as number]))
+  const codes = mortonCodes(starts.map((start) => [ends[start * 4], ends[start * 4 + 1]]))
   const keys = new Float64Array(count)
   codes.forEach((code, index) => {
     const end = starts[index + 1] ?? count
-    for (let edge = starts[index] as number; edge < end; edge++) keys[edge] = code * sortLimit + edge
+    for (let edge = starts[index]; edge < end; edge++) keys[edge] = code * sortLimit + edge
   })
   keys.sort()
   const contents = new Uint32Array(nodes)
-  for (let index = 0; index < count; index++) contents[index] = (keys[index] as number) % sortLimit
+  for (let index = 0; index < count; index++) contents[index] = keys[index] % sortLimit
   return contents
 }
 
 function fillLeaves({ boxes, contents, count }: EdgeTree, ends: readonly number[]): void {
   for (let leaf = 0; leaf < count; leaf++) {
-    const edge = (contents[leaf] as number) * 4
-    const [x1, y1] = [ends[edge] as number, ends[edge + 1] as number]
-    const [x2, y2] = [ends[edge + 2] as number, ends[edge + 3] as number]
+    const edge = contents[leaf] * 4
+    const [x1, y1] = [ends[edge], ends[edge + 1]]
+    const [x2, y2] = [ends[edge + 2], ends[edge + 3]]
     boxes[leaf * 4] = Math.min(x1, x2)
     boxes[leaf * 4 + 1] = Math.min(y1, y2)
     boxes[leaf * 4 + 2] = Math.max(x1, x2)
@@ -166,11 +161,11 @@ function fillLeaves({ boxes, contents, count }: EdgeTree, ends: readonly number[
 function fillNodes({ boxes, contents, childEnds }: EdgeTree, levels: readonly number[]): void {
   let begin = 0
   for (let level = 1; level < levels.length; level++) {
-    const end = begin + (levels[level - 1] as number)
+    const end = begin + levels[level - 1]
     for (let first = begin, node = end; first < end; first += fanout, node++) {
       contents[node] = first
       childEnds[node] = Math.min(first + fanout, end)
-      joinBoxes(boxes, first, childEnds[node] as number, node)
+      joinBoxes(boxes, first, childEnds[node], node)
     }
     begin = end
   }
@@ -179,10 +174,10 @@ function fillNodes({ boxes, contents, childEnds }: EdgeTree, levels: readonly nu
 function joinBoxes(boxes: Float64Array, first: number, end: number, node: number): void {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity]
   for (let at = first * 4; at < end * 4; at += 4) {
-    west = Math.min(west, boxes[at] as number)
-    south = Math.min(south, boxes[at + 1] as number)
-    east = Math.max(east, boxes[at + 2] as number)
-    north = Math.max(north, boxes[at + 3] as number)
+    west = Math.min(west, boxes[at])
+    south = Math.min(south, boxes[at + 1])
+    east = Math.max(east, boxes[at + 2])
+    north = Math.max(north, boxes[at + 3])
   }
   boxes[node * 4] = west
   boxes[node * 4 + 1] = south

@@ -48,7 +48,7 @@ function ringArea(ring: readonly Position[]): number {
 function lineLength(line: readonly Position[]): number {
   let length = 0
   for (let index = 1; index < line.length; index++) {
-    const [[lon1, lat1], [lon2, lat2]] = [line[index - 1] as Position, line[index] as Position]
+    const [[lon1, lat1], [lon2, lat2]] = [line[index - 1], line[index]]
     length += WGS84.Inverse(onEarth(lat1), lon1, onEarth(lat2), lon2).s12 ?? 0
   }
   return length

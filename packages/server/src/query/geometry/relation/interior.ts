@@ -16,7 +16,7 @@ export function interiorsMeeting(a: PlanarShape, b: PlanarShape): -1 | 0 | 1 | 2
 /** Whether a face beside an edge of `shape` belongs to areas of both. */
 function doAreasMeet(shape: PlanarShape, other: PlanarShape): boolean {
   for (const edge of edgesNear(shape.tree, ...treeExtent(other.tree))) {
-    if ((shape.areas[edge] as number) < 0) continue
+    if (shape.areas[edge] < 0) continue
     for (const { left, right } of piecesOf(shape, edge, [shape, other], true)) {
       for (const side of [left, right]) if (isInAreas(shape, ...side) && isInAreas(other, ...side)) return true
     }

@@ -28,5 +28,5 @@ function shapesMeet(shape: PlanarShape, other: PlanarShape): boolean {
 
 function isAnyInside({ starts, ends }: PlanarShape, around: PlanarShape): boolean {
   if (around.areaCount === 0) return false
-  return starts.some((edge) => isInAreas(around, ends[edge * 4] as number, ends[edge * 4 + 1] as number))
+  return starts.some((edge) => isInAreas(around, ends[edge * 4], ends[edge * 4 + 1]))
 }

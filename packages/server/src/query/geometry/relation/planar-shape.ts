@@ -65,7 +65,7 @@ function addArea(parts: Parts, rings: readonly (readonly Position[])[]): void {
 function isFlat(ring: readonly Position[]): boolean {
   const [x = 0, y = 0] = ring[0] ?? []
   for (let index = 1; index < ring.length; index++) {
-    const [a, b] = [ring[index - 1] as Position, ring[index] as Position]
+    const [a, b] = [ring[index - 1], ring[index]]
     if (crossProduct(a[0], a[1], b[0], b[1], x, y) !== 0) return false
   }
   return true
@@ -84,7 +84,7 @@ function addLine(parts: Parts, line: readonly Position[]): void {
 function addEdges({ ends, areas, starts }: Parts, line: readonly Position[], area: number): number {
   const first = areas.length
   for (let index = 1; index < line.length; index++) {
-    const [[x1, y1], [x2, y2]] = [line[index - 1] as Position, line[index] as Position]
+    const [[x1, y1], [x2, y2]] = [line[index - 1], line[index]]
     if (x1 === x2 && y1 === y2) continue
     ends.push(x1, y1, x2, y2)
     areas.push(area)
@@ -111,7 +111,7 @@ export function isInAreas(shape: PlanarShape, x: number, y: number): boolean {
 export function areasAround(shape: PlanarShape, x: number, y: number): Set<number> {
   const around = new Set<number>()
   for (const edge of edgesEastOf(shape.tree, x, y)) {
-    const area = shape.areas[edge] as number
+    const area = shape.areas[edge]
     if (isCrossed(shape, edge, x, y) && !around.delete(area)) around.add(area)
   }
   return around
@@ -119,19 +119,19 @@ export function areasAround(shape: PlanarShape, x: number, y: number): Set<numbe
 
 /** Whether a ray to the east crosses the edge of an area. */
 function isCrossed({ ends, areas }: PlanarShape, edge: number, x: number, y: number): boolean {
-  if ((areas[edge] as number) < 0) return false
+  if (areas[edge] < 0) return false
   const at = edge * 4
-  const [y1, y2] = [ends[at + 1] as number, ends[at + 3] as number]
+  const [y1, y2] = [ends[at + 1], ends[at + 3]]
   const goesUp = y2 > y
   if (y1 > y === goesUp) return false
-  return crossProduct(ends[at] as number, y1, ends[at + 2] as number, y2, x, y) > 0 === goesUp
+  return crossProduct(ends[at], y1, ends[at + 2], y2, x, y) > 0 === goesUp
 }
 
 /** The edges of the shape that may meet an edge of another one. */
 export function edgesBeside({ tree }: PlanarShape, { ends }: PlanarShape, edge: number): number[] {
   const at = edge * 4
-  const [x1, y1] = [ends[at] as number, ends[at + 1] as number]
-  const [x2, y2] = [ends[at + 2] as number, ends[at + 3] as number]
+  const [x1, y1] = [ends[at], ends[at + 1]]
+  const [x2, y2] = [ends[at + 2], ends[at + 3]]
   return edgesNear(tree, Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2))
 }
 
@@ -143,8 +143,8 @@ export function edgesMeet(shape: PlanarShape, edge: number, other: PlanarShape, 
 /** Whether the line through the first edge has the ends of the second on different sides, or on it. */
 function isPassed({ ends: a }: PlanarShape, edge: number, { ends: b }: PlanarShape, otherEdge: number): boolean {
   const [x1, y1, x2, y2] = [a[edge * 4], a[edge * 4 + 1], a[edge * 4 + 2], a[edge * 4 + 3]] as Ends
-  const start = crossProduct(x1, y1, x2, y2, b[otherEdge * 4] as number, b[otherEdge * 4 + 1] as number)
-  const end = crossProduct(x1, y1, x2, y2, b[otherEdge * 4 + 2] as number, b[otherEdge * 4 + 3] as number)
+  const start = crossProduct(x1, y1, x2, y2, b[otherEdge * 4], b[otherEdge * 4 + 1])
+  const end = crossProduct(x1, y1, x2, y2, b[otherEdge * 4 + 2], b[otherEdge * 4 + 3])
   return !((start > 0 && end > 0) || (start < 0 && end < 0))
 }
 
@@ -152,7 +152,7 @@ export type Ends = readonly [x1: number, y1: number, x2: number, y2: number]
 
 export function endsOf({ ends }: PlanarShape, edge: number): Ends {
   const at = edge * 4
-  return [ends[at] as number, ends[at + 1] as number, ends[at + 2] as number, ends[at + 3] as number]
+  return [ends[at], ends[at + 1], ends[at + 2], ends[at + 3]]
 }
 
 /** Each row is compared within a limit of its own. */

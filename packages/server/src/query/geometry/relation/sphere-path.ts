@@ -74,7 +74,7 @@ export function ballAround(balls: readonly Ball[]): Ball {
 }
 
 function joined(parts: readonly Ball[]): Ball {
-  const { centre, begin, end } = parts[parts.length >> 1] as Ball
+  const { centre, begin, end } = parts[parts.length >> 1]
   const reach = parts.reduce((most, part) => Math.max(most, distance(centre, part.centre) + part.reach), 0)
   return { centre, reach, begin, end, parts, vectors: [] }
 }
@@ -137,7 +137,7 @@ function turnAround(position: Vector, { centre, reach, begin, end, parts, vector
   let angle = 0
   for (const part of parts) angle += turnAround(position, part)
   for (let index = 1; index < vectors.length; index++) {
-    angle += angleAt(position, vectors[index - 1] as Vector, vectors[index] as Vector)
+    angle += angleAt(position, vectors[index - 1], vectors[index])
   }
   return angle
 }

@@ -27,7 +27,7 @@ export function nearer(best: Approach, from: Vector, to: Vector): Approach {
 export function nearestOfCorners(corners: readonly Vector[], line: readonly Vector[], best: Approach): Approach {
   let nearest = best
   for (const corner of corners) {
-    let start = line[0] as Vector
+    let start = line[0]
     for (const end of line) {
       nearest = nearer(nearest, corner, nearestOnEdge(corner, start, end))
       start = end
@@ -50,9 +50,9 @@ function nearestOnEdge(position: Vector, start: Vector, end: Vector): Vector {
 
 /** Whether an edge of the first line crosses one of the second. */
 export function doLinesCross(line: readonly Vector[], other: readonly Vector[]): boolean {
-  let a = line[0] as Vector
+  let a = line[0]
   for (const b of line) {
-    let c = other[0] as Vector
+    let c = other[0]
     for (const d of other) {
       if (doCross(a, b, c, d)) return true
       c = d

@@ -64,9 +64,9 @@ let testsLeft = 0
 /** Shows the edge with those that were in the cell of an entry before it. */
 function visitCell(entry: number, edge: number, visit: Visit, isActive: Uint8Array | undefined): boolean {
   const { edges, next, edgeOf } = grid
-  for (let other = next[entry] as number; other !== none; other = next[other] as number) {
+  for (let other = next[entry]; other !== none; other = next[other]) {
     testsLeft--
-    const second = edgeOf[other] as number
+    const second = edgeOf[other]
     if (isActive !== undefined && isActive[second] === 0) continue
     if (boxesTouch(edges, edge, second) && visit(second, edge)) return true
   }
@@ -97,8 +97,8 @@ export function visitNear(edges: Edges, x: number, y: number, visit: (edge: numb
   const lastRow = Math.min(rows - 1, (y - low) >> shift)
   for (let row = Math.max(0, (y - low - 1) >> shift); row <= lastRow; row++) {
     for (let column = Math.max(0, (x - left - 1) >> shift); column <= lastColumn; column++) {
-      const head = heads[row * columns + column] as number
-      for (let entry = head; entry !== none; entry = next[entry] as number) visit(edgeOf[entry] as number)
+      const head = heads[row * columns + column]
+      for (let entry = head; entry !== none; entry = next[entry]) visit(edgeOf[entry])
     }
   }
 }
@@ -118,13 +118,13 @@ function openGrid(edges: Edges): void {
   let high = 0
   let length = 0
   for (let edge = 0; edge < count; edge++) {
-    const y0 = ay[edge] as number
-    const y1 = by[edge] as number
-    left = Math.min(left, ax[edge] as number)
-    right = Math.max(right, bx[edge] as number)
+    const y0 = ay[edge]
+    const y1 = by[edge]
+    left = Math.min(left, ax[edge])
+    right = Math.max(right, bx[edge])
     low = Math.min(low, y0, y1)
     high = Math.max(high, y0, y1)
-    length += (bx[edge] as number) - (ax[edge] as number) + Math.abs(y1 - y0)
+    length += bx[edge] - ax[edge] + Math.abs(y1 - y0)
   }
   grid.edges = edges
   grid.shift = Math.max(0, Math.round(Math.log2(length / count)))
@@ -143,10 +143,10 @@ function openGrid(edges: Edges): void {
 function placeEdge(edge: number): void {
   const { shift, left, low, columns } = grid
   const { ax, ay, bx, by } = grid.edges
-  const x0 = (ax[edge] as number) - left
-  const x1 = (bx[edge] as number) - left
-  const y0 = (ay[edge] as number) - low
-  const y1 = (by[edge] as number) - low
+  const x0 = ax[edge] - left
+  const x1 = bx[edge] - left
+  const y0 = ay[edge] - low
+  const y1 = by[edge] - low
   const first = Math.min(y0, y1) >> shift
   const last = Math.max(y0, y1) >> shift
   const isSteep = first === last || x0 >> shift === x1 >> shift
@@ -169,17 +169,17 @@ function addEntry(cell: number, edge: number): void {
     grid.next = grown(grid.next, grid.entries * 2)
     grid.edgeOf = grown(grid.edgeOf, grid.entries * 2)
   }
-  grid.next[grid.entries] = grid.heads[cell] as number
+  grid.next[grid.entries] = grid.heads[cell]
   grid.edgeOf[grid.entries] = edge
   grid.heads[cell] = grid.entries++
 }
 
 function boxesTouch({ ax, ay, bx, by }: Edges, first: number, second: number): boolean {
-  if ((ax[first] as number) > (bx[second] as number) || (ax[second] as number) > (bx[first] as number)) return false
-  const a = ay[first] as number
-  const b = by[first] as number
-  const c = ay[second] as number
-  const d = by[second] as number
+  if (ax[first] > bx[second] || ax[second] > bx[first]) return false
+  const a = ay[first]
+  const b = by[first]
+  const c = ay[second]
+  const d = by[second]
   return Math.max(a, b) >= Math.min(c, d) && Math.max(c, d) >= Math.min(a, b)
 }
 
@@ -193,8 +193,8 @@ export function edgeBelow(x: number, y: number): number {
   let best = none
   let bestY = Number.NEGATIVE_INFINITY
   for (let row = Math.min(grid.rows - 1, (y - low) >> shift); row >= 0; row--) {
-    for (let entry = heads[row * columns + column] as number; entry !== none; entry = next[entry] as number) {
-      const edge = edgeOf[entry] as number
+    for (let entry = heads[row * columns + column]; entry !== none; entry = next[entry]) {
+      const edge = edgeOf[entry]
       const height = heightAt(grid.edges, edge, x, y)
       if (height > bestY || (height === bestY && steepness(grid.edges, best, edge) > 0)) {
         best = edge
@@ -208,10 +208,10 @@ export function edgeBelow(x: number, y: number): number {
 
 /** The height of the edge at the point's x where it lies below the point, otherwise -∞. */
 function heightAt({ ax, ay, bx, by }: Edges, edge: number, x: number, y: number): number {
-  const fromX = ax[edge] as number
-  const fromY = ay[edge] as number
-  const toX = bx[edge] as number
+  const fromX = ax[edge]
+  const fromY = ay[edge]
+  const toX = bx[edge]
   if (fromX > x || toX <= x || (fromX === x && fromY >= y)) return Number.NEGATIVE_INFINITY
-  const height = fromY + (((by[edge] as number) - fromY) * (x - fromX)) / (toX - fromX)
+  const height = fromY + ((by[edge] - fromY) * (x - fromX)) / (toX - fromX)
   return height < y ? height : Number.NEGATIVE_INFINITY
 }

@@ -64,14 +64,14 @@ export function putEdge(edges: Edges, x0: number, y0: number, x1: number, y1: nu
 
 /** Twice the area of the triangle of an edge and a point: positive when the point lies to the left of a → b. */
 export function sideOf({ ax, ay, bx, by }: Edges, edge: number, x: number, y: number): number {
-  const fromX = ax[edge] as number
-  const fromY = ay[edge] as number
-  return ((bx[edge] as number) - fromX) * (y - fromY) - ((by[edge] as number) - fromY) * (x - fromX)
+  const fromX = ax[edge]
+  const fromY = ay[edge]
+  return (bx[edge] - fromX) * (y - fromY) - (by[edge] - fromY) * (x - fromX)
 }
 
 /** Positive when the second edge is steeper than the first, counter-clockwise from straight down to straight up. */
 export function steepness({ ax, ay, bx, by }: Edges, first: number, second: number): number {
-  const dx = (bx[first] as number) - (ax[first] as number)
-  const dy = (by[first] as number) - (ay[first] as number)
-  return dx * ((by[second] as number) - (ay[second] as number)) - dy * ((bx[second] as number) - (ax[second] as number))
+  const dx = bx[first] - ax[first]
+  const dy = by[first] - ay[first]
+  return dx * (by[second] - ay[second]) - dy * (bx[second] - ax[second])
 }

@@ -20,7 +20,7 @@ const overlapping = createShape()
  * it; several polygons cover what any of them does. A valid shape comes back as it is, another one until the next call.
  */
 export function makeValid(shape: Shape, window: Window): Shape {
-  const isTriangle = shape.parts === 1 && (shape.ends[0] as number) - (shape.starts[0] as number) <= 6
+  const isTriangle = shape.parts === 1 && shape.ends[0] - shape.starts[0] <= 6
   const faults = isTriangle ? undefined : findFaults(shape, window)
   if (!faults?.found) return shape
   if ((faults.found & fault.itself) === 0) return unite(shape, window, faults)
@@ -35,10 +35,10 @@ export function makeValid(shape: Shape, window: Window): Shape {
 function untangle(shape: Shape, { least }: Window, { polygonOf, faults }: PolygonFaults): Shape {
   startPolygons(untangled)
   for (let part = 0; part < shape.parts; ) {
-    const polygon = polygonOf[part] as number
+    const polygon = polygonOf[part]
     let end = part + 1
     while (end < shape.parts && polygonOf[end] === polygon) end++
-    if (((faults[polygon] as number) & fault.itself) === 0) copyParts(shape, part, end, untangled)
+    if ((faults[polygon] & fault.itself) === 0) copyParts(shape, part, end, untangled)
     else redraw(shape, part, end, least, 'even-odd', untangled)
     part = end
   }
@@ -50,7 +50,7 @@ function unite(shape: Shape, { least }: Window, { polygonOf, faults }: PolygonFa
   startPolygons(united)
   startPolygons(overlapping)
   for (let part = 0; part < shape.parts; part++) {
-    const isAlone = ((faults[polygonOf[part] as number] as number) & fault.others) === 0
+    const isAlone = (faults[polygonOf[part]] & fault.others) === 0
     copyParts(shape, part, part + 1, isAlone ? united : overlapping)
   }
   redraw(overlapping, 0, overlapping.parts, least, 'nonzero', united)
@@ -70,7 +70,7 @@ function redraw(shape: Shape, start: number, end: number, least: number, rule: F
   holes.clear()
   for (let part = start; part < end; part++) {
     if (rule === 'even-odd' && isRepeatedHole(shape, part)) continue
-    const [from, to] = [shape.starts[part] as number, shape.ends[part] as number]
+    const [from, to] = [shape.starts[part], shape.ends[part]]
     reserveEdges(redrawn, (to - from) / 2)
     putRingEdges(redrawn, shape.xy, from, to, least, part)
   }
@@ -85,25 +85,25 @@ const holes = new Map<number, number>()
 /** A hole that is there twice is cut out once. */
 function isRepeatedHole({ xy, starts, ends, isHole }: Shape, part: number): boolean {
   if (isHole[part] === 0) return false
-  const start = starts[part] as number
-  const place = (xy[start] as number) * span + (xy[start + 1] as number)
+  const start = starts[part]
+  const place = xy[start] * span + xy[start + 1]
   const other = holes.get(place)
   holes.set(place, part)
   if (other === undefined) return false
-  const from = starts[other] as number
-  const length = (ends[part] as number) - start
-  if ((ends[other] as number) - from !== length) return false
+  const from = starts[other]
+  const length = ends[part] - start
+  if (ends[other] - from !== length) return false
   for (let index = 0; index < length; index++) if (xy[start + index] !== xy[from + index]) return false
   return true
 }
 
 function copyParts({ xy, starts, ends, isHole }: Shape, start: number, end: number, into: Shape): void {
   for (let part = start; part < end; part++) {
-    const from = starts[part] as number
-    const length = (ends[part] as number) - from
+    const from = starts[part]
+    const length = ends[part] - from
     const target = reserveNumbers(into, length)
     const at = into.length
-    for (let index = 0; index < length; index++) target[at + index] = xy[from + index] as number
+    for (let index = 0; index < length; index++) target[at + index] = xy[from + index]
     into.length = at + length
     endPart(into, at, isHole[part] === 1)
   }

@@ -71,16 +71,16 @@ let hotY = 0
 /** Notes where the two are to be split; true when there are more splits than anybody waits for. */
 function splitPair(first: number, second: number): boolean {
   const { ax, ay, bx, by } = current
-  const a = sideOf(current, first, ax[second] as number, ay[second] as number)
-  const b = sideOf(current, first, bx[second] as number, by[second] as number)
-  const c = sideOf(current, second, ax[first] as number, ay[first] as number)
-  const d = sideOf(current, second, bx[first] as number, by[first] as number)
+  const a = sideOf(current, first, ax[second], ay[second])
+  const b = sideOf(current, first, bx[second], by[second])
+  const c = sideOf(current, second, ax[first], ay[first])
+  const d = sideOf(current, second, bx[first], by[first])
   const width = pixelWidth(first)
   const otherWidth = pixelWidth(second)
-  if (Math.abs(a) < width) split(first, ax[second] as number, ay[second] as number, a)
-  if (Math.abs(b) < width) split(first, bx[second] as number, by[second] as number, b)
-  if (Math.abs(c) < otherWidth) split(second, ax[first] as number, ay[first] as number, c)
-  if (Math.abs(d) < otherWidth) split(second, bx[first] as number, by[first] as number, d)
+  if (Math.abs(a) < width) split(first, ax[second], ay[second], a)
+  if (Math.abs(b) < width) split(first, bx[second], by[second], b)
+  if (Math.abs(c) < otherWidth) split(second, ax[first], ay[first], c)
+  if (Math.abs(d) < otherWidth) split(second, bx[first], by[first], d)
   if (a * b < 0 && c * d < 0) addCrossing(first, second, a / (a - b))
   return splitCount > mostSplits
 }
@@ -88,16 +88,16 @@ function splitPair(first: number, second: number): boolean {
 /** How far from an edge, in terms of `sideOf`, the centre of a pixel is whose corner it touches: that one it does not pass. */
 function pixelWidth(edge: number): number {
   const { ax, ay, bx, by } = current
-  return ((bx[edge] as number) - (ax[edge] as number) + Math.abs((by[edge] as number) - (ay[edge] as number))) / 2
+  return (bx[edge] - ax[edge] + Math.abs(by[edge] - ay[edge])) / 2
 }
 
 /** At this fraction of the second. Both are split there, even where they touch the corner of its pixel only. */
 function addCrossing(first: number, second: number, fraction: number): void {
   const { ax, ay, bx, by } = current
-  const fromX = ax[second] as number
-  const fromY = ay[second] as number
-  const x = Math.round(fromX + fraction * ((bx[second] as number) - fromX))
-  const y = Math.round(fromY + fraction * ((by[second] as number) - fromY))
+  const fromX = ax[second]
+  const fromY = ay[second]
+  const x = Math.round(fromX + fraction * (bx[second] - fromX))
+  const y = Math.round(fromY + fraction * (by[second] - fromY))
   split(first, x, y, sideOf(current, first, x, y))
   split(second, x, y, sideOf(current, second, x, y))
   crossings.push(x * span + y)
@@ -118,10 +118,10 @@ function split(edge: number, x: number, y: number, side: number): void {
 /** Only between the ends of the edge; false elsewhere. */
 function addSplit(edge: number, x: number, y: number): boolean {
   const { ax, ay, bx, by } = current
-  const fromX = ax[edge] as number
-  const fromY = ay[edge] as number
-  const toX = bx[edge] as number
-  const toY = by[edge] as number
+  const fromX = ax[edge]
+  const fromY = ay[edge]
+  const toX = bx[edge]
+  const toY = by[edge]
   if (x < fromX || x > toX || (y - fromY) * (y - toY) > 0) return false
   if ((x === fromX && y === fromY) || (x === toX && y === toY)) return false
   if (splitCount === splits.length) {
@@ -142,11 +142,11 @@ function splitEdges(source: Edges, target: Edges): void {
   for (let edge = 0; edge < count; edge++) {
     const first = target.count
     const least = edge * edgeUnit
-    let x = ax[edge] as number
-    let y = ay[edge] as number
-    const isDown = (by[edge] as number) < y
-    for (; at < splitCount && (splits[at] as number) < least + edgeUnit; at++) {
-      const place = (splits[at] as number) - least
+    let x = ax[edge]
+    let y = ay[edge]
+    const isDown = by[edge] < y
+    for (; at < splitCount && splits[at] < least + edgeUnit; at++) {
+      const place = splits[at] - least
       const height = place & (span - 1)
       const toX = place >> spanBits
       const toY = isDown ? span - 1 - height : height
@@ -154,7 +154,7 @@ function splitEdges(source: Edges, target: Edges): void {
       x = toX
       y = toY
     }
-    putPiece(source, edge, target, x, y, bx[edge] as number, by[edge] as number)
+    putPiece(source, edge, target, x, y, bx[edge], by[edge])
     if (willBend[edge] === 1) bent.fill(1, first, target.count)
   }
   isBent = bent
@@ -171,6 +171,6 @@ function putPiece(
   toY: number,
 ): void {
   if (x === toX && y === toY) return
-  if ((wind[edge] as number) > 0) putEdge(target, x, y, toX, toY, owner[edge] as number)
-  else putEdge(target, toX, toY, x, y, owner[edge] as number)
+  if (wind[edge] > 0) putEdge(target, x, y, toX, toY, owner[edge])
+  else putEdge(target, toX, toY, x, y, owner[edge])
 }

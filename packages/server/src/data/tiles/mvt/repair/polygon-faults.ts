@@ -73,7 +73,7 @@ function collectEdges({ xy, length, parts, starts, ends, isHole }: Shape, { leas
     if (isHole[part] === 0) rings.polygons++
     rings.polygonOf[part] = rings.polygons - 1
     rings.firstEdge[part] = edges.count
-    putRingEdges(edges, xy, starts[part] as number, ends[part] as number, least, part)
+    putRingEdges(edges, xy, starts[part], ends[part], least, part)
     rings.lastEdge[part] = edges.count - 1
   }
   rings.faults.fill(0, 0, rings.polygons)
@@ -88,11 +88,11 @@ export function putRingEdges(
   least: number,
   ring: number,
 ): void {
-  let lastX = (xy[end - 2] as number) - least
-  let lastY = (xy[end - 1] as number) - least
+  let lastX = xy[end - 2] - least
+  let lastY = xy[end - 1] - least
   for (let index = start; index < end; index += 2) {
-    const x = (xy[index] as number) - least
-    const y = (xy[index + 1] as number) - least
+    const x = xy[index] - least
+    const y = xy[index + 1] - least
     putEdge(edges, lastX, lastY, x, y, ring)
     lastX = x
     lastY = y
@@ -100,11 +100,11 @@ export function putRingEdges(
 }
 
 function note(polygon: number, kind: number): void {
-  rings.faults[polygon] = (rings.faults[polygon] as number) | kind
+  rings.faults[polygon] = rings.faults[polygon] | kind
   rings.found |= kind
 }
 
-const has = (polygon: number, kind: number): boolean => ((rings.faults[polygon] as number) & kind) !== 0
+const has = (polygon: number, kind: number): boolean => (rings.faults[polygon] & kind) !== 0
 
 function noteOverlap(polygon: number, neighbour: number): void {
   note(polygon, fault.others)
@@ -114,10 +114,10 @@ function noteOverlap(polygon: number, neighbour: number): void {
 /** Looks at two edges whose boxes touch. */
 function comparePair(first: number, second: number): boolean {
   const { edges, polygonOf } = rings
-  const ring = edges.owner[first] as number
-  const other = edges.owner[second] as number
-  const polygon = polygonOf[ring] as number
-  const neighbour = polygonOf[other] as number
+  const ring = edges.owner[first]
+  const other = edges.owner[second]
+  const polygon = polygonOf[ring]
+  const neighbour = polygonOf[other]
   if (polygon === neighbour) {
     if (has(polygon, contact) || (ring === other && areNeighbours(ring, first, second))) return false
     if (meeting(first, second) !== 'none' && !isAtBorder(first) && !isAtBorder(second)) note(polygon, contact)
@@ -135,10 +135,10 @@ function judgeContacts(parts: number): void {
   if ((rings.found & contact) === 0) return
   rings.found &= ~contact
   for (let part = 0; part < parts; ) {
-    const polygon = rings.polygonOf[part] as number
-    const first = rings.firstEdge[part] as number
+    const polygon = rings.polygonOf[part]
+    const first = rings.firstEdge[part]
     while (part < parts && rings.polygonOf[part] === polygon) part++
-    const last = rings.lastEdge[part - 1] as number
+    const last = rings.lastEdge[part - 1]
     if (!has(polygon, contact)) continue
     if (last - first < manyEdges || !isPlainAtSamples(rings.edges, first, last)) note(polygon, fault.itself)
   }
@@ -168,11 +168,11 @@ type Meeting = 'none' | 'touching' | 'along' | 'crossing'
 function meeting(first: number, second: number): Meeting {
   const { edges } = rings
   const { ax, ay, bx, by } = edges
-  const a = sideOf(edges, first, ax[second] as number, ay[second] as number)
-  const b = sideOf(edges, first, bx[second] as number, by[second] as number)
+  const a = sideOf(edges, first, ax[second], ay[second])
+  const b = sideOf(edges, first, bx[second], by[second])
   if (a * b > 0) return 'none'
-  const c = sideOf(edges, second, ax[first] as number, ay[first] as number)
-  const d = sideOf(edges, second, bx[first] as number, by[first] as number)
+  const c = sideOf(edges, second, ax[first], ay[first])
+  const d = sideOf(edges, second, bx[first], by[first])
   if (c * d > 0) return 'none'
   if (a === 0 && b === 0) return sharesLength(first, second) ? 'along' : 'touching'
   return a * b * c * d !== 0 ? 'crossing' : 'touching'
@@ -183,8 +183,7 @@ function sharesLength(first: number, second: number): boolean {
   const { ax, ay, bx, by } = rings.edges
   const isBefore = (x: number, y: number, toX: number, toY: number): boolean => x < toX || (x === toX && y < toY)
   return (
-    isBefore(ax[first] as number, ay[first] as number, bx[second] as number, by[second] as number) &&
-    isBefore(ax[second] as number, ay[second] as number, bx[first] as number, by[first] as number)
+    isBefore(ax[first], ay[first], bx[second], by[second]) && isBefore(ax[second], ay[second], bx[first], by[first])
   )
 }
 
@@ -201,7 +200,7 @@ function checkBorder(): void {
   borderEnds.sort((a, b) => a - b)
   let winding = 0
   for (let index = 0; index < borderEnds.length; index++) {
-    const end = borderEnds[index] as number
+    const end = borderEnds[index]
     winding += 2 * (end % 2) - 1
     const place = Math.floor(end / 2)
     const isLastHere = Math.floor((borderEnds[index + 1] ?? Number.NaN) / 2) !== place
@@ -215,11 +214,11 @@ function addBorderEnds(edge: number): void {
   const isUpright = ax[edge] === bx[edge]
   const isNear = (isUpright ? ax[edge] : ay[edge]) === 0
   // With the inside on the left, a ring runs along the bottom to the right, up the right side, and so on.
-  const rise = (wind[edge] as number) * (isUpright === isNear ? -1 : 1) > 0 ? 1 : 0
+  const rise = wind[edge] * (isUpright === isNear ? -1 : 1) > 0 ? 1 : 0
   const side = (isUpright ? 0 : 1) + (isNear ? 0 : 2)
-  const place = ((polygonOf[owner[edge] as number] as number) * 4 + side) * span
-  const from = (isUpright ? ay[edge] : ax[edge]) as number
-  const to = (isUpright ? by[edge] : bx[edge]) as number
+  const place = (polygonOf[owner[edge]] * 4 + side) * span
+  const from = isUpright ? ay[edge] : ax[edge]
+  const to = isUpright ? by[edge] : bx[edge]
   borderEnds.push((place + from) * 2 + rise, (place + to) * 2 + 1 - rise)
 }
 
@@ -233,12 +232,12 @@ function checkNesting({ parts, isHole }: Shape): void {
   if (order.length < parts) order = new Float64Array(parts * 2)
   for (let ring = 0; ring < parts; ring++) {
     const leftmost = leftmostEdge(ring)
-    order[ring] = ((edges.ax[leftmost] as number) * span + (edges.ay[leftmost] as number)) * ringUnit + ring
+    order[ring] = (edges.ax[leftmost] * span + edges.ay[leftmost]) * ringUnit + ring
   }
   order.subarray(0, parts).sort()
   container.fill(-1, 0, rings.polygons)
   for (let index = 0; index < parts; index++) {
-    const key = order[index] as number
+    const key = order[index]
     const point = Math.floor(key / ringUnit)
     const ring = key % ringUnit
     checkRing(ring, isHole[ring] === 1, edgeBelow(Math.floor(point / span), point % span))
@@ -248,15 +247,15 @@ function checkNesting({ parts, isHole }: Shape): void {
 /** `below` is the edge below the leftmost point of the ring, if there is one. Its ring has been looked at before. */
 function checkRing(ring: number, isHole: boolean, below: number): void {
   const { edges, polygonOf, container } = rings
-  const polygon = polygonOf[ring] as number
-  const neighbour = below < 0 ? -1 : (polygonOf[edges.owner[below] as number] as number)
-  const isInside = below >= 0 && (edges.wind[below] as number) > 0
+  const polygon = polygonOf[ring]
+  const neighbour = below < 0 ? -1 : polygonOf[edges.owner[below]]
+  const isInside = below >= 0 && edges.wind[below] > 0
   if (isHole) {
     if (!isInside || neighbour !== polygon) note(polygon, fault.itself)
     return
   }
   // What lies beside another polygon lies in the same as that.
-  const around = isInside || neighbour < 0 ? neighbour : (container[neighbour] as number)
+  const around = isInside || neighbour < 0 ? neighbour : container[neighbour]
   container[polygon] = around
   if (around >= 0) noteOverlap(polygon, around)
   else if (neighbour >= 0 && has(neighbour, fault.others)) note(polygon, fault.others)
@@ -266,10 +265,10 @@ function checkRing(ring: number, isHole: boolean, below: number): void {
 function leftmostEdge(ring: number): number {
   const { edges, firstEdge, lastEdge } = rings
   const { ax, ay } = edges
-  let leftmost = firstEdge[ring] as number
-  for (let edge = leftmost + 1; edge <= (lastEdge[ring] as number); edge++) {
-    const dx = (ax[edge] as number) - (ax[leftmost] as number)
-    if (dx < 0 || (dx === 0 && (ay[edge] as number) < (ay[leftmost] as number))) leftmost = edge
+  let leftmost = firstEdge[ring]
+  for (let edge = leftmost + 1; edge <= lastEdge[ring]; edge++) {
+    const dx = ax[edge] - ax[leftmost]
+    if (dx < 0 || (dx === 0 && ay[edge] < ay[leftmost])) leftmost = edge
   }
   return leftmost
 }

@@ -18,10 +18,10 @@ export function isPlainAtSamples(edges: Edges, first: number, last: number): boo
   let low = Number.POSITIVE_INFINITY
   let high = 0
   for (let edge = first; edge <= last; edge++) {
-    left = Math.min(left, ax[edge] as number)
-    right = Math.max(right, bx[edge] as number)
-    low = Math.min(low, ay[edge] as number, by[edge] as number)
-    high = Math.max(high, ay[edge] as number, by[edge] as number)
+    left = Math.min(left, ax[edge])
+    right = Math.max(right, bx[edge])
+    low = Math.min(low, ay[edge], by[edge])
+    high = Math.max(high, ay[edge], by[edge])
   }
   const columns = Math.floor((right - left) / spacing) + 2
   const rows = Math.floor((high - low) / spacing) + 1
@@ -31,7 +31,7 @@ export function isPlainAtSamples(edges: Edges, first: number, last: number): boo
   for (let row = 0; row < rows; row++) {
     let winding = 0
     for (let index = row * columns; index < (row + 1) * columns; index++) {
-      winding += steps[index] as number
+      winding += steps[index]
       if (winding !== 0 && winding !== 1) return false
     }
   }
@@ -40,17 +40,17 @@ export function isPlainAtSamples(edges: Edges, first: number, last: number): boo
 
 /** Notes the edge in each row of samples that it crosses, at the first sample to the right of it. */
 function addSteps({ ax, ay, bx, by, wind }: Edges, edge: number, left: number, low: number, columns: number): void {
-  const fromX = ax[edge] as number
-  const fromY = ay[edge] as number
-  const dy = (by[edge] as number) - fromY
+  const fromX = ax[edge]
+  const fromY = ay[edge]
+  const dy = by[edge] - fromY
   // Samples lie between the units, so no edge ends at one.
   const start = Math.ceil(((dy > 0 ? fromY : fromY + dy) - low - half) / spacing)
   const end = Math.floor(((dy > 0 ? fromY + dy : fromY) - low - half) / spacing)
-  const slope = ((bx[edge] as number) - fromX) / dy
-  const step = dy > 0 === (wind[edge] as number) > 0 ? -1 : 1
+  const slope = (bx[edge] - fromX) / dy
+  const step = dy > 0 === wind[edge] > 0 ? -1 : 1
   for (let row = start; row <= end; row++) {
     const x = fromX + (row * spacing + half + low - fromY) * slope
     const index = row * columns + Math.floor((x - left - half) / spacing) + 1
-    steps[index] = (steps[index] as number) + step
+    steps[index] = steps[index] + step
   }
 }

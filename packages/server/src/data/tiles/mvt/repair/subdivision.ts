@@ -39,9 +39,9 @@ export function subdivide(noded: Edges, rule: FillRule): Subdivision {
   if (edges.count > 0) labelFaces()
   const isInside = rule === 'even-odd' ? isOdd : isNonzero
   for (let edge = 0; edge < edges.count; edge++) {
-    const below = subdivision.below[edge] as number
+    const below = subdivision.below[edge]
     const isBelow = isInside(below)
-    const isAbove = isInside(below + (edges.wind[edge] as number))
+    const isAbove = isInside(below + edges.wind[edge])
     const isBoundary = isBelow !== isAbove
     subdivision.inside[edge] = isBoundary ? (isAbove ? insideIs.above : insideIs.below) : insideIs.nowhereNew
   }
@@ -59,18 +59,18 @@ function mergeEdges({ count, ax, ay, bx, by, wind }: Edges, rule: FillRule): voi
   const { edges } = subdivision
   if (keys.length < count) keys = new Float64Array(count * 2)
   for (let edge = 0; edge < count; edge++) {
-    const from = (ax[edge] as number) * span + (ay[edge] as number)
-    const to = (bx[edge] as number) * span + (by[edge] as number)
-    keys[edge] = (from * pointUnit + to) * 2 + ((wind[edge] as number) > 0 ? 1 : 0)
+    const from = ax[edge] * span + ay[edge]
+    const to = bx[edge] * span + by[edge]
+    keys[edge] = (from * pointUnit + to) * 2 + (wind[edge] > 0 ? 1 : 0)
   }
   keys.subarray(0, count).sort()
   edges.count = 0
   reserveEdges(edges, count)
   for (let at = 0; at < count; ) {
-    const key = Math.floor((keys[at] as number) * 0.5)
+    const key = Math.floor(keys[at] * 0.5)
     const forward = 2 * key + 1
     let wind = 0
-    for (; at < count && (keys[at] as number) <= forward; at++) wind += keys[at] === forward ? 1 : -1
+    for (; at < count && keys[at] <= forward; at++) wind += keys[at] === forward ? 1 : -1
     if (rule === 'even-odd') wind &= 1
     if (wind !== 0) addMerged(edges, key, wind)
   }
@@ -97,15 +97,15 @@ function labelFaces(): void {
   indexEdges(edges)
   if (arrivals.length < count) arrivals = new Float64Array(count * 2)
   for (let edge = 0; edge < count; edge++) {
-    arrivals[edge] = ((bx[edge] as number) * span + (by[edge] as number)) * arrivalUnit + edge
+    arrivals[edge] = (bx[edge] * span + by[edge]) * arrivalUnit + edge
   }
   arrivals.subarray(0, count).sort()
   let arrival = 0
   for (let edge = 0; edge < count; ) {
-    const point = (ax[edge] as number) * span + (ay[edge] as number)
-    while (arrival < count && Math.floor((arrivals[arrival] as number) / arrivalUnit) < point) arrival++
+    const point = ax[edge] * span + ay[edge]
+    while (arrival < count && Math.floor(arrivals[arrival] / arrivalUnit) < point) arrival++
     let end = edge + 1
-    while (end < count && (ax[end] as number) * span + (ay[end] as number) === point) end++
+    while (end < count && ax[end] * span + ay[end] === point) end++
     labelDepartures(edge, end, lowestArrival(arrival, point))
     edge = end
   }
@@ -116,7 +116,7 @@ function lowestArrival(start: number, point: number): number {
   const { edges } = subdivision
   let lowest = -1
   for (let at = start; at < edges.count; at++) {
-    const arrived = arrivals[at] as number
+    const arrived = arrivals[at]
     if (Math.floor(arrived / arrivalUnit) !== point) break
     const edge = arrived - point * arrivalUnit
     if (lowest < 0 || steepness(edges, lowest, edge) > 0) lowest = edge
@@ -132,11 +132,11 @@ function labelDepartures(start: number, end: number, arrival: number): void {
   let lower = -1
   let winding = 0
   if (arrival >= 0) {
-    lower = beneath[arrival] as number
-    winding = below[arrival] as number
+    lower = beneath[arrival]
+    winding = below[arrival]
   } else {
-    lower = edgeBelow(edges.ax[start] as number, edges.ay[start] as number)
-    if (lower >= 0) winding = (below[lower] as number) + (edges.wind[lower] as number)
+    lower = edgeBelow(edges.ax[start], edges.ay[start])
+    if (lower >= 0) winding = below[lower] + edges.wind[lower]
   }
   departures.length = 0
   for (let edge = start; edge < end; edge++) departures.push(edge)
@@ -144,7 +144,7 @@ function labelDepartures(start: number, end: number, arrival: number): void {
   for (const edge of departures) {
     below[edge] = winding
     beneath[edge] = lower
-    winding += edges.wind[edge] as number
+    winding += edges.wind[edge]
     lower = edge
   }
 }

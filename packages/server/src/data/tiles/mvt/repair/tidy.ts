@@ -23,8 +23,8 @@ function tidyLines(shape: Shape): void {
   const { xy, starts, ends } = shape
   let kept = 0
   for (let part = 0; part < shape.parts; part++) {
-    const start = starts[part] as number
-    const end = straightenLine(xy, start, ends[part] as number)
+    const start = starts[part]
+    const end = straightenLine(xy, start, ends[part])
     if (end - start < 4) continue
     starts[kept] = start
     ends[kept] = end
@@ -40,8 +40,8 @@ function straightenLine(xy: Float64Array, start: number, end: number): number {
   let bx = Number.NaN
   let by = Number.NaN
   for (let index = start; index < end; index += 2) {
-    const x = xy[index] as number
-    const y = xy[index + 1] as number
+    const x = xy[index]
+    const y = xy[index + 1]
     const dx = x - bx
     const dy = y - by
     if (dx === 0 && dy === 0) continue
@@ -74,9 +74,9 @@ function tidyPolygons(shape: Shape, windowArea: number): void {
   /** Where the outer ring of the polygon at hand is. */
   let outer = absent
   for (let part = 0; part < shape.parts; part++) {
-    const start = starts[part] as number
+    const start = starts[part]
     if (isHole[part] === 0) outer = absenceOf(shape, part)
-    const end = straightenRing(xy, start, ends[part] as number)
+    const end = straightenRing(xy, start, ends[part])
     const first = ringStart(xy, start, end)
     // A hole outside of its outer ring is an area by itself.
     const isRest = outer === collapsed && isHole[part] === 1 && isThin(xy, first, end)
@@ -107,16 +107,16 @@ function keepRing(shape: Shape, part: number, start: number, end: number, isHole
 function isThin(xy: Float64Array, start: number, end: number): boolean {
   let length = 0
   for (let index = start + 2; index < end; index += 2) {
-    const dx = (xy[index] as number) - (xy[start] as number)
-    const dy = (xy[index + 1] as number) - (xy[start + 1] as number)
+    const dx = xy[index] - xy[start]
+    const dy = xy[index + 1] - xy[start + 1]
     length = Math.max(length, Math.abs(dx) + Math.abs(dy))
   }
   return Math.abs(doubleArea(xy, start, end)) <= 4 * length
 }
 
 function isWindowRing({ xy, starts, ends }: Shape, part: number, windowArea: number): boolean {
-  const start = starts[part] as number
-  const end = ends[part] as number
+  const start = starts[part]
+  const end = ends[part]
   return end - start === windowLength && Math.abs(doubleArea(xy, start, end)) === windowArea
 }
 
@@ -124,10 +124,10 @@ function isWindowRing({ xy, starts, ends }: Shape, part: number, windowArea: num
 function keepWindowOnly(shape: Shape, windowArea: number): void {
   const { starts, ends, isHole, parts } = shape
   for (let part = 0; part < parts && parts > 1; part++) {
-    const hasHoles = part + 1 < parts && (isHole[part + 1] as number) > 0
-    if ((isHole[part] as number) > 0 || hasHoles || !isWindowRing(shape, part, windowArea)) continue
-    starts[0] = starts[part] as number
-    ends[0] = ends[part] as number
+    const hasHoles = part + 1 < parts && isHole[part + 1] > 0
+    if (isHole[part] > 0 || hasHoles || !isWindowRing(shape, part, windowArea)) continue
+    starts[0] = starts[part]
+    ends[0] = ends[part]
     shape.parts = 1
     return
   }
@@ -141,19 +141,19 @@ function straightenRing(xy: Float64Array, start: number, end: number): number {
   let bx = Number.NaN
   let by = Number.NaN
   for (let index = start; index < end; index += 2) {
-    const x = xy[index] as number
-    const y = xy[index + 1] as number
+    const x = xy[index]
+    const y = xy[index + 1]
     if ((bx - ax) * (y - by) === (by - ay) * (x - bx)) {
       length = dropStraight(xy, start, length, x, y)
-      bx = length > start ? (xy[length - 2] as number) : Number.NaN
-      by = length > start ? (xy[length - 1] as number) : Number.NaN
+      bx = length > start ? xy[length - 2] : Number.NaN
+      by = length > start ? xy[length - 1] : Number.NaN
     }
     ax = bx
     ay = by
     xy[length++] = bx = x
     xy[length++] = by = y
   }
-  return dropStraight(xy, start, length, xy[start] as number, xy[start + 1] as number)
+  return dropStraight(xy, start, length, xy[start], xy[start + 1])
 }
 
 /** Takes points from the end as long as they lie on the way to x, y, or are that point; the new end. */
@@ -166,24 +166,23 @@ function dropStraight(xy: Float64Array, start: number, end: number, x: number, y
 /** The first point too may lie on the way from the last to the second. */
 function ringStart(xy: Float64Array, start: number, end: number): number {
   let first = start
-  while (end - first >= 6 && isStraight(xy, end - 2, first, xy[first + 2] as number, xy[first + 3] as number))
-    first += 2
+  while (end - first >= 6 && isStraight(xy, end - 2, first, xy[first + 2], xy[first + 3])) first += 2
   return first
 }
 
 function isStraight(xy: Float64Array, a: number, b: number, x: number, y: number): boolean {
-  const bx = xy[b] as number
-  const by = xy[b + 1] as number
-  return (bx - (xy[a] as number)) * (y - by) === (by - (xy[a + 1] as number)) * (x - bx)
+  const bx = xy[b]
+  const by = xy[b + 1]
+  return (bx - xy[a]) * (y - by) === (by - xy[a + 1]) * (x - bx)
 }
 
 function doubleArea(xy: Float64Array, start: number, end: number): number {
   let area = 0
-  let lastX = xy[end - 2] as number
-  let lastY = xy[end - 1] as number
+  let lastX = xy[end - 2]
+  let lastY = xy[end - 1]
   for (let index = start; index < end; index += 2) {
-    const x = xy[index] as number
-    const y = xy[index + 1] as number
+    const x = xy[index]
+    const y = xy[index + 1]
     area += lastX * y - x * lastY
     lastX = x
     lastY = y
@@ -193,10 +192,10 @@ function doubleArea(xy: Float64Array, start: number, end: number): number {
 
 function reverse(xy: Float64Array, start: number, end: number): void {
   for (let low = start, high = end - 2; low < high; low += 2, high -= 2) {
-    const x = xy[low] as number
-    const y = xy[low + 1] as number
-    xy[low] = xy[high] as number
-    xy[low + 1] = xy[high + 1] as number
+    const x = xy[low]
+    const y = xy[low + 1]
+    xy[low] = xy[high]
+    xy[low + 1] = xy[high + 1]
     xy[high] = x
     xy[high + 1] = y
   }

@@ -53,15 +53,15 @@ function indexStarts({ edges, inside }: Subdivision): void {
   for (let edge = 0; edge < count; edge++) {
     if (inside[edge] === insideIs.nowhereNew) continue
     const isForward = inside[edge] === insideIs.above
-    const x = (isForward ? ax[edge] : bx[edge]) as number
-    const y = (isForward ? ay[edge] : by[edge]) as number
+    const x = isForward ? ax[edge] : bx[edge]
+    const y = isForward ? ay[edge] : by[edge]
     starts[startCount++] = (x * span + y) * edgeUnit + edge
   }
   starts.subarray(0, startCount).sort()
 }
 
-const pointAt = (at: number): number => Math.floor((starts[at] as number) / edgeUnit)
-const edgeAt = (at: number): number => (starts[at] as number) - pointAt(at) * edgeUnit
+const pointAt = (at: number): number => Math.floor(starts[at] / edgeUnit)
+const edgeAt = (at: number): number => starts[at] - pointAt(at) * edgeUnit
 
 const path: number[] = []
 /** The first place in `starts` of the point that nextEdge looked at. */
@@ -72,8 +72,8 @@ function tracePath(subdivision: Subdivision, first: number, firstAt: number, rin
   path.length = 0
   nextPoint = placeOfPoint(pointAt(firstAt))
   for (let edge = first; edge >= 0; edge = nextEdge(subdivision, edge)) {
-    const place = placeOf[nextPoint] as number
-    const isClosed = place < path.length && pointOf(subdivision, path[place] as number, true) === pointAt(nextPoint)
+    const place = placeOf[nextPoint]
+    const isClosed = place < path.length && pointOf(subdivision, path[place], true) === pointAt(nextPoint)
     if (isClosed) addRing(subdivision, path.splice(place), rings)
     placeOf[nextPoint] = path.length
     path.push(edge)
@@ -81,15 +81,15 @@ function tracePath(subdivision: Subdivision, first: number, firstAt: number, rin
   }
   // The last edge leads to where the path began; any other end would be an error of noding, and is left out.
   const last = path.at(-1) as number
-  if (pointOf(subdivision, last, false) === pointOf(subdivision, path[0] as number, true))
+  if (pointOf(subdivision, last, false) === pointOf(subdivision, path[0], true))
     addRing(subdivision, path.slice(), rings)
 }
 
 /** The point where a ring enters an edge or leaves it. */
 function pointOf({ edges, inside }: Subdivision, edge: number, isStart: boolean): number {
   const isLower = (inside[edge] === insideIs.above) === isStart
-  const x = (isLower ? edges.ax[edge] : edges.bx[edge]) as number
-  const y = (isLower ? edges.ay[edge] : edges.by[edge]) as number
+  const x = isLower ? edges.ax[edge] : edges.bx[edge]
+  const y = isLower ? edges.ay[edge] : edges.by[edge]
   return x * span + y
 }
 
@@ -100,7 +100,7 @@ function placeOfPoint(point: number): number {
   let high = startCount
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((starts[middle] as number) < wanted) low = middle + 1
+    if (starts[middle] < wanted) low = middle + 1
     else high = middle
   }
   return low
@@ -111,11 +111,11 @@ function nextEdge(subdivision: Subdivision, edge: number): number {
   const point = pointOf(subdivision, edge, false)
   nextPoint = placeOfPoint(point)
   const end = (point + 1) * edgeUnit
-  if (nextPoint + 1 >= startCount || (starts[nextPoint + 1] as number) >= end) return onlyEdge(point)
+  if (nextPoint + 1 >= startCount || starts[nextPoint + 1] >= end) return onlyEdge(point)
   const back = angleFrom(point, pointOf(subdivision, edge, true))
   let best = -1
   let bestTurn = Number.POSITIVE_INFINITY
-  for (let at = nextPoint; at < startCount && (starts[at] as number) < end; at++) {
+  for (let at = nextPoint; at < startCount && starts[at] < end; at++) {
     const candidate = edgeAt(at)
     if (isUsed[candidate] === 1) continue
     const turn = (back - angleFrom(point, pointOf(subdivision, candidate, false)) + 4) % 4
@@ -146,7 +146,7 @@ function angleFrom(from: number, to: number): number {
 function addRing(subdivision: Subdivision, edges: number[], rings: Ring[]): void {
   const xy: number[] = []
   let area = 0
-  let lowest = edges[0] as number
+  let lowest = edges[0]
   for (const edge of edges) {
     const from = pointOf(subdivision, edge, true)
     const to = pointOf(subdivision, edge, false)
@@ -162,8 +162,8 @@ function addRing(subdivision: Subdivision, edges: number[], rings: Ring[]): void
 
 /** Whether an edge begins left of another, or at the same point and below it. */
 function isLower({ edges }: Subdivision, edge: number, other: number): boolean {
-  const dx = (edges.ax[edge] as number) - (edges.ax[other] as number)
-  const dy = (edges.ay[edge] as number) - (edges.ay[other] as number)
+  const dx = edges.ax[edge] - edges.ax[other]
+  const dy = edges.ay[edge] - edges.ay[other]
   return dx < 0 || (dx === 0 && (dy < 0 || (dy === 0 && steepness(edges, edge, other) > 0)))
 }
 
@@ -171,9 +171,9 @@ function isLower({ edges }: Subdivision, edge: number, other: number): boolean {
 function giveToOuter({ beneath, inside }: Subdivision, rings: readonly Ring[], hole: Ring): void {
   let ring: Ring | undefined = hole
   for (let steps = 0; ring?.isHole && steps <= rings.length; steps++) {
-    let edge = beneath[ring.lowest] as number
-    while (edge >= 0 && inside[edge] === insideIs.nowhereNew) edge = beneath[edge] as number
-    ring = edge < 0 ? undefined : rings[ringOf[edge] as number]
+    let edge: number = beneath[ring.lowest]
+    while (edge >= 0 && inside[edge] === insideIs.nowhereNew) edge = beneath[edge]
+    ring = edge < 0 ? undefined : rings[ringOf[edge]]
   }
   if (ring && !ring.isHole) ring.holes.push(hole)
 }
@@ -181,7 +181,7 @@ function giveToOuter({ beneath, inside }: Subdivision, rings: readonly Ring[], h
 function putRing({ xy, isHole }: Ring, shift: number, into: Shape): void {
   const target = reserveNumbers(into, xy.length)
   const from = into.length
-  for (let index = 0; index < xy.length; index++) target[from + index] = (xy[index] as number) + shift
+  for (let index = 0; index < xy.length; index++) target[from + index] = xy[index] + shift
   into.length = from + xy.length
   endPart(into, from, isHole)
 }
