@@ -57,7 +57,9 @@ const layouts: readonly Layout[] = [
       return indented(
         {
           type: feature.type,
-          ...{ properties: feature.properties, geometry: feature.geometry, id: `node/${point.n}` },
+          properties: feature.properties,
+          geometry: feature.geometry,
+          id: `node/${point.n}`,
         },
         2,
       )

@@ -9,7 +9,10 @@ import { changeOf, median, percentile, ratiosOf } from './statistics.ts'
 
 const sampled = (...values: number[]) => values.map((value) => ({ value }))
 const outcome = (...ours: number[]) => ({
-  ...({ part: 'tiles', work: 'a tile', unit: 'a second', better: 'more' } as const),
+  part: 'tiles',
+  work: 'a tile',
+  unit: 'a second' as const,
+  better: 'more' as const,
   samples: { Graticule: sampled(...ours), martin: sampled(5, 10) },
   wanted: { ratio: { martin: 2 } },
 })
@@ -37,7 +40,9 @@ test('a benchmark measures forth and back, and leaves out a contender that answe
   const other = { ...contender('other'), equal: () => Promise.reject(new Error('two rows')) }
   const notes: string[] = []
   const one: Case = {
-    ...{ work: 'rows', unit: 'ms', better: 'less' },
+    work: 'rows',
+    unit: 'ms',
+    better: 'less',
     contenders: [contender('Graticule'), contender('martin'), other],
   }
   const { samples } = await runCase('part', one, {

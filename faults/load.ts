@@ -46,7 +46,9 @@ export function startLoad({ clients, pauseMs = 0, ask, isKept, isKeptError = () 
   }
   const running = Array.from({ length: clients }, (_, number) => client(number))
   return {
-    ...{ times, statuses, broken },
+    times,
+    statuses,
+    broken,
     async stop() {
       isOver = true
       await Promise.all(running)

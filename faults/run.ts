@@ -65,7 +65,10 @@ async function runFault(fault: Fault): Promise<Outcome> {
   const outcome = await fault.run(context, createRandom(seedOf(name))).then(
     (figures): Outcome => ({ name, promise, load, verdict: 'passed', figures }),
     (error: Error): Outcome => ({
-      ...{ name, promise, load, figures: {} as Figures },
+      name,
+      promise,
+      load,
+      figures: {} as Figures,
       verdict: error instanceof NotHere ? 'skipped' : 'failed',
       reason: error instanceof NotHere ? error.message : (error.stack ?? error.message),
     }),

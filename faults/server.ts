@@ -44,8 +44,14 @@ export async function startServer(
   const begun = performance.now()
   const child = spawn(process.execPath, ['--max-semi-space-size=16', ...flags, main, ...args], {
     env: {
-      ...{ PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', WORKERS: '1', LOG_LEVEL: 'error' },
-      ...{ MASTER_API_KEY: masterKey, EGRESS_ALLOW: '127.0.0.1:*', MALLOC_ARENA_MAX: '4' },
+      PATH: process.env.PATH,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      WORKERS: '1',
+      LOG_LEVEL: 'error',
+      MASTER_API_KEY: masterKey,
+      EGRESS_ALLOW: '127.0.0.1:*',
+      MALLOC_ARENA_MAX: '4',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -71,7 +77,11 @@ export async function startServer(
   })
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   return {
-    ...{ url, pid: child.pid ?? 0, process: child, startedInMs: performance.now() - begun, hasEnded },
+    url,
+    pid: child.pid ?? 0,
+    process: child,
+    startedInMs: performance.now() - begun,
+    hasEnded,
     log: () => written.replaceAll(/^.*$/gm, (line) => line.slice(0, keptLine)),
     call: (method, path, options = {}) => call(url, method, path, { key: masterKey, ...options }),
     async kill(signal = 'SIGKILL') {

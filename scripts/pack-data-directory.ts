@@ -29,9 +29,14 @@ if (existsSync(`${target}.br`)) {
 const directory = await mkdtemp(join(tmpdir(), 'graticule-data-directory-'))
 const master = randomUUID()
 const env = {
-  ...{ PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
+  PATH: process.env.PATH ?? '',
+  PORT: '0',
+  HOST: '127.0.0.1',
+  LOG_LEVEL: 'warn',
   // Few rows, so that there are overviews and yet little to store.
-  ...{ DATA_DIR: directory, MASTER_API_KEY: master, OVERVIEW_MIN_ROWS: '200' },
+  DATA_DIR: directory,
+  MASTER_API_KEY: master,
+  OVERVIEW_MIN_ROWS: '200',
 }
 const server = await startServer(env, resolve(checkout, 'packages/server/bin/graticule.js'))
 const contents = await fill(clientOf(server.url, master)).finally(() => server.stop('SIGTERM'))
@@ -92,8 +97,13 @@ async function fillRecords(client: Client, login: Recorded['login']): Promise<st
     [
       'databases',
       {
-        ...{ type: 'postgres', name: 'Warehouse', host: 'warehouse.example.org', port: 5432 },
-        ...{ user: 'reader', password: 'a password', db: 'warehouse' },
+        type: 'postgres',
+        name: 'Warehouse',
+        host: 'warehouse.example.org',
+        port: 5432,
+        user: 'reader',
+        password: 'a password',
+        db: 'warehouse',
       },
     ],
     [

@@ -51,7 +51,9 @@ async function run(context: FaultContext): Promise<Figures> {
   const measure = async (ms: number): Promise<{ queries: Load; liveness: Load }> => {
     const isKept = ({ status }: { status: number }) => status === 200
     const queries = startLoad({
-      ...{ clients: 1, pauseMs: 20, isKept },
+      clients: 1,
+      pauseMs: 20,
+      isKept,
       ask: ask(`/api/v1/datasets/${dataset}/query?limit=20`, good.key),
     })
     const liveness = startLoad({ clients: 1, pauseMs: 20, isKept, ask: ask('/api/v1/liveness') })

@@ -103,7 +103,10 @@ async function openWorld(context: FaultContext): Promise<World> {
     await db.query(`CREATE TABLE ${tableOf(name)} (id serial PRIMARY KEY, geom geometry(Point, 4326))`)
   await db.query(`CREATE TABLE ${tableOf('slow')} (id text PRIMARY KEY)`)
   return {
-    ...{ context, server, db, tableOf },
+    context,
+    server,
+    db,
+    tableOf,
     async requestFor(name) {
       const { id } = await make(server, 'datasets', { type: 'table', name, source: name }, tenant.key)
       return requestOf(id, tenant)

@@ -47,7 +47,9 @@ function loadOf(
   const ask = balanced(replicas, agents)
   const path = () => paths[Math.floor(random() * paths.length)] ?? ''
   return startLoad({
-    ...{ clients, pauseMs: 5, isKept: ({ status }) => status === 200 },
+    clients,
+    pauseMs: 5,
+    isKept: ({ status }) => status === 200,
     ask: (client) => ask(client, path()),
   })
 }

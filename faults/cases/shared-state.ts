@@ -96,7 +96,9 @@ async function runIdempotency(context: FaultContext): Promise<Figures> {
     const headers = { 'idempotency-key': randomUUID() }
     const send = (n: number) =>
       call(replicas[n % replicaCount]?.url ?? '', 'POST', `/api/v1/contactpoints/${id}/send`, {
-        ...{ key, headers, body: { message: `number ${round}` } },
+        key,
+        headers,
+        body: { message: `number ${round}` },
       })
     const answers = await Promise.all(Array.from({ length: repetitions }, (_, n) => send(n)))
     const texts = new Set(answers.map(({ status, text }) => `${status} ${text}`))
@@ -118,7 +120,10 @@ async function invokeRepeatedly(server: FaultServer, key: string): Promise<Figur
   const { id: agentId } = await make(server, 'agents', {}, key)
   let jobs = 0
   const worker = await connectWorker({
-    ...{ url: server.url, key, agentId, concurrency: 64 },
+    url: server.url,
+    key,
+    agentId,
+    concurrency: 64,
     handle({ send }) {
       jobs++
       send({ t: 'accept' })

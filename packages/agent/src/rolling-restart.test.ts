@@ -44,7 +44,9 @@ test('two replicas are replaced one after the other, and one worker of this pack
   })
   async function start(): Promise<ReplicaProcess> {
     const replica = await startReplica({
-      ...{ DATABASE_URL: database.url ?? '', NATS_URL: nats.url, MASTER_API_KEY: key },
+      DATABASE_URL: database.url ?? '',
+      NATS_URL: nats.url,
+      MASTER_API_KEY: key,
       SECRET_KEY: 'a secret for tests, long enough to be one',
     })
     replicas.push(replica)
@@ -53,7 +55,9 @@ test('two replicas are replaced one after the other, and one worker of this pack
   /** Each call has a connection of its own, so that the balancer decides where it goes. */
   async function call(method: string, path: string, body?: object, url = balancer.url) {
     const sent = request(`${url}/api/v1/agents${path}`, {
-      ...{ method, agent: false, headers: { 'x-api-key': key, 'content-type': 'application/json' } },
+      method,
+      agent: false,
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
     })
     const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>()
     sent.on('error', (error) => reject(new Error(`${method} ${path}`, { cause: error })))

@@ -9,7 +9,13 @@ type Options = Parameters<Watch>[0]
 
 const ready: DatasetEvent = { type: 'ready', resumed: false }
 const change = (id: string): DatasetEvent => ({
-  ...{ type: 'change', id, version: id, operations: ['insert'], rows: 1, keys: [1], boxes: [] },
+  type: 'change',
+  id,
+  version: id,
+  operations: ['insert'],
+  rows: 1,
+  keys: [1],
+  boxes: [],
 })
 
 /** A server whose connections say what the test tells them, and a page that the test hides. */

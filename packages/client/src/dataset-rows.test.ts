@@ -13,7 +13,9 @@ const point = (x: number) => ({ type: 'Point' as const, coordinates: [x, 60] })
 test('a table is made, filled, changed and emptied', async () => {
   const { datasets } = server.client()
   const { id } = await datasets.create({
-    ...{ type: 'table', name: 'Trees', source: 'trees' },
+    type: 'table',
+    name: 'Trees',
+    source: 'trees',
     columns: [
       { name: 'name', type: 'string', nullable: false },
       { name: 'geom', type: 'geometry', geometryType: 'Point' },
@@ -50,7 +52,9 @@ test('a table is made, filled, changed and emptied', async () => {
 test('a row of a key of several columns is found by its values, whatever they hold', async () => {
   const { datasets } = server.client()
   const { id } = await datasets.create({
-    ...{ type: 'table', name: 'Pairs', source: 'pairs' },
+    type: 'table',
+    name: 'Pairs',
+    source: 'pairs',
     columns: [
       { name: 'a', type: 'integer', primaryKey: true },
       { name: 'b', type: 'string', primaryKey: true },

@@ -118,7 +118,11 @@ describe('clients that leave in the first ten milliseconds', () => {
     // The first row is there at once, so that the dataset can be made; the second never comes.
     const id = await dataset(`SELECT 1 AS id, ${point('1')} UNION ALL SELECT n, ${point('n')} FROM (${forever}) q`)
     const source = await create('tilesources', {
-      ...{ type: 'dataset', source: id, minZoom: 0, maxZoom: 14, attribution: 'a' },
+      type: 'dataset',
+      source: id,
+      minZoom: 0,
+      maxZoom: 14,
+      attribution: 'a',
       extentLngLat: [-180, -85, 180, 85],
     })
     await leaveEarly((client) => `GET /tiles/${source}/5/${client}/15.mvt`)

@@ -49,7 +49,9 @@ npm() {
     HOME: directory,
     DATA_DIR: join(directory, 'data'),
     // Where other servers may run already.
-    ...{ PORT: '0', PGPORT: String(cluster.port), WORKERS: '1' },
+    PORT: '0',
+    PGPORT: String(cluster.port),
+    WORKERS: '1',
   }
   return spawn('bash', ['-c', `${preamble}\n${script}`], { cwd: directory, env })
 }

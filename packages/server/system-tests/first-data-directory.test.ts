@@ -19,7 +19,10 @@ let client: Client
 before(async () => {
   directory = await makeDatabaseDirectory('first-version')
   env = {
-    ...{ PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
+    PATH: process.env.PATH ?? '',
+    PORT: '0',
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
     DATA_DIR: join(directory, 'data'),
   }
   first = await unpackFirstVersion(env.DATA_DIR ?? '')

@@ -49,7 +49,9 @@ before(async () => {
   receivedMs = await bareMs()
   const random = createRandom(seed)
   const all = (await allPlacements()).map((placement) => ({
-    ...{ placement, rank: deepest.test(placement.name) ? 0 : 1, chance: random() },
+    placement,
+    rank: deepest.test(placement.name) ? 0 : 1,
+    chance: random(),
   }))
   bodies = all
     // The others in full in a run of everything, and in parts that differ with the seed otherwise.

@@ -51,11 +51,14 @@ const address = {
 
 const cql = (text: string): Input => ({ path: `${address.query}?filter-lang=cql2-text&filter=${text}` })
 const asSql = (source: string): Input => ({
-  ...{ method: 'POST', path: '/api/v1/datasets' },
+  method: 'POST',
+  path: '/api/v1/datasets',
   body: JSON.stringify({ type: 'sql', name: 'x', source }),
 })
 const csv = (body: string): Input => ({
-  ...{ method: 'POST', path: address.rows, body },
+  method: 'POST',
+  path: address.rows,
+  body,
   headers: { 'content-type': 'text/csv' },
 })
 const header = (name: string, value: string): Input => ({ path: '/ogc', headers: { [name]: value } })
@@ -65,7 +68,9 @@ const part = (head: string, more = ''): string =>
 const field = (value: string): string =>
   `--${boundary}\r\nContent-Disposition: form-data; name="name"\r\n\r\n${value}\r\n`
 const form = (parts: string): Input => ({
-  ...{ method: 'POST', path: '/api/v1/uploads', body: `${parts}--${boundary}--\r\n` },
+  method: 'POST',
+  path: '/api/v1/uploads',
+  body: `${parts}--${boundary}--\r\n`,
   headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
 })
 

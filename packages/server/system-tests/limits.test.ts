@@ -14,8 +14,12 @@ import { loadConfig } from '../src/kernel/settings/config.ts'
 import { type Tenant, type TestApp, testApp } from '../testing/harness.ts'
 
 const settings = {
-  ...{ BODY_LIMIT: '16384', STREAMS_PER_APPLICATION: '1', UPLOADS_ARRIVING: '1' },
-  ...{ UPLOADS_WAITING_PER_APPLICATION: '3', AGENT_INPUT_BYTES: '1024', UPLOAD_MAX_BYTES: '1000' },
+  BODY_LIMIT: '16384',
+  STREAMS_PER_APPLICATION: '1',
+  UPLOADS_ARRIVING: '1',
+  UPLOADS_WAITING_PER_APPLICATION: '3',
+  AGENT_INPUT_BYTES: '1024',
+  UPLOAD_MAX_BYTES: '1000',
 }
 
 let app: TestApp
@@ -279,8 +283,14 @@ test('an application has the limits that a master key gave it, reads them, and c
   const tenant = await app.tenant('special')
   const path = `/api/v1/applications/${tenant.id}`
   const given = {
-    ...{ applicationConnections: 6, messagesPerMinute: 9, queriesAtOnce: 1, requestsPerSecond: 50, sessionsPerUser: 3 },
-    ...{ storageBytes: 1_000_000, unfinishedUploads: 7, uploadsPerHour: 8 },
+    applicationConnections: 6,
+    messagesPerMinute: 9,
+    queriesAtOnce: 1,
+    requestsPerSecond: 50,
+    sessionsPerUser: 3,
+    storageBytes: 1_000_000,
+    unfinishedUploads: 7,
+    uploadsPerHour: 8,
   }
   await setLimits(tenant, given)
   const read = await app.call('GET', path, { key: tenant.reader })

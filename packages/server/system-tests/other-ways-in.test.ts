@@ -44,7 +44,12 @@ async function openWay(t: TestContext) {
   })
   const settings = { DATA_DIR: join(directory, 'data'), SECRET_KEY: secret, EGRESS_ALLOW: '127.0.0.1:*' }
   return {
-    ...{ role, name, directory, url: url.href, adminUrl: database.adminUrl ?? '', admin: database.admin },
+    role,
+    name,
+    directory,
+    url: url.href,
+    adminUrl: database.adminUrl ?? '',
+    admin: database.admin,
     /** The settings of a server, for the command line. */
     envOf: (address: string) => ({ ...settings, PATH: process.env.PATH ?? '', DATABASE_URL: address }),
   }

@@ -36,8 +36,13 @@ describe('a rolling upgrade from the last release', { skip }, () => {
     directory = await mkdtemp(join(tmpdir(), 'graticule-upgrade-'))
     database = await testDatabase()
     env = {
-      ...{ PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
-      ...{ DATABASE_URL: database.url ?? '', DATA_DIR: join(directory, 'data'), MASTER_API_KEY: master },
+      PATH: process.env.PATH ?? '',
+      PORT: '0',
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'warn',
+      DATABASE_URL: database.url ?? '',
+      DATA_DIR: join(directory, 'data'),
+      MASTER_API_KEY: master,
     }
     oldProgram = await unpackLastRelease(join(directory, 'release'))
     oldServer = await startServer(env, oldProgram)

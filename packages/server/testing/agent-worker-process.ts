@@ -29,13 +29,11 @@ async function handle({ invoke, send, cancelled }: Job): Promise<void> {
 
 async function serve(at: number): Promise<TestWorker> {
   const worker = await connectWorker({
-    ...{
-      url: urls[at % urls.length] ?? '',
-      key: KEY,
-      agentId: AGENT,
-      workerId: WORKER,
-      concurrency: Number(CONCURRENCY),
-    },
+    url: urls[at % urls.length] ?? '',
+    key: KEY,
+    agentId: AGENT,
+    workerId: WORKER,
+    concurrency: Number(CONCURRENCY),
     handle,
     async onGoaway({ reconnectAfterMs }) {
       await wait(reconnectAfterMs)

@@ -28,7 +28,10 @@ export async function agentWorld(settings: Record<string, string> = {}) {
     },
     async worker(agentId: string, handle?: (job: Job) => unknown, options: Partial<WorkerOptions> = {}) {
       const worker = await connectWorker({
-        ...{ url, key: tenant.developer, agentId, workerId: `worker-${workers.length}` },
+        url,
+        key: tenant.developer,
+        agentId,
+        workerId: `worker-${workers.length}`,
         ...(handle && { handle }),
         ...options,
       })

@@ -72,7 +72,8 @@ const inside: Readonly<Record<string, readonly object[]>> = {
 export function placementsOf(operation: DeclaredOperation, named: (name: string) => string): Placement[] {
   const { id, body, bodyLimit, access, readsText } = operation
   const common = {
-    ...{ method: operation.method, path: addressOf(operation, named) },
+    method: operation.method,
+    path: addressOf(operation, named),
     bytes: bodyLimit ?? (access === 'public' ? publicBytes : usualBytes),
     asMaster: typeof access === 'object' && access.class === 'applications',
   }
@@ -123,13 +124,11 @@ type Tool = { readonly name: string; readonly inputSchema: Schema & { readonly r
 /** The members of each tool's arguments, in a message of the Model Context Protocol. */
 export function placementsOfTool({ name, inputSchema }: Tool, named: (name: string) => string): Placement[] {
   const known: Readonly<Record<string, unknown>> = {
-    ...{
-      datasetId: named(table),
-      toDatasetId: named(table),
-      distanceMeters: 1,
-      text: 'x',
-      measures: ['count(*) as n'],
-    },
+    datasetId: named(table),
+    toDatasetId: named(table),
+    distanceMeters: 1,
+    text: 'x',
+    measures: ['count(*) as n'],
   }
   const required = Object.fromEntries((inputSchema.required ?? []).map((member) => [member, known[member]]))
   const call = (given: unknown) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } })
@@ -137,7 +136,10 @@ export function placementsOfTool({ name, inputSchema }: Tool, named: (name: stri
   const conditions = members.includes('where') ? [{ ...required, where: { $or: value } }] : []
   const given = [value, ...members.map((member) => ({ ...required, [member]: value })), ...conditions]
   return given.map((one) => ({
-    ...{ method: 'POST', path: '/api/v1/mcp', bytes: usualBytes, asMaster: false },
+    method: 'POST',
+    path: '/api/v1/mcp',
+    bytes: usualBytes,
+    asMaster: false,
     name: `mcp ${name} ${typeof one === 'string' ? '' : pathIn(one)}`,
     body: template(call(one)),
   }))

@@ -20,7 +20,9 @@ export const allowedRoom = (bytes: number): Room => ({
 /** As many bytes, and nothing else is respected. */
 export const anyRoom = (bytes: number): Room => ({
   ...allowedRoom(bytes),
-  ...{ values: Number.POSITIVE_INFINITY, keys: Number.POSITIVE_INFINITY, depth: bytes / 2 },
+  values: Number.POSITIVE_INFINITY,
+  keys: Number.POSITIVE_INFINITY,
+  depth: bytes / 2,
 })
 
 /** As many parts, with commas between, as there is room for. */

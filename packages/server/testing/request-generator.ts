@@ -57,7 +57,11 @@ export function plainRequest(operation: Operation, principal: Principal): Arbitr
     })
     .map(({ params, credential, references, query }): Draft => {
       const draft = {
-        ...{ method, path, params, ...credential, headers: { ...credential.headers, ...headers } },
+        method,
+        path,
+        params,
+        ...credential,
+        headers: { ...credential.headers, ...headers },
         query: [...query, ...credential.query],
       }
       if (!content) return draft

@@ -145,7 +145,8 @@ function sentObject({ bytes, etag, modifiedAt }: Stored, range: string | undefin
   const part = bytes.subarray(Number(from), Number(to) + 1)
   if (part.length === 0) return fault(416, 'InvalidRange')
   const headers = {
-    ...{ ...common, 'content-length': `${part.length}` },
+    ...common,
+    'content-length': `${part.length}`,
     'content-range': `bytes ${from}-${Number(from) + part.length - 1}/${bytes.length}`,
   }
   return { status: 206, headers, body: part }

@@ -35,8 +35,12 @@ export async function s3Storage() {
     credentials,
     /** The settings of a server that uses it. */
     settings: {
-      ...{ S3_BUCKET: Bucket, S3_PREFIX: prefix, S3_ENDPOINT: proxy.url, S3_REGION: 'us-east-1' },
-      ...{ S3_ACCESS_KEY_ID: id, S3_SECRET_ACCESS_KEY: secret },
+      S3_BUCKET: Bucket,
+      S3_PREFIX: prefix,
+      S3_ENDPOINT: proxy.url,
+      S3_REGION: 'us-east-1',
+      S3_ACCESS_KEY_ID: id,
+      S3_SECRET_ACCESS_KEY: secret,
     },
     /** The keys without the prefix. */
     async keys(): Promise<string[]> {

@@ -58,7 +58,12 @@ export async function startScramCluster(settings = ''): Promise<ScramCluster> {
   await query(`ALTER ROLE postgres PASSWORD '${password}'`)
   await setHba(scramLines)
   return {
-    ...{ socket, port: Number(port), password, query, setHba, cluster },
+    socket,
+    port: Number(port),
+    password,
+    query,
+    setHba,
+    cluster,
     async close() {
       await cluster.stop()
       await rm(socket, { recursive: true, force: true })

@@ -210,7 +210,10 @@ export function Slider({
           {...props}
           type="range"
           className={classes.slider}
-          {...{ value, min, max, step }}
+          value={value}
+          min={min}
+          max={max}
+          step={step}
           onChange={(event) => onChange(event.target.valueAsNumber)}
         />
       )}

@@ -23,11 +23,21 @@ export function PasswordForm({ staysSignedIn, onStaySignedIn }: StaySignedInProp
   const [step, setStep] = useState<Step>('sign-in')
   const [email, setEmail] = useState('')
   const [applicationId, setApplicationId] = useState(givenApplication)
-  const who = <Who {...{ email, setEmail, applicationId, setApplicationId }} />
+  const who = (
+    <Who email={email} setEmail={setEmail} applicationId={applicationId} setApplicationId={setApplicationId} />
+  )
   const steps: Record<Step, ReactElement> = {
-    'sign-in': <SignIn {...{ email, applicationId, staysSignedIn, onStaySignedIn, who }} />,
-    forgotten: <Forgotten {...{ email, applicationId, who }} />,
-    'sign-up': <SignUp {...{ email, applicationId, who }} />,
+    'sign-in': (
+      <SignIn
+        email={email}
+        applicationId={applicationId}
+        staysSignedIn={staysSignedIn}
+        onStaySignedIn={onStaySignedIn}
+        who={who}
+      />
+    ),
+    forgotten: <Forgotten email={email} applicationId={applicationId} who={who} />,
+    'sign-up': <SignUp email={email} applicationId={applicationId} who={who} />,
   }
   const others: [Step, string][] = [
     ['sign-in', 'Back to sign in'],

@@ -106,14 +106,13 @@ export function createAgents({
   }
 
   const workersOf = (agentId: string) => [...workers.infosOf(agentId), ...remoteWorkers.infosOf(agentId)]
-  const services = {
-    ...{ limits, history, offerTo, onOver },
-    hasReady: (agent: Agent) =>
-      bridges.serves(agent.type) || workers.hasReady(agent.id) || remoteWorkers.hasReady(agent.id),
-    recall: (question: Question) => recallTurns(db, history, question),
-  }
+  const hasReady = (agent: Agent) =>
+    bridges.serves(agent.type) || workers.hasReady(agent.id) || remoteWorkers.hasReady(agent.id)
+  const recall = (question: Question) => recallTurns(db, history, question)
+  const services = { limits, history, offerTo, onOver, hasReady, recall }
+  const parts = { replicaId: bus.id, limits, tracing, workers, upgrades, history, workersOf, bridges }
   return {
-    ...{ replicaId: bus.id, limits, tracing, workers, upgrades, history, workersOf, bridges },
+    ...parts,
     begin(question, client) {
       const invocation = beginInvocation(services, question, client)
       active.set(invocation.id, invocation)

@@ -27,8 +27,12 @@ describe('replicas with bridges', { skip }, () => {
 
   const replica = () =>
     startReplica({
-      ...{ DATABASE_URL: database.url ?? '', NATS_URL: nats.url, MASTER_API_KEY: master, AGENT_BRIDGES: 'on' },
-      ...{ SECRET_KEY: 'a secret for tests, long enough to be one', AGENT_DRAIN_MS: '5000' },
+      DATABASE_URL: database.url ?? '',
+      NATS_URL: nats.url,
+      MASTER_API_KEY: master,
+      AGENT_BRIDGES: 'on',
+      SECRET_KEY: 'a secret for tests, long enough to be one',
+      AGENT_DRAIN_MS: '5000',
     })
   async function call(url: string, method: string, path: string, body?: object) {
     const response = await fetch(`${url}/api/v1/agents${path}`, {

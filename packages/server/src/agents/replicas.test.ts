@@ -24,8 +24,11 @@ describe('replicas', { skip }, () => {
 
   async function replica(): Promise<ReplicaProcess> {
     const started = await startReplica({
-      ...{ DATABASE_URL: database.url ?? '', NATS_URL: nats.url, MASTER_API_KEY: master },
-      ...{ SECRET_KEY: 'a secret for tests, long enough to be one', AGENT_DRAIN_MS: '5000' },
+      DATABASE_URL: database.url ?? '',
+      NATS_URL: nats.url,
+      MASTER_API_KEY: master,
+      SECRET_KEY: 'a secret for tests, long enough to be one',
+      AGENT_DRAIN_MS: '5000',
     })
     ended.push(started)
     return started

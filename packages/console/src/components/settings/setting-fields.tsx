@@ -46,7 +46,8 @@ function SettingControl(props: SettingControlProps): ReactElement {
   if (kind === 'switch') {
     return <Checkbox label={<Described label={label} hint={hint} />} isChecked={value === true} onChange={onChange} />
   }
-  if (kind === 'choice') return <Select {...{ label, hint, error, options, onChange }} value={text} />
+  if (kind === 'choice')
+    return <Select label={label} hint={hint} error={error} options={options} onChange={onChange} value={text} />
   if (kind === 'area' || kind === 'lines' || kind === 'pairs') return <TextArea {...shared} value={text} rows={4} />
   return (
     <TextField

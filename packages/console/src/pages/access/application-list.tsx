@@ -84,7 +84,8 @@ function ApplicationMenu({ application, onEdit }: { application: Application; on
       items={[
         { label: 'Rename and describe …', icon: 'edit', disabledReason: refusal, onSelect: onEdit },
         {
-          ...{ label: 'Usage and limits', icon: 'chart' },
+          label: 'Usage and limits',
+          icon: 'chart',
           onSelect: () => void navigate({ to: '/usage/{-$applicationId}', params: { applicationId: application.id } }),
         },
         '-',

@@ -29,7 +29,9 @@ export function EntryList({ label, hint, placeholder, entries, read, onChange }:
   return (
     <div className={classes.entries}>
       <TextField
-        {...{ label, hint, placeholder }}
+        label={label}
+        hint={hint}
+        placeholder={placeholder}
         value={text}
         error={fault}
         spellCheck={false}

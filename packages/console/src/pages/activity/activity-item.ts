@@ -8,7 +8,8 @@ export function useActivityItem(search: ActivitySearch): MenuItem {
   const navigate = useNavigate()
   const { access } = useSession()
   return {
-    ...{ label: 'Activity', icon: 'history' },
+    label: 'Activity',
+    icon: 'history',
     disabledReason: useRefusal()('applications', 'write', access.application?.id),
     onSelect: () => void navigate({ to: '/activity', search }),
   }

@@ -39,7 +39,7 @@ export function ActivityList({ entries, names, isOld, onOpen }: ActivityListProp
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Row key={entry.id} {...{ entry, names, isOfAll }} onOpen={() => onOpen(entry.id)} />
+          <Row key={entry.id} entry={entry} names={names} isOfAll={isOfAll} onOpen={() => onOpen(entry.id)} />
         ))}
       </tbody>
     </table>

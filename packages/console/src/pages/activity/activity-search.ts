@@ -47,7 +47,8 @@ export function readActivitySearch(search: Record<string, unknown>): ActivitySea
   const { since, outcome, actor, user } = search
   const read = {
     ...Object.fromEntries(texts.map((name) => [name, textOf(search[name])])),
-    ...{ from: dayOf(search.from), to: dayOf(search.to) },
+    from: dayOf(search.from),
+    to: dayOf(search.to),
     since: typeof since === 'string' && Object.hasOwn(spans, since) ? since : undefined,
     actor: actorTypes.find((known) => known === actor),
     user: Number.isSafeInteger(user) ? user : undefined,

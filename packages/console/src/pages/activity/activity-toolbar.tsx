@@ -37,7 +37,7 @@ export function ActivityToolbar({ search, names, onChange }: ActivityToolbarProp
           Filters
         </Button>
       )}
-      {(!isPhone || isOpen) && <Filters {...{ search, names, onChange }} />}
+      {(!isPhone || isOpen) && <Filters search={search} names={names} onChange={onChange} />}
       {record && (
         <Chip
           label={`${capital(kindWords[kind ?? '']?.[0] ?? 'record')}: ${record.slice(0, shownOfId)}`}

@@ -26,7 +26,8 @@ export function ExportActivity({ search }: { search: ActivitySearch }): ReactEle
     <Menu
       trigger={isPhone ? <IconButton icon="download" label="Export" /> : <Button icon="download">Export</Button>}
       items={(Object.keys(formats) as Format[]).map((format) => ({
-        ...{ label: formats[format], icon: 'download' },
+        label: formats[format],
+        icon: 'download',
         onSelect: () => void start(format),
       }))}
     />

@@ -24,7 +24,12 @@ export interface AgentDraft {
 export function draftOfAgent(agent: Agent): AgentDraft {
   const { name, description, enabled, storeContent, memory, type } = agent
   return {
-    ...{ name, description, enabled, storeContent, memory, type },
+    name,
+    description,
+    enabled,
+    storeContent,
+    memory,
+    type,
     config: draftOf(agentTypes[type].config, agent.config),
     secrets: { apiKey: '' },
     maxConcurrency: String(agent.maxConcurrency ?? ''),

@@ -158,7 +158,10 @@ function LimitFields({ draft, faults, onChange }: FieldsProps<NamedFaults>): Rea
           return (
             <Control
               key={name}
-              {...{ label, hint, error: faults[name], value: draft[name] }}
+              label={label}
+              hint={hint}
+              error={faults[name]}
+              value={draft[name]}
               onChange={(value: string) => onChange({ ...draft, [name]: value })}
             />
           )

@@ -33,7 +33,10 @@ export function ConfigurationPage(): ReactElement {
 function ApplicationConfiguration({ applicationId }: { applicationId: string }): ReactElement {
   const { data: stored, error, refetch } = useConfiguration(applicationId)
   const [draft, setDraft] = useDraft(applicationId)
-  if (stored) return <Editor key={applicationId} {...{ applicationId, stored, draft, setDraft }} />
+  if (stored)
+    return (
+      <Editor key={applicationId} applicationId={applicationId} stored={stored} draft={draft} setDraft={setDraft} />
+    )
   return (
     <Page title={title}>
       {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Skeleton height={320} />}
@@ -108,7 +111,9 @@ function Editor({ applicationId, stored, draft, setDraft }: EditorProps): ReactE
       </div>
       {isSaving && config && (
         <SaveDialog
-          {...{ applicationId, base, config }}
+          applicationId={applicationId}
+          base={base}
+          config={config}
           onClose={() => setSaving(false)}
           onSaved={() => {
             setSaving(false)

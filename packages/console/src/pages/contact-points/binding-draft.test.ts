@@ -20,8 +20,11 @@ test('a binding goes through the form unchanged', () => {
 test('a new one has every operation, no filter, no box and no delay', () => {
   assert.deepEqual(readDraft({ ...draftOfBinding(), datasetId: 'd' }), {
     binding: {
-      ...{ datasetId: 'd', operations: ['insert', 'update', 'delete', 'truncate'] },
-      ...{ filter: null, bbox: null, debounceSeconds: 0 },
+      datasetId: 'd',
+      operations: ['insert', 'update', 'delete', 'truncate'],
+      filter: null,
+      bbox: null,
+      debounceSeconds: 0,
     },
   })
 })

@@ -41,7 +41,9 @@ export function Bindings({ point }: { point: ContactPoint }): ReactElement {
           {bindings.map((binding) => (
             <BindingItem
               key={binding.datasetId}
-              {...{ point, binding, refusal }}
+              point={point}
+              binding={binding}
+              refusal={refusal}
               name={nameOf(binding.datasetId)}
               onEdit={() => setEdited(binding.datasetId)}
             />
@@ -58,7 +60,13 @@ export function Bindings({ point }: { point: ContactPoint }): ReactElement {
         </Button>
       </div>
       {edited !== null && bindings && (
-        <BindingDialog {...{ point, bindings, tables }} datasetId={edited} onClose={() => setEdited(null)} />
+        <BindingDialog
+          point={point}
+          bindings={bindings}
+          tables={tables}
+          datasetId={edited}
+          onClose={() => setEdited(null)}
+        />
       )}
     </section>
   )

@@ -13,7 +13,9 @@ export function AddData({ onAdd }: { onAdd(way: Addable): void }): ReactElement 
   const uploadRefusal = useUploadRefusal()
   const refusal = useRefusal()('datasets', 'write')
   const item = (type: Addable, label: string, icon: 'plus' | 'table' | 'code' | 'globe' | 'cpu') => ({
-    ...{ label, icon, disabledReason: refusal },
+    label,
+    icon,
+    disabledReason: refusal,
     onSelect: () => onAdd(type),
   })
   return (
@@ -25,7 +27,9 @@ export function AddData({ onAdd }: { onAdd(way: Addable): void }): ReactElement 
         trigger={<IconButton variant="plain" icon="chevronDown" label="More ways to add data" />}
         items={[
           {
-            ...{ label: 'Upload files …', icon: 'upload', disabledReason: uploadRefusal },
+            label: 'Upload files …',
+            icon: 'upload',
+            disabledReason: uploadRefusal,
             onSelect: () => openUploadDialog(),
           },
           item('new-table', 'New table …', 'plus'),
@@ -36,7 +40,8 @@ export function AddData({ onAdd }: { onAdd(way: Addable): void }): ReactElement 
           item('lambda', 'A Lambda function …', 'cpu'),
           '-',
           {
-            ...{ label: 'Connect a database', icon: 'database' },
+            label: 'Connect a database',
+            icon: 'database',
             onSelect: () => void navigate({ to: '/databases/{-$databaseId}' }),
           },
         ]}

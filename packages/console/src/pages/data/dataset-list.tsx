@@ -28,7 +28,10 @@ export function DatasetList(props: DatasetListProps): ReactElement {
   const { rows, tiles, total, sort = defaultSort, isOld, onSort, onTag, onMore, isLoadingMore } = props
   const header = (field: SortField, label: string, isNumber = false) => (
     <SortHeader
-      {...{ field, label, isNumber, sort }}
+      field={field}
+      label={label}
+      isNumber={isNumber}
+      sort={sort}
       onSort={(next) => onSort(next === defaultSort ? undefined : next)}
     />
   )

@@ -77,27 +77,35 @@ function useDatasetActions(dataset: ListedDataset, tiles: TilesOfDataset | undef
   const activity = useActivityItem({ kind: 'datasets', record: id })
   return [
     {
-      ...{ label: 'Open', icon: 'table' },
+      label: 'Open',
+      icon: 'table',
       onSelect: () => void navigate({ to: '/data/$datasetId/table', params: { datasetId: id } }),
     },
     {
-      ...{ label: 'View on map', icon: 'maps' },
+      label: 'View on map',
+      icon: 'maps',
       disabledReason: tiles ? undefined : 'It has no tile source: nothing to draw yet.',
       onSelect: () => void navigate({ to: '/tiles/$tileSourceId', params: { tileSourceId: tiles?.id ?? id } }),
     },
     {
-      ...{ label: 'Style it', icon: 'palette', disabledReason: refusal('styles', 'write') },
+      label: 'Style it',
+      icon: 'palette',
+      disabledReason: refusal('styles', 'write'),
       // The page of maps reads it off the address.
       onSelect: () => void navigate({ href: `/maps?dataset=${id}` }),
     },
     {
-      ...{ label: 'Copy id', icon: 'copy' },
+      label: 'Copy id',
+      icon: 'copy',
       onSelect: () => void navigator.clipboard.writeText(id).then(() => say({ title: 'The id is copied', text: id })),
     },
     activity,
     '-',
     {
-      ...{ label: 'Delete …', icon: 'trash', isDanger: true, disabledReason: refusal('datasets', 'write', id) },
+      label: 'Delete …',
+      icon: 'trash',
+      isDanger: true,
+      disabledReason: refusal('datasets', 'write', id),
       onSelect: () => void remove({ id, name, type: dataset.type }),
     },
   ]

@@ -26,7 +26,7 @@ export function useDeleteDataset(): (dataset: Deleted) => Promise<void> {
     let keepData = false
     confirm({
       title: `Delete the dataset “${dataset.name}”?`,
-      body: <Body {...{ dataset, consequences }} onKeep={(keepsTable) => (keepData = keepsTable)} />,
+      body: <Body dataset={dataset} consequences={consequences} onKeep={(keepsTable) => (keepData = keepsTable)} />,
       action: 'Delete',
       async onConfirm() {
         await client.datasets.delete(dataset.id, keepData ? { keepData } : {})

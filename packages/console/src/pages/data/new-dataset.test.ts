@@ -24,8 +24,13 @@ test('a filled-in query becomes a dataset whose parameters have types and defaul
 test('a web service has its rows, its point and its secret headers, and no database', () => {
   const draft = {
     ...emptyDraft('rest'),
-    ...{ name: 'Quakes', source: 'https://example.org/{year}', databaseId: 'd', rowsPath: 'data.items' },
-    ...{ latitude: 'lat', longitude: 'lon', headers: 'Authorization: Bearer a:b\n\nX-Key: 1' },
+    name: 'Quakes',
+    source: 'https://example.org/{year}',
+    databaseId: 'd',
+    rowsPath: 'data.items',
+    latitude: 'lat',
+    longitude: 'lon',
+    headers: 'Authorization: Bearer a:b\n\nX-Key: 1',
   }
   assert.deepEqual(datasetOf(draft), {
     type: 'rest',

@@ -58,7 +58,9 @@ export function datasetOf(draft: DatasetDraft): DatasetCreate {
   const metadata = metadataOf(draft)
   const headers = type === 'rest' ? readHeaders(draft.headers) : {}
   return {
-    ...{ type, name: name.trim(), source: source.trim() },
+    type,
+    name: name.trim(),
+    source: source.trim(),
     ...(description.trim() && { description: description.trim() }),
     ...(databaseId && (type === 'table' || type === 'sql') && { databaseId }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
@@ -81,7 +83,8 @@ function metadataOf(draft: DatasetDraft): JsonObject {
 }
 
 const declaration = (name: string, { type, preset }: ParameterDraft): JsonObject => ({
-  ...{ name, type },
+  name,
+  type,
   ...(preset === '' ? { required: true } : { default: presetOf(type, preset) }),
 })
 

@@ -42,14 +42,17 @@ export function DatabaseRecord({ database }: { database: Database }): ReactEleme
           trigger={<IconButton icon="moreVertical" label={`Actions for ${database.name}`} />}
           items={[
             {
-              ...{ label: 'Copy id', icon: 'copy' },
+              label: 'Copy id',
+              icon: 'copy',
               onSelect: () =>
                 void navigator.clipboard.writeText(database.id).then(() => say({ title: 'The id is copied' })),
             },
             activity,
             '-',
             {
-              ...{ label: 'Delete …', icon: 'trash', isDanger: true },
+              label: 'Delete …',
+              icon: 'trash',
+              isDanger: true,
               disabledReason: database.default
                 ? 'The default database stays. Make another one the default first.'
                 : refusal,

@@ -30,7 +30,9 @@ export function usePublish(databaseId: string, onDone: () => void) {
     },
   })
   return {
-    ...{ publish: mutate, isPending, outcomes },
+    publish: mutate,
+    isPending,
+    outcomes,
     total: variables?.tables.length ?? 0,
     stop: () => controller.current.abort(),
     /** A cancellation is not an error. */

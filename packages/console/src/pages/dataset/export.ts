@@ -31,7 +31,9 @@ export async function fetchExport(
   const search = new URLSearchParams({ format, filename: fileName(dataset.name, format) })
   const path = `api/v1/datasets/${encodeURIComponent(dataset.id)}/query?${search}`
   const response = await fetchAuthorized(client, path, {
-    ...{ method: 'POST', signal, body: JSON.stringify(query) },
+    method: 'POST',
+    signal,
+    body: JSON.stringify(query),
     headers: { 'content-type': 'application/json' },
   })
   const parts: Uint8Array<ArrayBuffer>[] = []

@@ -58,7 +58,9 @@ const grouped = (): SnippetInput => ({
   query: {
     attributes: ['country', 'count(*) as cities'],
     where: { name: { $notLike: '%\'quoted"%' }, capital: false, population: { $gte: 1_000_000 } },
-    ...{ group: ['country'], order: ['-cities', 'country'], limit: 2 },
+    group: ['country'],
+    order: ['-cities', 'country'],
+    limit: 2,
   },
   parameters: {},
 })

@@ -78,7 +78,11 @@ function TablePane({ table, onFilter }: { table: TableState; onFilter(attribute:
       <TableNotes rows={rows} dataset={dataset} />
       <DataGrid
         ref={table.grid}
-        {...{ dataset, rows, onRange, onFilter, ...useSorting() }}
+        dataset={dataset}
+        rows={rows}
+        onRange={onRange}
+        onFilter={onFilter}
+        {...useSorting()}
         table={table.columns}
         shown={table.shown}
         sort={parseSort(sort)}
@@ -92,7 +96,7 @@ function TablePane({ table, onFilter }: { table: TableState; onFilter(attribute:
         onFly={selection.onFly}
         onClear={() => (table.open ? table.close() : selection.clear())}
       />
-      <StatusLine {...{ rows, range, selection }} onDetails={table.openSelected} />
+      <StatusLine rows={rows} range={range} selection={selection} onDetails={table.openSelected} />
     </div>
   )
 }
@@ -109,7 +113,14 @@ function Side(table: TableState): ReactElement {
 function TableMap({ dataset, where, selected, view, selection }: TableState): ReactElement {
   return (
     <div className={classes.map}>
-      <MapPane {...{ dataset, where, selected, view }} flight={selection.flight} onFeature={selection.onFeature} />
+      <MapPane
+        dataset={dataset}
+        where={where}
+        selected={selected}
+        view={view}
+        flight={selection.flight}
+        onFeature={selection.onFeature}
+      />
     </div>
   )
 }

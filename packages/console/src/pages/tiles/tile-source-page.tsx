@@ -91,7 +91,16 @@ function Inspector({ id, tileJson, record }: InspectorProps): ReactElement {
           />
         </div>
         <div className={classes.side}>
-          {selected && <MeasuredTile key={tileKey(selected)} {...{ id, tileJson, recorder, selected, select }} />}
+          {selected && (
+            <MeasuredTile
+              key={tileKey(selected)}
+              id={id}
+              tileJson={tileJson}
+              recorder={recorder}
+              selected={selected}
+              select={select}
+            />
+          )}
           {!selected && <p>Click a tile to see its size, what is in it and how it is made.</p>}
           {!selected && record && draft && (
             <TileSettings record={record} draft={draft} onDraft={setDraft} getView={() => viewOf(map.current)} />

@@ -31,7 +31,9 @@ const columns: readonly Column[] = [
   { field: 'refused', label: 'Over a limit', of: (usage, during) => usage[during].refused, format: formatNumber },
   { field: 'bytesOut', label: 'Data sent', of: (usage, during) => usage[during].bytesOut, format: formatBytes },
   {
-    ...{ field: 'tiles', label: 'Tiles', format: formatNumber },
+    field: 'tiles',
+    label: 'Tiles',
+    format: formatNumber,
     of: (usage, during) => usage[during].tilesCached + usage[during].tilesMade,
   },
   { field: 'queries', label: 'Queries', of: (usage, during) => usage[during].queries, format: formatNumber },
@@ -77,7 +79,7 @@ function Applications({ rows, search, onSort }: ApplicationsProps): ReactElement
   const { sort = defaultSort, during = 'month' } = search
   const [edited, setEdited] = useState<Usage | null>(null)
   const header = (field: SortField, label: string, isNumber = true) => (
-    <SortHeader key={field} {...{ field, label, isNumber, sort, onSort }} />
+    <SortHeader key={field} field={field} label={label} isNumber={isNumber} sort={sort} onSort={onSort} />
   )
   return (
     <>

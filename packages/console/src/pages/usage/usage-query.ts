@@ -39,7 +39,11 @@ export function useAllUsage() {
       let total = 0
       const { to } = periodsAsked('week', Date.now())
       const rows = await unscoped.server.usage({
-        ...{ from: to, to, limit: pageSize, offset, signal },
+        from: to,
+        to,
+        limit: pageSize,
+        offset,
+        signal,
         onResponse: ({ headers }) => {
           total = Number(headers.get('x-total-count'))
         },

@@ -16,7 +16,11 @@ export const fetchToolsInProcess =
       headers: given,
       rawPayload,
     } = await server.inject({
-      ...{ method, url: '/api/v1/mcp', headers: { ...headers }, payload: body, signal },
+      method,
+      url: '/api/v1/mcp',
+      headers: { ...headers },
+      payload: body,
+      signal,
     })
     return {
       ok: statusCode === 200,

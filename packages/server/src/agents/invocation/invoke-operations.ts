@@ -154,7 +154,8 @@ function stream(agents: Agents, { request, signal }: Context, question: Question
   return new Promise((resolve, reject) => {
     let isOpen = false
     const events = createEventStream({
-      ...{ keepaliveMs, stalledMs },
+      keepaliveMs,
+      stalledMs,
       onRoom: () => invocation.room(),
       onStalled() {
         invocation.leave('slow_consumer')

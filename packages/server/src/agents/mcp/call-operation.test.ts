@@ -21,7 +21,13 @@ before(async () => {
   operations = app.operations
     .filter(({ access }) => typeof access === 'object')
     .map(({ id, path, method, summary, access, bearer, success }) => ({
-      ...{ id, path: `/${id}${path}`, method, summary, access, success, ownParameters: true },
+      id,
+      path: `/${id}${path}`,
+      method,
+      summary,
+      access,
+      success,
+      ownParameters: true,
       ...(bearer && { bearer }),
       handle: async () => ({ status: 200, json: '"through"' }),
     }))

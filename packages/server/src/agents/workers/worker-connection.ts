@@ -90,10 +90,8 @@ export function serveConnection(
     const isFree = () => !state.isDraining && slots.count() < state.capacity && socket.bufferedAmount < maxBufferedBytes
     const offer: Offer = (invoke, on) => slots.offer(hello.workerId, invoke, on)
     const { beat } = heartbeat
-    connection = {
-      ...{ ...identity, hello, connectedAt: new Date(), state },
-      ...{ inFlight: slots.count, isFree, offer, send, beat, close },
-    }
+    const functions = { inFlight: slots.count, isFree, offer, send, beat, close }
+    connection = { ...identity, hello, connectedAt: new Date(), state, ...functions }
     send(welcomeFrame(identity, limits))
     events.onReady(connection)
   }

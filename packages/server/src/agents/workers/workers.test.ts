@@ -228,7 +228,9 @@ test('a server that stops tells its workers, lets streams end, and ends the rest
   const agentId = await stopping.agent()
   const { promise: told, resolve } = Promise.withResolvers<void>()
   const worker = await connectWorker({
-    ...{ url: stopping.url, key: stopping.tenant.developer, agentId },
+    url: stopping.url,
+    key: stopping.tenant.developer,
+    agentId,
     onGoaway: () => resolve(),
     async handle({ invoke, send }) {
       send({ t: 'accept' })

@@ -70,7 +70,13 @@ const failing = (): Readable =>
 describe('a stream that fails before its first byte', () => {
   test('is a plain refusal without a header of the answer, whatever the operation and the coding', async () => {
     const failed = operations.map(({ id, method, path, summary, success, idPattern, isRestOfPath, isTile }) => ({
-      ...{ id, method, path, summary, success, access: 'public' as const, ownParameters: true },
+      id,
+      method,
+      path,
+      summary,
+      success,
+      access: 'public' as const,
+      ownParameters: true,
       ...(idPattern && { idPattern }),
       ...(isRestOfPath && { isRestOfPath }),
       ...(isTile && { isTile }),
@@ -156,7 +162,11 @@ describe('a stream that fails after its first byte', () => {
     throw new Error('It broke.')
   }
   const half = operation({
-    ...({ id: 'half', method: 'GET', path: '/half', summary: 'half', access: 'public' } as const),
+    id: 'half',
+    method: 'GET',
+    path: '/half',
+    summary: 'half',
+    access: 'public',
     success: { status: 200, description: 'half' },
     handle: () => ({
       headers: { 'content-type': 'text/plain' },

@@ -10,7 +10,9 @@ const most = limits.offset.value
 export const offsetParameter = (instead = '') =>
   Type.Optional(
     Type.Integer({
-      ...{ minimum: 0, maximum: most, description: `How many to skip, ${most} at most. ${instead}`.trimEnd() },
+      minimum: 0,
+      maximum: most,
+      description: `How many to skip, ${most} at most. ${instead}`.trimEnd(),
       'x-limit': { name: 'offset', instead },
     }),
   )

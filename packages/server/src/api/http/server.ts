@@ -83,7 +83,8 @@ export async function createServer<S>(
     http: nodeSettings,
     // Bodies have a deadline of their own, since a file may take longer.
     requestTimeout: 0,
-    ...{ keepAliveTimeout: 72_000, maxRequestsPerSocket: options.requestsPerConnection ?? 0 },
+    keepAliveTimeout: 72_000,
+    maxRequestsPerSocket: options.requestsPerConnection ?? 0,
     frameworkErrors: (error, request, reply) => void refuse(error, request, reply),
     clientErrorHandler: answerUnreadable,
   })

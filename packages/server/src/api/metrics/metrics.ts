@@ -76,7 +76,10 @@ async function start(
     new prometheus.Gauge({ name: `graticule_${name}`, help, registers, collect, aggregator })
   }
   new prometheus.Gauge({
-    ...{ name: 'graticule_info', help: 'What is running', registers, labelNames: ['version'] },
+    name: 'graticule_info',
+    help: 'What is running',
+    registers,
+    labelNames: ['version'],
     aggregator: 'first',
   })
     .labels(version)

@@ -180,8 +180,13 @@ const ownPlace = (): Promise<Place> => (uploads.app.db.kind === 'embedded' ? emb
 
 const restoreTo = (place: Place, from = path, secretKey?: string) =>
   restoreBackup({
-    ...{ path: from, passphrase, ...place, files: openDataFiles(place.directory), secretKey },
-    ...{ progress: progress(), signal },
+    path: from,
+    passphrase,
+    ...place,
+    files: openDataFiles(place.directory),
+    secretKey,
+    progress: progress(),
+    signal,
   })
 
 async function inPlace<T>(place: Place, work: (db: Db) => Promise<T>): Promise<T> {
@@ -199,7 +204,8 @@ const catalogOf = (db: Db) =>
     const states = await Promise.all(sequences.map(({ name }) => readState(tx, uploads.schema, name)))
     return {
       tables: tables.filter(({ name }) => !changed.has(name)).map(({ bytes: _, ...table }) => table),
-      ...{ sequences, states },
+      sequences,
+      states,
     }
   })
 

@@ -52,7 +52,14 @@ export async function describeTable(
   for (const { definition } of table.indexes) finish.push(definition)
   if (table.isPartitioned) leaveOut({ what: `The partitions of ${target}; its rows are in one table`, definition: '' })
   return {
-    ...{ kind: 'table', schema, name, privileges, comment, isWatched, isRowSecured, isRowForced },
+    kind: 'table',
+    schema,
+    name,
+    privileges,
+    comment,
+    isWatched,
+    isRowSecured,
+    isRowForced,
     create: `CREATE TABLE ${target} (${columns.map(({ text }) => text).join(', ')})`,
     columns: table.columns.filter((_, index) => columns[index]?.isCopied).map((column) => column.name),
     finish: await allowed(schema, target, finish, leaveOut),
@@ -108,7 +115,8 @@ export async function finishTenant(
     owner === null || isIdentity ? [] : [`ALTER SEQUENCE ${of(schema, name)} OWNED BY ${quoted(schema)}.${owner}`],
   )
   return {
-    ...{ kind: 'tenant-end', schema },
+    kind: 'tenant-end',
+    schema,
     statements: [...owners, ...(await allowed(schema, `the schema ${schema}`, foreignKeys, leaveOut))],
     sequences: states,
   }

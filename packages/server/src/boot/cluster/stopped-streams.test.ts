@@ -18,7 +18,10 @@ test('endless answers of agents end with 503 shutting_down when two workers stop
   const master = randomUUID()
   const database = await testDatabase()
   const server = await startReplica({
-    ...{ DATABASE_URL: database.url ?? '', MASTER_API_KEY: master, WORKERS: '2', AGENT_DRAIN_MS: '1000' },
+    DATABASE_URL: database.url ?? '',
+    MASTER_API_KEY: master,
+    WORKERS: '2',
+    AGENT_DRAIN_MS: '1000',
     SECRET_KEY: 'a secret for tests, long enough to be one',
   })
   t.after(async () => {

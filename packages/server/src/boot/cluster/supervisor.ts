@@ -122,6 +122,10 @@ async function exchangeProcess(slot: Slot): Promise<boolean> {
 }
 
 const emptySlot = (number: number): Slot => ({
-  ...{ number, process: undefined, ready: Promise.resolve(true) },
-  ...{ startedAt: 0, failures: 0, isRetiring: false },
+  number,
+  process: undefined,
+  ready: Promise.resolve(true),
+  startedAt: 0,
+  failures: 0,
+  isRetiring: false,
 })

@@ -45,7 +45,9 @@ export function startWorkerProcess(place: Place, { router, figures, onUpload }: 
     ended.resolve(signal ?? code)
   })
   const process: WorkerProcess = {
-    ...{ ready: ready.promise, ended: ended.promise, tell },
+    ready: ready.promise,
+    ended: ended.promise,
+    tell,
     async end(ask) {
       if (ask === 'retire') tell({ k: 'retire' })
       else worker.process.kill(ask)

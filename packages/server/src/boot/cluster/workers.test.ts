@@ -106,7 +106,10 @@ describe('workers', { skip }, () => {
   before(async () => {
     database = await testDatabase()
     server = await startReplica({
-      ...{ DATABASE_URL: database.url ?? '', MASTER_API_KEY: master, WORKERS: '2', LOG_LEVEL: 'info' },
+      DATABASE_URL: database.url ?? '',
+      MASTER_API_KEY: master,
+      WORKERS: '2',
+      LOG_LEVEL: 'info',
       SECRET_KEY: 'a secret for tests, long enough to be one',
     })
     createInterface({ input: server.process.stdout ?? process.stdin }).on('line', (line) => {
@@ -182,7 +185,9 @@ describe('workers', { skip }, () => {
     const form = new FormData()
     form.append('file', new Blob(['name,lon,lat\na,1,2\n']), 'places.csv')
     const sent = await fetch(`${server.url}/api/v1/uploads`, {
-      ...{ method: 'POST', body: form, headers: { 'x-api-key': master } },
+      method: 'POST',
+      body: form,
+      headers: { 'x-api-key': master },
     })
     const { id } = (await sent.json()) as { id: string }
     await until(async () => (await call(`/uploads/${id}`)).body.status === 'completed')

@@ -21,8 +21,13 @@ const databases: (TestDatabase | undefined)[] = []
 before(async () => {
   directory = await makeDatabaseDirectory('backups')
   env = {
-    ...{ PATH: process.env.PATH ?? '', PORT: '0', LOG_LEVEL: 'silent', MASTER_API_KEY: master },
-    ...{ DATA_DIR: join(directory, 'data'), BACKUP_PASSPHRASE: passphrase, ...(await databaseOf(testDatabase)) },
+    PATH: process.env.PATH ?? '',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    MASTER_API_KEY: master,
+    DATA_DIR: join(directory, 'data'),
+    BACKUP_PASSPHRASE: passphrase,
+    ...(await databaseOf(testDatabase)),
   }
   server = await startServer(env)
 })

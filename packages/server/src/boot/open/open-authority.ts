@@ -59,7 +59,9 @@ export function openAuthority({ db, works, secrets, config, logger }: AuthorityO
   const noteRequest = db.noteRequest && (({ applicationId }: Caller) => db.noteRequest?.(tenantSchema(applicationId)))
   const limitRate = createRateLimit(config.REQUESTS_PER_SECOND, share)
   const holdConnection = createConnectionShares({
-    ...{ total: config.MAX_CONNECTIONS, perApplication: config.CONNECTIONS_PER_APPLICATION, share },
+    total: config.MAX_CONNECTIONS,
+    perApplication: config.CONNECTIONS_PER_APPLICATION,
+    share,
   })
   const authority = { keys, bearers, revocation, noteRequest, limitRate, holdConnection }
   const onUnwritten = (error: unknown) => logger.warn({ err: error }, 'audit entries were not written')
@@ -69,8 +71,10 @@ export function openAuthority({ db, works, secrets, config, logger }: AuthorityO
 }
 
 const lifetimesOf = (config: AuthorityOptions['config']) => ({
-  ...{ accessToken: config.ACCESS_TOKEN_TTL, refreshToken: config.REFRESH_TOKEN_TTL },
-  ...{ resetToken: config.RESET_TOKEN_TTL, verifyToken: config.VERIFY_TOKEN_TTL },
+  accessToken: config.ACCESS_TOKEN_TTL,
+  refreshToken: config.REFRESH_TOKEN_TTL,
+  resetToken: config.RESET_TOKEN_TTL,
+  verifyToken: config.VERIFY_TOKEN_TTL,
 })
 
 const upkeepMs = 60_000

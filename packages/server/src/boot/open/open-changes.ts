@@ -38,7 +38,8 @@ export const changeGauges = (feed: ChangeFeed): Gauges => ({
   change_listeners: { help: 'Clients that follow changes of datasets', read: () => feed.listeners },
   change_tables: { help: 'Tables that they follow', read: () => feed.tables() },
   change_held_seconds: {
-    ...{ help: 'For how long the oldest running transaction has held changes back', aggregator: 'max' },
+    help: 'For how long the oldest running transaction has held changes back',
+    aggregator: 'max',
     read: () => feed.heldSeconds(),
   },
 })

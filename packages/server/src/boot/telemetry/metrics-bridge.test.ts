@@ -11,7 +11,11 @@ test('counters, gauges and histograms are bridged with their names, labels and v
   new prometheus.Counter({ name: 'c_total', help: 'Counted', labelNames: ['of'], registers }).labels('a').inc(3)
   new prometheus.Gauge({ name: 'g', help: 'Now', registers }).set(-2)
   const histogram = new prometheus.Histogram({
-    ...{ name: 'h_seconds', help: 'Taken', labelNames: ['status'], buckets: [1, 10], registers },
+    name: 'h_seconds',
+    help: 'Taken',
+    labelNames: ['status'],
+    buckets: [1, 10],
+    registers,
   })
   for (const seconds of [0.5, 5, 6, 100]) histogram.labels('200').observe(seconds)
   histogram.labels('500').observe(2)

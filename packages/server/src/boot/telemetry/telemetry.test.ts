@@ -20,9 +20,15 @@ async function tracedServer(endpoint: string, settings: Record<string, string> =
   const directory = await makeDatabaseDirectory('telemetry')
   const database = process.env.TEST_DATABASE_URL ? await testDatabase() : undefined
   const server = await startServer({
-    ...{ PATH: process.env.PATH ?? '', DATA_DIR: join(directory, 'data'), PORT: '0', HOST: '127.0.0.1' },
-    ...{ MASTER_API_KEY: master, SECRET_KEY: secretKey, EGRESS_ALLOW: '127.0.0.1:*' },
-    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+    PATH: process.env.PATH ?? '',
+    DATA_DIR: join(directory, 'data'),
+    PORT: '0',
+    HOST: '127.0.0.1',
+    MASTER_API_KEY: master,
+    SECRET_KEY: secretKey,
+    EGRESS_ALLOW: '127.0.0.1:*',
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     ...(database?.url && { DATABASE_URL: database.url }),
     ...settings,
   })
@@ -69,8 +75,10 @@ describe('with a collector', () => {
     }))
     // Nothing is sent before the server stops, so all that arrives was flushed then.
     const server = await tracedServer(collector.url, {
-      ...{ OTEL_BSP_SCHEDULE_DELAY: '600000', OTEL_METRIC_EXPORT_INTERVAL: '600000' },
-      ...{ OTEL_SERVICE_NAME: 'maps', OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test' },
+      OTEL_BSP_SCHEDULE_DELAY: '600000',
+      OTEL_METRIC_EXPORT_INTERVAL: '600000',
+      OTEL_SERVICE_NAME: 'maps',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${canary}`,
     })
     try {
@@ -194,7 +202,9 @@ test('a collector that fails, hangs or is away fails no request, is logged once,
   let answer: () => number | Promise<number> = () => 500
   const collector = await otlpCollector(() => answer())
   const server = await tracedServer(collector.url, {
-    ...{ OTEL_BSP_SCHEDULE_DELAY: '20', OTEL_METRIC_EXPORT_INTERVAL: '50', OTEL_EXPORTER_OTLP_PROTOCOL: '' },
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+    OTEL_METRIC_EXPORT_INTERVAL: '50',
+    OTEL_EXPORTER_OTLP_PROTOCOL: '',
   })
   try {
     const complaints = () => server.output().split('traces or metrics were not exported').length - 1

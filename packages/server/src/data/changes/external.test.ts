@@ -248,7 +248,8 @@ describe('a write to an external table', () => {
     if (!found || !world.app.url) return t.skip('another process cannot open the embedded database')
     const { id, name } = await world.table()
     const replica = await startReplica({
-      ...{ DATABASE_URL: world.app.url, SECRET_KEY: 'a secret for tests, long enough to be one' },
+      DATABASE_URL: world.app.url,
+      SECRET_KEY: 'a secret for tests, long enough to be one',
       DATA_DIR: world.app.dataDirectory,
     })
     t.after(() => replica.end('SIGKILL'))

@@ -23,8 +23,15 @@ const maxOpen = 200
 
 /** The driver needs to know nothing but the application. */
 const ownRecord = {
-  ...{ id: '', revision: '', type: 'internal' satisfies keyof typeof drivers },
-  ...{ host: '', port: 0, user: '', password: null, db: '', metadata: {} },
+  id: '',
+  revision: '',
+  type: 'internal' satisfies keyof typeof drivers,
+  host: '',
+  port: 0,
+  user: '',
+  password: null,
+  db: '',
+  metadata: {},
 }
 
 /** One connection, mostly a pool, for each database in use; the one not used for longest is closed when there are too many. */

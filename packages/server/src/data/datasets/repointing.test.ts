@@ -115,7 +115,13 @@ describe('what is not changed is not asked about', () => {
 
 test('a key for one database may change its description, and not where it leads', async () => {
   const id = await make(databases, {
-    ...{ type: 'postgres', name: 'Elsewhere', host: 'a.example.org', port: 5432, user: 'u', password: 'p', db: 'd' },
+    type: 'postgres',
+    name: 'Elsewhere',
+    host: 'a.example.org',
+    port: 5432,
+    user: 'u',
+    password: 'p',
+    db: 'd',
   })
   const key = await app.key(tenant.id, { databases: { '*': [id] } })
   const change = (method: string, body: object) => app.call(method, `${databases}/${id}`, { key, body })

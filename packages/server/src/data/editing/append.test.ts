@@ -182,7 +182,8 @@ describe('a feature that OGC API creates with a key that may only append', () =>
   const feature = { type: 'Feature', geometry: null, properties: { note: 'by OGC' } }
   const post = (collection: string, key: string, headers: Record<string, string> = {}) =>
     world.call('POST', `/ogc/collections/${collection}/items`, {
-      ...{ key, raw: JSON.stringify(feature) },
+      key,
+      raw: JSON.stringify(feature),
       headers: { 'content-type': 'application/geo+json', ...headers },
     })
 

@@ -55,16 +55,22 @@ const bowTie = {
 describe('a row that is inserted', () => {
   test('is answered as it is stored and as queries show it, with its address and ETag', async () => {
     const row = {
-      ...{
-        name: 'Ærø',
-        small: -32768,
-        big: '9007199254740993',
-        ratio: 1.5,
-        price: 12.34,
-        exact: '0.12345678901234567890',
-      },
-      ...{ open: false, day: '2026-01-31', local: '2026-01-31T12:00:00', info: { a: [1, null] }, counts: [1, 2] },
-      ...{ tags: ['a', 'b "c" \\', null], bytes: 'AP8=', short: 'äöü', feeling: 'calm', address: '10.0.0.1' },
+      name: 'Ærø',
+      small: -32768,
+      big: '9007199254740993',
+      ratio: 1.5,
+      price: 12.34,
+      exact: '0.12345678901234567890',
+      open: false,
+      day: '2026-01-31',
+      local: '2026-01-31T12:00:00',
+      info: { a: [1, null] },
+      counts: [1, 2],
+      tags: ['a', 'b "c" \\', null],
+      bytes: 'AP8=',
+      short: 'äöü',
+      feeling: 'calm',
+      address: '10.0.0.1',
     }
     const given = { ...row, at: '2026-01-31T12:00:00.5+02:00', clock: '12:30', part: 50, geom: point }
     const reply = await world.insert('places', { ...given, code: '6F0C2D4E-0000-4000-8000-0000000000AA' })
@@ -72,7 +78,10 @@ describe('a row that is inserted', () => {
     const { id, geom, ...stored } = reply.body
     assert.deepEqual(stored, {
       ...row,
-      ...{ at: '2026-01-31T10:00:00.5Z', clock: '12:30:00', part: '50', twice: -65536 },
+      at: '2026-01-31T10:00:00.5Z',
+      clock: '12:30:00',
+      part: '50',
+      twice: -65536,
       code: '6f0c2d4e-0000-4000-8000-0000000000aa',
     })
     assert.ok(Math.abs(geom.coordinates[0] - 24.94) < 1e-8, 'the point was brought into the system of the column')

@@ -111,7 +111,10 @@ describe('a tile of an archive that is not cached', () => {
     await mkdir(files, { recursive: true })
     await writeFile(join(files, 'world.pmtiles'), pmtilesOf(pyramid(3).slice(0, -1)))
     id = await uncached.tileSource({
-      ...{ type: 'tilelive', source: 'pmtiles://world.pmtiles', minZoom: 0, maxZoom: 5 },
+      type: 'tilelive',
+      source: 'pmtiles://world.pmtiles',
+      minZoom: 0,
+      maxZoom: 5,
       extentLngLat: [-180, -85, 180, 85],
     })
     own = await immediateClient(uncached.app.http)

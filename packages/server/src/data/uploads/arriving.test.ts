@@ -94,7 +94,10 @@ test('a file that drips, and one that takes too long, are refused with 408, and 
   async function drip(pace: Pace): Promise<string> {
     const server = createServer((request, response) => {
       receiveForm(request, join(directory, 'form', 'source'), {
-        ...{ maxBytes: 1e6, tooLarge: new ApiError('too_large', ''), onWhole: () => undefined, pace },
+        maxBytes: 1e6,
+        tooLarge: new ApiError('too_large', ''),
+        onWhole: () => undefined,
+        pace,
       }).then(
         () => response.end('whole'),
         (error) => response.end(`${error.status} ${error.message}`),

@@ -50,7 +50,14 @@ export async function loadSample(tx: Queryable, applicationId: string): Promise<
   if (!found) return
   const { databaseId, bytes, rows, west, south, east, north } = found
   await insertDataset(tx, {
-    ...{ id, applicationId, databaseId, source: 'cities', name: 'Cities of the world', attributes, bytes, rows },
+    id,
+    applicationId,
+    databaseId,
+    source: 'cities',
+    name: 'Cities of the world',
+    attributes,
+    bytes,
+    rows,
     description: 'Cities with more than 100 000 inhabitants. A sample: delete it when you like.',
     metadata: { attribution, tags: ['sample'] },
     ownerId: null,

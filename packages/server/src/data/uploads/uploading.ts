@@ -129,7 +129,10 @@ export function createUploading(options: UploadingOptions): Uploading {
     maxBytes: config.UPLOAD_MAX_BYTES,
     pace: { bytesPerSecond: config.UPLOAD_MIN_RATE, deadlineMs: config.UPLOAD_DEADLINE_SECONDS * 1000 },
     arrive: createArrivals(db, {
-      ...{ maxWaiting, perHour: config.UPLOADS_PER_HOUR, maxArriving: config.UPLOADS_ARRIVING, storage },
+      maxWaiting,
+      perHour: config.UPLOADS_PER_HOUR,
+      maxArriving: config.UPLOADS_ARRIVING,
+      storage,
     }),
     storage,
   }

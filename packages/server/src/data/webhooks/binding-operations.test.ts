@@ -21,8 +21,12 @@ test('bindings are shown with their defaults, and stay where they are when the l
   const made = await world.bind(id, [{ datasetId }])
   const [{ lastEventId, ...rest }] = made.body.bindings
   assert.deepEqual(rest, {
-    ...{ datasetId, operations: ['insert', 'update', 'delete', 'truncate'], filter: null, bbox: null },
-    ...{ debounceSeconds: 0, problem: null },
+    datasetId,
+    operations: ['insert', 'update', 'delete', 'truncate'],
+    filter: null,
+    bbox: null,
+    debounceSeconds: 0,
+    problem: null,
   })
   const same = await world.bind(id, made.body.bindings)
   assert.deepEqual([same.status, same.body], [200, made.body], 'what was read can be written')
@@ -80,7 +84,8 @@ test('who binds needs write on the contact point and execute on the dataset, but
   const other = await table()
   const id = await world.point()
   const key = await world.app.key(world.tenant.id, {
-    ...{ contactpoints: { write: [id] }, datasets: { execute: [own.id], read: '*' } },
+    contactpoints: { write: [id] },
+    datasets: { execute: [own.id], read: '*' },
   })
   assert.equal((await world.bind(id, [{ datasetId: other.id }], key)).status, 401)
   assert.equal((await world.bind(id, [{ datasetId: other.id }])).status, 200)

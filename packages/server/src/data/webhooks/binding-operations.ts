@@ -143,7 +143,11 @@ function checkBox({ bbox }: Binding, place: string): void {
 }
 
 const definitionOf = ({ datasetId, operations, filter, bbox, debounceSeconds }: Binding): Binding => ({
-  ...{ datasetId, operations, filter, bbox, debounceSeconds },
+  datasetId,
+  operations,
+  filter,
+  bbox,
+  debounceSeconds,
 })
 
 async function shownBindings({ db }: BindingServices, contactPointId: string) {

@@ -34,7 +34,11 @@ describe('a bound webhook', () => {
     const { version, firstEventId, lastEventId, ...data } = told?.data ?? {}
     assert.equal(told?.type, 'dataset.changed')
     assert.deepEqual(data, {
-      ...{ datasetId: id, operations: ['insert', 'update', 'delete'], rows: 4, keys: [1, 2], bbox: [6, 40, 8, 51] },
+      datasetId: id,
+      operations: ['insert', 'update', 'delete'],
+      rows: 4,
+      keys: [1, 2],
+      bbox: [6, 40, 8, 51],
     })
     assert.match(version, /^\d+\.\d+$/)
     assert.ok(lastEventId.endsWith(version))

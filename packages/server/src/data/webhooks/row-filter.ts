@@ -73,8 +73,14 @@ async function matching(
   const byText = new Map(keys.map((text) => [String(keyValue(text)), text]))
   const isAsked = applyOperator('$in', { attribute: key, value: [...byText.keys()], path: 'filter' })
   const plan: Plan = {
-    ...{ columns: [{ name: key.name, attribute: key, type: key.type }], where: allOf([where, isAsked]), order: [] },
-    ...{ group: undefined, distinct: [], sample: undefined, limit: undefined, offset: 0 },
+    columns: [{ name: key.name, attribute: key, type: key.type }],
+    where: allOf([where, isAsked]),
+    order: [],
+    group: undefined,
+    distinct: [],
+    sample: undefined,
+    limit: undefined,
+    offset: 0,
   }
   const source = await sources.open(dataset, {})
   const giveBack = await slots.take(dataset.applicationId, signal)

@@ -50,7 +50,10 @@ export function createBackground(onError: (error: unknown) => void, watch: () =>
     })
   }
   return {
-    ...{ run, later, every, watch },
+    run,
+    later,
+    every,
+    watch,
     cancel(timer) {
       clearTimeout(timer)
       if (timer) timers.delete(timer)

@@ -2,221 +2,164 @@
  * Every limit that a request can be refused for: its value or setting, its code, and where it is counted. The page
  * docs/limits.md is generated from this table, `overLimit` makes the answers, and limits.test.ts goes over each.
  */
+
 import { ApiError, type ErrorCode, faulty } from '../errors.ts'
+import { dataLimits } from './data-limits.ts'
 import type { Limit } from './limit.ts'
 import { requestLimits } from './request-limits.ts'
-
-const mebibyte = 1_048_576
 
 export const limits = {
   ...requestLimits,
   connections: {
-    ...{ what: 'Open connections of clients', setting: 'MAX_CONNECTIONS', code: 'unavailable' },
-    ...{ countedIn: 'machine', countedFor: 'everybody' },
+    what: 'Open connections of clients',
+    setting: 'MAX_CONNECTIONS',
+    code: 'unavailable',
+    countedIn: 'machine',
+    countedFor: 'everybody',
   },
   applicationConnections: {
-    ...{ what: 'Open connections; at most three quarters of all', setting: 'CONNECTIONS_PER_APPLICATION' },
-    ...{ code: 'busy', countedIn: 'machine', countedFor: 'application', isPerApplication: true },
+    what: 'Open connections; at most three quarters of all',
+    setting: 'CONNECTIONS_PER_APPLICATION',
+    code: 'busy',
+    countedIn: 'machine',
+    countedFor: 'application',
+    isPerApplication: true,
   },
   requestsPerConnection: {
-    ...{ what: 'Requests over a connection', setting: 'REQUESTS_PER_CONNECTION', countedIn: 'process' },
-    ...{ code: { instead: 'the last answer says `Connection: close`' }, countedFor: 'connection' },
+    what: 'Requests over a connection',
+    setting: 'REQUESTS_PER_CONNECTION',
+    countedIn: 'process',
+    code: { instead: 'the last answer says `Connection: close`' },
+    countedFor: 'connection',
   },
   requestsPerSecond: {
-    ...{ what: 'Requests of a key; a tile counts a fifth, a query of a dataset four', unit: 'per second' },
-    ...{ setting: 'REQUESTS_PER_SECOND', code: 'rate_limited', countedIn: 'machine', countedFor: 'key' },
+    what: 'Requests of a key; a tile counts a fifth, a query of a dataset four',
+    unit: 'per second',
+    setting: 'REQUESTS_PER_SECOND',
+    code: 'rate_limited',
+    countedIn: 'machine',
+    countedFor: 'key',
     isPerApplication: true,
   },
   loginFailures: {
-    ...{
-      what: 'Failed logins of an account from an address; of an account in all, 50',
-      value: 10,
-      unit: 'per 15 min',
-      code: 'rate_limited',
-    },
-    ...{ countedIn: 'installation', countedFor: 'address' },
+    what: 'Failed logins of an account from an address; of an account in all, 50',
+    value: 10,
+    unit: 'per 15 min',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'address',
   },
   addressFailures: {
-    ...{ what: 'Failed logins of an application from an address; of all, 5 000', value: 100 },
-    ...{ unit: 'per 15 min', code: 'rate_limited', countedIn: 'installation', countedFor: 'address' },
+    what: 'Failed logins of an application from an address; of all, 5 000',
+    value: 100,
+    unit: 'per 15 min',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'address',
   },
   signups: {
-    ...{ what: 'Sign-ups of an application from an address; of all, 50 times as many', setting: 'SIGNUPS_PER_HOUR' },
-    ...{ unit: 'per hour', code: 'rate_limited', countedIn: 'installation', countedFor: 'address' },
+    what: 'Sign-ups of an application from an address; of all, 50 times as many',
+    setting: 'SIGNUPS_PER_HOUR',
+    unit: 'per hour',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'address',
   },
   resetMails: {
-    ...{ what: 'Mails to replace a forgotten password', value: 3, unit: 'per hour' },
-    ...{ code: { instead: 'no mail, and the same answer' }, countedIn: 'installation', countedFor: 'user' },
+    what: 'Mails to replace a forgotten password',
+    value: 3,
+    unit: 'per hour',
+    code: { instead: 'no mail, and the same answer' },
+    countedIn: 'installation',
+    countedFor: 'user',
   },
   sessionsPerUser: {
-    ...{ what: 'Sessions, each with its refresh token', setting: 'SESSIONS_PER_USER' },
-    ...{ code: { instead: 'the oldest ends' }, countedIn: 'installation', countedFor: 'user', isPerApplication: true },
+    what: 'Sessions, each with its refresh token',
+    setting: 'SESSIONS_PER_USER',
+    code: { instead: 'the oldest ends' },
+    countedIn: 'installation',
+    countedFor: 'user',
+    isPerApplication: true,
   },
   passwordsWaiting: {
-    ...{
-      what: 'Passwords that wait to be checked; of one application at most as many as are left for others',
-      value: 500,
-      code: 'busy',
-    },
-    ...{ countedIn: 'process', countedFor: 'everybody' },
+    what: 'Passwords that wait to be checked; of one application at most as many as are left for others',
+    value: 500,
+    code: 'busy',
+    countedIn: 'process',
+    countedFor: 'everybody',
   },
-  queriesAtOnce: {
-    ...{ what: 'Queries of datasets that run or are being read', setting: 'STREAMS_PER_APPLICATION', code: 'busy' },
-    ...{ countedIn: 'machine', countedFor: 'application', isPerApplication: true },
-  },
-  queryConnections: {
-    ...{ what: 'Connections to PostgreSQL for its queries: three eighths of all, fewer while others ask' },
-    ...{ setting: 'TENANT_CONNECTIONS', code: 'busy', countedIn: 'machine', countedFor: 'application' },
-  },
-  allQueryConnections: {
-    ...{ what: 'Connections to PostgreSQL for queries', setting: 'TENANT_CONNECTIONS', code: 'unavailable' },
-    ...{ countedIn: 'machine', countedFor: 'everybody' },
-  },
-  queriesWaiting: {
-    ...{ what: 'Queries that wait for the embedded database', value: 64, code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'application' },
-  },
-  answersHeldBytes: {
-    ...{ what: 'Answers of the embedded database that are being read', value: 256 * mebibyte, unit: 'bytes' },
-    ...{ code: 'busy', countedIn: 'process', countedFor: 'application' },
-  },
-  fileQueries: {
-    ...{ what: 'Queries of files (DuckDB)', value: 32, code: 'busy', countedIn: 'process', countedFor: 'application' },
-  },
-  fileApplications: {
-    ...{ what: 'Applications that query files (DuckDB)', value: 8, code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'everybody' },
-  },
-  changeListeners: {
-    ...{ what: 'Clients that follow changes of datasets', setting: 'LISTENERS_PER_APPLICATION', code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'application' },
-  },
-  queryTimeoutMs: {
-    ...{ what: 'Time of a query; `timeout` asks for less', value: 300_000, unit: 'ms', code: 'query_timeout' },
-    countedIn: 'request',
-  },
-  writtenRows: {
-    ...{ what: 'Rows that a request may insert', value: 10_000, code: 'too_many_rows' },
-    countedIn: 'request',
-  },
-  changedRows: {
-    ...{ what: 'Rows that a request may change or delete by a filter', value: 100_000, code: 'too_many_rows' },
-    countedIn: 'request',
-  },
-  rowValues: { what: 'Values of a row, without coordinates', value: 5_000, code: 'too_large', countedIn: 'request' },
-  coordinateValues: { what: 'Values in coordinates of a row', value: 50_000, code: 'too_large', countedIn: 'request' },
-  rowsValues: { what: 'Values of all rows of a request', value: 1_000_000, code: 'too_large', countedIn: 'request' },
-  writesAtOnce: {
-    ...{ what: 'Requests that write rows at once', value: 4, code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'application' },
-  },
-  rowsInMemory: {
-    ...{ what: 'Rows of a source that is queried in memory (REST, lambda)', value: 100_000, code: 'too_many_rows' },
-    countedIn: 'request',
-  },
-  exportBytes: {
-    ...{ what: 'File of an export', setting: 'EXPORT_MAX_BYTES', unit: 'bytes', code: 'too_large' },
-    countedIn: 'request',
-  },
-  exportsAtOnce: {
-    ...{ what: 'Files of exports that are being made', value: 2, code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'application' },
-  },
-  allExportsAtOnce: {
-    ...{ what: 'Files of exports that are being made', value: 8, code: 'busy' },
-    ...{ countedIn: 'machine', countedFor: 'everybody' },
-  },
-  exportsReadBytes: {
-    ...{
-      what: 'Files of exports that are being read: a quarter of this',
-      setting: 'EXPORT_CACHE_BYTES',
-      unit: 'bytes',
-    },
-    ...{ code: 'busy', countedIn: 'machine', countedFor: 'application' },
-  },
-  readerBytesPerSecond: {
-    ...{ what: 'Bytes of an answer that a reader has to take, over 5 × `STUCK_READER_MS`', value: 16_384 },
-    ...{ unit: 'per second', code: { instead: 'the connection is reset' }, countedIn: 'request' },
-  },
-  exportsWaiting: {
-    ...{ what: 'Exports that wait for a thread', value: 48, code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'everybody' },
-  },
-  tilesAtOnce: {
-    ...{ what: 'Tiles being made or waiting for it, for each tile thread', value: 128, code: 'unavailable' },
-    ...{ countedIn: 'process', countedFor: 'application' },
-  },
-  allTilesAtOnce: {
-    ...{ what: 'Tiles being made or waiting for it, for each tile thread', value: 256, code: 'unavailable' },
-    ...{ countedIn: 'process', countedFor: 'everybody' },
-  },
-  tileConnections: {
-    ...{ what: 'Connections to PostgreSQL for tiles that a tile has waited 30 s for', setting: 'TILE_CONNECTIONS' },
-    ...{ code: 'busy', countedIn: 'machine', countedFor: 'application' },
-  },
-  archiveReads: {
-    ...{ what: 'Tiles of MBTiles that wait to be read', value: 2_000, code: 'busy' },
-    ...{ countedIn: 'process', countedFor: 'everybody' },
-  },
-  uploadBytes: {
-    ...{ what: 'File of an upload', setting: 'UPLOAD_MAX_BYTES', unit: 'bytes', code: 'too_large' },
-    countedIn: 'request',
-  },
-  unfinishedUploads: {
-    ...{ what: 'Uploads that arrive, wait or run', setting: 'UPLOADS_WAITING_PER_APPLICATION', code: 'busy' },
-    ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
-  },
-  uploadsPerHour: {
-    ...{ what: 'Uploads that are sent', setting: 'UPLOADS_PER_HOUR', unit: 'per hour', code: 'rate_limited' },
-    ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
-  },
-  uploadsArriving: {
-    ...{ what: 'Files that arrive', setting: 'UPLOADS_ARRIVING', code: 'busy' },
-    ...{ countedIn: 'machine', countedFor: 'everybody' },
-  },
-  storageBytes: {
-    ...{ what: 'Tables and files that are kept', setting: 'STORAGE_PER_APPLICATION', unit: 'bytes' },
-    ...{ code: 'storage_quota', countedIn: 'installation', countedFor: 'application', isPerApplication: true },
-  },
+  ...dataLimits,
   messagesPerMinute: {
-    ...{ what: 'Messages to contact points', setting: 'MESSAGES_PER_MINUTE', unit: 'per minute', code: 'rate_limited' },
-    ...{ countedIn: 'installation', countedFor: 'application', isPerApplication: true },
+    what: 'Messages to contact points',
+    setting: 'MESSAGES_PER_MINUTE',
+    unit: 'per minute',
+    code: 'rate_limited',
+    countedIn: 'installation',
+    countedFor: 'application',
+    isPerApplication: true,
   },
   messagesWaiting: {
-    ...{ what: 'Messages to contact points that wait to be sent', value: 10_000, code: 'busy' },
-    ...{ countedIn: 'installation', countedFor: 'application' },
+    what: 'Messages to contact points that wait to be sent',
+    value: 10_000,
+    code: 'busy',
+    countedIn: 'installation',
+    countedFor: 'application',
   },
   contactPointBindings: {
-    ...{ what: 'Datasets whose changes a contact point is told of', value: 20, code: 'invalid_request' },
+    what: 'Datasets whose changes a contact point is told of',
+    value: 20,
+    code: 'invalid_request',
     countedIn: 'request',
   },
   bindings: {
-    ...{ what: 'Datasets whose changes its contact points are told of, all added up', value: 1_000, code: 'conflict' },
-    ...{ countedIn: 'installation', countedFor: 'application' },
+    what: 'Datasets whose changes its contact points are told of, all added up',
+    value: 1_000,
+    code: 'conflict',
+    countedIn: 'installation',
+    countedFor: 'application',
   },
   agentInputBytes: {
-    ...{ what: 'Input of an agent', setting: 'AGENT_INPUT_BYTES', unit: 'bytes', code: 'input_too_large' },
+    what: 'Input of an agent',
+    setting: 'AGENT_INPUT_BYTES',
+    unit: 'bytes',
+    code: 'input_too_large',
     countedIn: 'request',
   },
   agentInvocations: {
-    ...{ what: 'Invocations of an agent that has `maxConcurrency`', value: 0, code: 'agent_busy' },
-    ...{ countedIn: 'installation', countedFor: 'agent' },
+    what: 'Invocations of an agent that has `maxConcurrency`',
+    value: 0,
+    code: 'agent_busy',
+    countedIn: 'installation',
+    countedFor: 'agent',
   },
   bridgeCalls: {
-    ...{ what: 'Invocations that the server’s bridges answer', setting: 'AGENT_BRIDGE_CALLS_PER_APPLICATION' },
-    ...{ code: 'agent_busy', countedIn: 'machine', countedFor: 'application' },
+    what: 'Invocations that the server’s bridges answer',
+    setting: 'AGENT_BRIDGE_CALLS_PER_APPLICATION',
+    code: 'agent_busy',
+    countedIn: 'machine',
+    countedFor: 'application',
   },
   workerConnects: {
-    ...{ what: 'Workers that connect with a key; five times as many at once', value: 10, unit: 'per second' },
-    ...{ code: 'busy', countedIn: 'machine', countedFor: 'key' },
+    what: 'Workers that connect with a key; five times as many at once',
+    value: 10,
+    unit: 'per second',
+    code: 'busy',
+    countedIn: 'machine',
+    countedFor: 'key',
   },
   agentWorkers: {
-    ...{ what: 'Workers of an agent', setting: 'AGENT_WORKERS', code: 'busy' },
-    ...{ countedIn: 'installation', countedFor: 'agent' },
+    what: 'Workers of an agent',
+    setting: 'AGENT_WORKERS',
+    code: 'busy',
+    countedIn: 'installation',
+    countedFor: 'agent',
   },
   applicationWorkers: {
-    ...{ what: 'Workers of all agents', setting: 'AGENT_WORKERS_PER_APPLICATION', code: 'busy' },
-    ...{ countedIn: 'machine', countedFor: 'application' },
+    what: 'Workers of all agents',
+    setting: 'AGENT_WORKERS_PER_APPLICATION',
+    code: 'busy',
+    countedIn: 'machine',
+    countedFor: 'application',
   },
 } as const satisfies Record<string, Limit>
 

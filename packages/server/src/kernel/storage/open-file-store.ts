@@ -50,7 +50,9 @@ function s3SettingsOf(config: StorageConfig): S3StoreSettings | undefined {
     return undefined
   }
   return {
-    ...{ bucket, endpoint, credentials: credentialsOf(config) },
+    bucket,
+    endpoint,
+    credentials: credentialsOf(config),
     prefix: prefix === '' ? '' : `${prefix.replace(/\/+$/, '')}/`,
     region: config.S3_REGION ?? config.AWS_REGION,
     forcePathStyle: config.S3_FORCE_PATH_STYLE === '' ? endpoint !== undefined : config.S3_FORCE_PATH_STYLE === 'true',

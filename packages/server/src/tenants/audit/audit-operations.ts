@@ -19,7 +19,9 @@ export type AuditServices = { readonly db: Db; readonly audit: AuditLog }
 const { fields, filter, limit } = listSchema.properties
 
 const querySchema = Type.Object({
-  ...{ fields, filter, limit },
+  fields,
+  filter,
+  limit,
   sort: Type.Optional(Type.Enum(['at', '-at'], { description: '`-at`, the newest first, unless given' })),
   cursor: Type.Optional(Type.String({ maxLength: 100, description: 'Of the Link to the next page' })),
   format: Type.Optional(

@@ -14,15 +14,20 @@ before(async () => {
 after(() => app.close())
 
 const signup = {
-  ...{ firstName: 'Ada', lastName: 'Lovelace', password: 'nine Bernoulli numbers' },
-  ...{ confirmUrl: 'http://localhost:3000/confirm', redirectUrl: 'http://localhost:3000/welcome' },
+  firstName: 'Ada',
+  lastName: 'Lovelace',
+  password: 'nine Bernoulli numbers',
+  confirmUrl: 'http://localhost:3000/confirm',
+  redirectUrl: 'http://localhost:3000/welcome',
 }
 
 test('the sign-ups of an address within an hour are counted over all replicas, and one too many is told so', async () => {
   const { http: replica } = await app.replica()
   const signUp = (server: typeof replica, email: string, address: string) =>
     server.inject({
-      ...{ method: 'POST', url: '/api/v1/auth/signup', headers: { 'x-forwarded-for': address } },
+      method: 'POST',
+      url: '/api/v1/auth/signup',
+      headers: { 'x-forwarded-for': address },
       payload: { ...signup, email, applicationId: tenant.id },
     })
   // The same address of a mail twice: that it has an account is not told by the counting either.

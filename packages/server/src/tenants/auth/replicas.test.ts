@@ -20,7 +20,9 @@ describe('wrong passwords at two processes', { skip }, () => {
     for (let n = 0; n < 2; n++) {
       replicas.push(
         await startReplica({
-          ...{ DATABASE_URL: database.url ?? '', MASTER_API_KEY: master, TRUST_PROXY: 'true' },
+          DATABASE_URL: database.url ?? '',
+          MASTER_API_KEY: master,
+          TRUST_PROXY: 'true',
           SECRET_KEY: 'a secret for tests, long enough to be one',
         }),
       )

@@ -462,7 +462,8 @@ test('an application that sends faster than its services take it is told to wait
   for (const target of [points[0], points[1], points[0]]) await own.accept(target, hello, 'the same')
   await own.accept(points[0], hello, 'the third')
   await assert.rejects(own.accept(points[1], hello, undefined), {
-    ...{ code: 'busy', headers: { 'Retry-After': '30' } },
+    code: 'busy',
+    headers: { 'Retry-After': '30' },
     extensions: { limit: 3, limitName: 'messagesWaiting' },
   })
   await own.accept(points[1], hello, 'the same')

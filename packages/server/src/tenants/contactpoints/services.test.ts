@@ -93,14 +93,16 @@ const byHttp: Record<string, () => Case> = {
   webhook: () => ({ plain: { url: url() }, path: '/hook/secret?key=k&token=t%3D' }),
   slack: () => ({ secret: { url: url() }, path: '/hook/secret?key=k&token=t%3D' }),
   'slack with a token': () => ({
-    ...{ plain: { channel: '#harbour' }, secret: { token: 'xoxb-1234567890-abc' } },
+    plain: { channel: '#harbour' },
+    secret: { token: 'xoxb-1234567890-abc' },
     path: '/slack.com/api/chat.postMessage',
   }),
   teams: () => ({ secret: { url: url() }, path: '/hook/secret?key=k&token=t%3D' }),
   discord: () => ({ secret: { url: url() }, path: '/hook/secret?key=k&token=t%3D' }),
   googlechat: () => ({ secret: { url: url() }, path: '/hook/secret?key=k&token=t%3D' }),
   telegram: () => ({
-    ...{ plain: { chatId: -100123 }, secret: { botToken } },
+    plain: { chatId: -100123 },
+    secret: { botToken },
     path: `/api.telegram.org/bot${botToken}/sendMessage`,
   }),
 }

@@ -91,7 +91,10 @@ test('a server is killed while it sends: what was accepted is sent by the next o
 
   const { id: applicationId } = await call(server, 'POST', '/applications', { name: 'crash' })
   const { id: pointId } = await call(server, 'POST', '/contactpoints', {
-    ...{ name: 'hook', type: 'webhook', settings: { url: service.url }, applicationId },
+    name: 'hook',
+    type: 'webhook',
+    settings: { url: service.url },
+    applicationId,
   })
   const send = async (): Promise<string> =>
     (await call(server, 'POST', `/contactpoints/${pointId}/send`, { message: 'Hello' })).id

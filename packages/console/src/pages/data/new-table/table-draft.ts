@@ -53,7 +53,9 @@ export function missingOf({ name, columns }: TableDraft): string | undefined {
 /** `databaseId`: the application's own database, if it is known. */
 export function tableOf(draft: TableDraft, databaseId: string | undefined): DatasetCreate {
   return {
-    ...{ type: 'table', name: draft.name.trim(), source: sourceOf(draft) },
+    type: 'table',
+    name: draft.name.trim(),
+    source: sourceOf(draft),
     ...(draft.description.trim() && { description: draft.description.trim() }),
     ...(databaseId && { databaseId }),
     columns: draft.columns.map(columnOf),

@@ -4,8 +4,17 @@ import type { AttributeStatistics } from '@graticule/client'
 import { frequentBars, histogramBars, sourceSentence, spreadOf } from './statistics.ts'
 
 const statistics: AttributeStatistics = {
-  ...{ attribute: 'n', type: 'integer', rows: { count: 12, isEstimate: false }, count: 10, nulls: 2, distinct: 4 },
-  ...{ min: 1, max: 9, mean: 4.5, sampled: false, sampleSize: 12 },
+  attribute: 'n',
+  type: 'integer',
+  rows: { count: 12, isEstimate: false },
+  count: 10,
+  nulls: 2,
+  distinct: 4,
+  min: 1,
+  max: 9,
+  mean: 4.5,
+  sampled: false,
+  sampleSize: 12,
   quantiles: [0, 0.25, 0.5, 0.75, 1].map((p) => ({ p, value: 1 + 8 * p })),
   histogram: [
     { from: 1, to: 5, count: 8 },

@@ -22,14 +22,14 @@ export function ColumnFields({ column, suffix = '', errorAt, onChange }: ColumnF
         autoComplete="off"
         spellCheck={false}
         maxLength={63}
-        {...{ isLabelHidden }}
+        isLabelHidden={isLabelHidden}
         value={column.name}
         error={errorAt('name')}
         onChange={(name) => onChange({ name })}
       />
       <Select
         label={label('Type')}
-        {...{ isLabelHidden }}
+        isLabelHidden={isLabelHidden}
         value={column.kind}
         options={columnKindNames.map((value) => ({ value, label: kindOf(value).label }))}
         error={errorAt('type') ?? errorAt('dbType') ?? errorAt('primaryKey')}
@@ -38,14 +38,20 @@ export function ColumnFields({ column, suffix = '', errorAt, onChange }: ColumnF
       {column.kind === 'geometry' ? (
         <Select
           label={label('Kind of geometry')}
-          {...{ isLabelHidden }}
+          isLabelHidden={isLabelHidden}
           value={column.geometryType}
           options={geometryTypes.map((value) => ({ value, label: value === 'Geometry' ? 'Any' : value }))}
           error={errorAt('geometryType')}
           onChange={(geometryType) => onChange({ geometryType })}
         />
       ) : (
-        <PresetField {...{ column, errorAt, onChange, label, isLabelHidden }} />
+        <PresetField
+          column={column}
+          errorAt={errorAt}
+          onChange={onChange}
+          label={label}
+          isLabelHidden={isLabelHidden}
+        />
       )}
       <Checkbox
         label="Required"
@@ -69,7 +75,8 @@ function PresetField({ column, errorAt, onChange, label, isLabelHidden }: Preset
     return (
       <Select
         label={label('Default')}
-        {...{ isLabelHidden, error }}
+        isLabelHidden={isLabelHidden}
+        error={error}
         value={column.preset}
         options={[{ value: '', label: 'no default' }, 'true', 'false']}
         onChange={(preset) => onChange({ preset })}
@@ -78,7 +85,8 @@ function PresetField({ column, errorAt, onChange, label, isLabelHidden }: Preset
   return (
     <TextField
       label={label('Default')}
-      {...{ isLabelHidden, error }}
+      isLabelHidden={isLabelHidden}
+      error={error}
       autoComplete="off"
       disabled={!takesDefault(column)}
       placeholder={placeholderOf(column)}

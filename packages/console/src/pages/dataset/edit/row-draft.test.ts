@@ -4,7 +4,12 @@ import type { DatasetAttribute } from '../dataset.ts'
 import { changedColumns, faultsByColumn, readDraft, rowDraft } from './row-draft.ts'
 
 const attribute = (name: string, type: DatasetAttribute['type'] = 'string'): DatasetAttribute => ({
-  ...{ name, type, dbType: '', nullable: true, primaryKey: false, description: '' },
+  name,
+  type,
+  dbType: '',
+  nullable: true,
+  primaryKey: false,
+  description: '',
 })
 const attributes = [attribute('name'), attribute('name/full'), attribute('seats', 'integer')]
 

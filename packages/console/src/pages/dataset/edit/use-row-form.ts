@@ -40,7 +40,12 @@ export function useRowForm(dataset: Dataset, id: RowId | null, onSaved: (id: Row
     if (!hasErrors) save.mutate(next)
   }
   return {
-    ...{ editing, changed, attempts, isSaving: save.isPending, loadError: stored.error, reload: stored.refetch },
+    editing,
+    changed,
+    attempts,
+    isSaving: save.isPending,
+    loadError: stored.error,
+    reload: stored.refetch,
     conflict: save.error instanceof RowConflict ? save.error : null,
     /** What concerns the row as a whole. */
     error: save.error && !(save.error instanceof RowConflict) && faults.hasOthers ? save.error : null,

@@ -23,7 +23,10 @@ export function NewSqlDataset({ dataset, source }: { dataset: Dataset; source: s
   const make = useMutation({
     mutationFn: () =>
       client.datasets.create({
-        ...{ type: 'sql', name: name.trim(), source, databaseId },
+        type: 'sql',
+        name: name.trim(),
+        source,
+        databaseId,
         ...(parameters ? { metadata: { parameters } } : {}),
       }),
     onSuccess: async (made) => {

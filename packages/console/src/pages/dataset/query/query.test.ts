@@ -8,7 +8,12 @@ import { boundsOf, columnsOf, featuresOf } from './result.ts'
 import { sqlDiagnostic } from './sql-fault.ts'
 
 const attribute = (name: string, type: DatasetAttribute['type'], primaryKey = false): DatasetAttribute => ({
-  ...{ name, type, primaryKey, dbType: type, nullable: true, description: '' },
+  name,
+  type,
+  primaryKey,
+  dbType: type,
+  nullable: true,
+  description: '',
 })
 const attributes = [
   attribute('id', 'integer', true),
@@ -90,10 +95,15 @@ test('a plan becomes steps with their share of the cost, and advice where a larg
   const plan = (filter: string) => [
     {
       Plan: {
-        ...{ 'Node Type': 'Limit', 'Total Cost': 20_000, 'Plan Rows': 3 },
+        'Node Type': 'Limit',
+        'Total Cost': 20_000,
+        'Plan Rows': 3,
         Plans: [
           {
-            ...{ 'Node Type': 'Sort', 'Total Cost': 25_000, 'Plan Rows': 10, 'Sort Key': ['population DESC'] },
+            'Node Type': 'Sort',
+            'Total Cost': 25_000,
+            'Plan Rows': 10,
+            'Sort Key': ['population DESC'],
             Plans: [{ ...scan, Filter: filter }],
           },
         ],

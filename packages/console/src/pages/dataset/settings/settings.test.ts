@@ -6,24 +6,28 @@ import { differences, draftOf, isChanged, patchOf, readMetadata, tagsOf, withKey
 import { mergePatchOf } from './merge-patch.ts'
 
 const dataset: Dataset = {
-  ...{
-    id: 'a',
-    applicationId: 'b',
-    createdAt: '',
-    updatedAt: '',
-    ownerId: null,
-    type: 'rest',
-    bytes: null,
-    rowEstimate: null,
-    overviews: null,
-  },
-  ...{ source: 'https://x.org', name: 'X', description: '', attributes: [], databaseId: 'd' },
+  id: 'a',
+  applicationId: 'b',
+  createdAt: '',
+  updatedAt: '',
+  ownerId: null,
+  type: 'rest',
+  bytes: null,
+  rowEstimate: null,
+  overviews: null,
+  source: 'https://x.org',
+  name: 'X',
+  description: '',
+  attributes: [],
+  databaseId: 'd',
   metadata: { tags: ['one'], deep: { a: 1, b: 2 } },
 }
 
 test('a merge patch names what is new, what is other and, by null, what is gone', () => {
   assert.deepEqual(mergePatchOf({ a: 1, b: { c: 1, d: 2 }, e: [1] }, { b: { c: 1, d: 3 }, e: [1], f: 'x' }), {
-    ...{ a: null, b: { d: 3 }, f: 'x' },
+    a: null,
+    b: { d: 3 },
+    f: 'x',
   })
   assert.deepEqual(mergePatchOf({ a: { b: 1, c: 2 } }, { a: { c: 2, b: 1 } }), {})
   assert.deepEqual(mergePatchOf({ a: { b: 1 } }, { a: [1] }), { a: [1] })
@@ -34,10 +38,12 @@ test('only what has changed is saved', () => {
   assert.equal(isChanged(dataset, draft), false)
   assert.equal(isChanged(dataset, { ...draft, metadata: '{"deep": {"b": 2, "a": 1}, "tags": ["one"]}' }), false)
   assert.deepEqual(patchOf(dataset, { ...draft, name: 'Y', metadata: withKey(draft.metadata, 'tags', undefined) }), {
-    ...{ name: 'Y', metadata: { tags: null } },
+    name: 'Y',
+    metadata: { tags: null },
   })
   assert.deepEqual(patchOf(dataset, { ...draft, owner: '7', headers: [{ name: 'x-key', value: 's' }] }), {
-    ...{ ownerId: '7', secrets: { headers: { 'x-key': 's' } } },
+    ownerId: '7',
+    secrets: { headers: { 'x-key': 's' } },
   })
   assert.deepEqual(patchOf(dataset, { ...draft, headers: 'remove' }), { secrets: null })
   assert.throws(() => patchOf(dataset, { ...draft, metadata: '{' }), /not a JSON object/)

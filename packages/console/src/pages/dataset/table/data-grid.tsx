@@ -87,6 +87,7 @@ export function DataGrid(props: DataGridProps): ReactElement {
   }))
   const onKeyDown = useGridKeys({ ...props, columns, scroll, active, setActive, setMenu, total })
   const width = (columns.at(-1)?.left ?? 0) + (columns.at(-1)?.width ?? 0)
+  const canvas = { scroll, width, active, isSelected, isChanged, shown, columns: drawnColumns, setActive }
   return (
     <div className={classes.frame}>
       <div
@@ -104,7 +105,10 @@ export function DataGrid(props: DataGridProps): ReactElement {
         onKeyDown={onKeyDown}
       >
         <GridHead
-          {...{ table, width, sort, menu }}
+          table={table}
+          width={width}
+          sort={sort}
+          menu={menu}
           columns={drawnColumns}
           activeColumn={active.row === -1 ? active.column : null}
           onMenu={setMenu}
@@ -112,10 +116,7 @@ export function DataGrid(props: DataGridProps): ReactElement {
           onSortBy={props.onSortBy}
           onFilter={props.onFilter}
         />
-        <Canvas
-          {...{ scroll, width, active, isSelected, isChanged, shown, columns: drawnColumns, setActive }}
-          {...clicks(props)}
-        />
+        <Canvas {...canvas} {...clicks(props)} />
       </div>
       {scroll.isJumping && <div className={classes.jump}>Row {formatNumber(first + 1)}</div>}
       {rows.state.isSlow && !scroll.isJumping && (
@@ -191,7 +192,9 @@ function Canvas({ scroll, width, columns, active, shown, setActive, ...on }: Can
           return (
             <GridRow
               key={index}
-              {...{ index, row, columns }}
+              index={index}
+              row={row}
+              columns={columns}
               isSelected={row !== undefined && on.isSelected(row)}
               isChanged={row !== undefined && on.isChanged(row)}
               activeColumn={active.row === index ? active.column : null}

@@ -97,17 +97,14 @@ export function createPageLoader<Row>(
     return told
   }
 
-  return {
-    ...{ cache, total, next, drop },
-    want(first, last) {
-      range = { first, last }
-      const [index] = missing()
-      return index === undefined || isCheap(start(index))
-    },
-    doubt() {
-      if (flight) flight.isOld = true
-    },
+  function want(first: number, last: number): boolean {
+    range = { first, last }
+    const [index] = missing()
+    return index === undefined || isCheap(start(index))
   }
+
+  const doubt = () => void (flight && Object.assign(flight, { isOld: true }))
+  return { cache, total, next, drop, want, doubt }
 }
 
 /** A page that is not full is the last one. */

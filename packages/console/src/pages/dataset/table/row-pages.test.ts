@@ -286,7 +286,10 @@ test('where the last row of a page is another one than before, the pages behind 
   let first = 0
   const asked: PageStart<Row>[] = []
   const pages = createRowPages<Row>({
-    ...{ isReversible: true, hasSingleKey: true, pageRows: 10, idOf: (row) => row?.id },
+    isReversible: true,
+    hasSingleKey: true,
+    pageRows: 10,
+    idOf: (row) => row?.id,
     async fetch(start, rows) {
       asked.push(start)
       const from = start.by === 'cursor' ? Number(start.cursor) : first

@@ -34,7 +34,20 @@ export function useTable(dataset: Dataset) {
   const selected = useSelectedFeatures(dataset, selection.ids)
   useShownAtFirst(rows.state.isBegun && rows.state.total !== null, selection.show)
   return {
-    ...{ dataset, where, sort, isPhone, hasMap, view, grid, rows, shown, live, columns, selection, selected, open },
+    dataset,
+    where,
+    sort,
+    isPhone,
+    hasMap,
+    view,
+    grid,
+    rows,
+    shown,
+    live,
+    columns,
+    selection,
+    selected,
+    open,
     isMapShown: hasMap && isMapWanted,
     showMap: (isShown: boolean) => hasMap && setMapWanted(isShown),
     openRow: (index: number) => setOpen({ index, row: shown.pages.row(index) }),

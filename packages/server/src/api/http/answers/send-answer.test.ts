@@ -20,7 +20,11 @@ const answers: Record<string, () => Answer> = {
 
 const operations = Object.entries(answers).map(([name, answer]) =>
   operation({
-    ...({ id: name, method: 'GET', path: `/${name}`, summary: name, access: 'public' } as const),
+    id: name,
+    method: 'GET',
+    path: `/${name}`,
+    summary: name,
+    access: 'public',
     success: { status: 200, description: name },
     // Both ways in which a handler may answer.
     handle: name === 'json' ? answer : async () => answer(),

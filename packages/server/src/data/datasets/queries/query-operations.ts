@@ -206,7 +206,11 @@ async function answer(context: Context, id: string, asked: Asked) {
   const shown = shownPlan(plan, dataset, formatName)
   if (isExport(formatName)) {
     return exportAnswer(context, context.services, {
-      ...{ format: formatName, dataset, plan: shown, srid: shape.srid, filename },
+      format: formatName,
+      dataset,
+      plan: shown,
+      srid: shape.srid,
+      filename,
       given: Object.fromEntries([...own].map((name) => [name, context.tree[name]])),
       begin: (whileRead) => source.rows(shown, shape, { timeoutMs, signal: whileRead }),
     })

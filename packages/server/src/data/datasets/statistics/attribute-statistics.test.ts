@@ -126,8 +126,17 @@ describe('a small dataset', () => {
       const { attribute, type, distinct, ...rest } = await statistics(id, name)
       assert.deepEqual([attribute, distinct], [name, type === 'geometry' ? null : 0])
       assert.deepEqual(rest, {
-        ...{ rows: { count: 0, isEstimate: false }, count: 0, nulls: 0, min: null, max: null, mean: null },
-        ...{ quantiles: [], histogram: [], frequent: [], sampled: false, sampleSize: 0 },
+        rows: { count: 0, isEstimate: false },
+        count: 0,
+        nulls: 0,
+        min: null,
+        max: null,
+        mean: null,
+        quantiles: [],
+        histogram: [],
+        frequent: [],
+        sampled: false,
+        sampleSize: 0,
       })
     }
   })

@@ -91,8 +91,15 @@ async function countOpaque(
   const { rows, count } = await countColumns(request, sample)
   return {
     ...headOf(request, { rows, nulls: rows - count }, expected),
-    ...{ distinct: null, min: null, max: null, mean: null, quantiles: [], histogram: [], frequent: [] },
-    ...{ sampled: sample !== undefined, sampleSize: rows },
+    distinct: null,
+    min: null,
+    max: null,
+    mean: null,
+    quantiles: [],
+    histogram: [],
+    frequent: [],
+    sampled: sample !== undefined,
+    sampleSize: rows,
   }
 }
 

@@ -23,7 +23,9 @@ test('CSV is read as csv-parse reads it, with the line on which each record begi
     fc.property(table, ([end, lines]) => {
       const text = lines.filter((line) => line !== '').join(end)
       const expected: unknown = parse(text, {
-        ...{ bom: true, skip_empty_lines: true, record_delimiter: ['\r\n', '\n'] },
+        bom: true,
+        skip_empty_lines: true,
+        record_delimiter: ['\r\n', '\n'],
         cast: (field, { quoting }) => (field === '' && !quoting ? null : field),
       })
       assert.deepEqual(

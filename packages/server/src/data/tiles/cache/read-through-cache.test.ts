@@ -29,7 +29,11 @@ const known = {
 } as unknown as LoadedTileSource
 
 const asked = (z: number, accept: string): TileAsked => ({
-  ...{ tile: { z, x: 0, y: 0 }, extension: 'mvt', parameters: {}, tree: noQuery, accept },
+  tile: { z, x: 0, y: 0 },
+  extension: 'mvt',
+  parameters: {},
+  tree: noQuery,
+  accept,
 })
 const { signal } = new AbortController()
 

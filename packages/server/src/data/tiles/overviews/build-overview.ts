@@ -87,7 +87,9 @@ function sourceOf({ dataset, geometry, isPoint, table }: Buildable): Source | un
   if (key === undefined) return undefined
   const keyType = dataset.attributes.find(({ name }) => name === key)?.dbType ?? ''
   return {
-    ...{ key, geometry, isPoint },
+    key,
+    geometry,
+    isPoint,
     base: ident(table.schema, table.name),
     isPlain: isPoint && isLonLat(geometry) && wholeNumbers.has(keyType),
     columns: copiedColumns(dataset),

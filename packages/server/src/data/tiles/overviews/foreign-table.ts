@@ -64,7 +64,11 @@ export function foreignTableOf(dataset: Dataset, place: string): ForeignTable | 
     dataset: {
       ...dataset,
       attributes: copied.map(({ name, type: dbType }) => ({
-        ...{ name, dbType, type: 'string' as const, nullable: true, description: '' },
+        name,
+        dbType,
+        type: 'string' as const,
+        nullable: true,
+        description: '',
         primaryKey: name === (key?.name ?? rowColumn),
       })),
     },

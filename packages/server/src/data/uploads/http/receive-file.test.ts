@@ -159,7 +159,9 @@ test('a file is kept as it was sent, however it is cut on its way', async (t) =>
   const path = join(directory, 'form', 'source')
   const server = createServer(async (request, response) => {
     const { file } = await receiveForm(request, path, {
-      ...{ maxBytes: 1e8, tooLarge: new ApiError('too_large', ''), onWhole: () => undefined },
+      maxBytes: 1e8,
+      tooLarge: new ApiError('too_large', ''),
+      onWhole: () => undefined,
       pace: { bytesPerSecond: 0, deadlineMs: 60_000 },
     })
     response.end(String(file.size))
@@ -178,7 +180,9 @@ test('a file is kept as it was sent, however it is cut on its way', async (t) =>
   ])
   for (const most of [1_000_000, 100_000, 3_000]) {
     const asked = httpRequest({
-      ...{ port: (server.address() as AddressInfo).port, host: '127.0.0.1', method: 'POST' },
+      port: (server.address() as AddressInfo).port,
+      host: '127.0.0.1',
+      method: 'POST',
       headers: { 'content-type': 'multipart/form-data; boundary=boundary' },
     })
     const answered = once(asked, 'response')

@@ -231,7 +231,10 @@ async function describe(
   const attribution = options.attribution === undefined ? {} : { attribution: cleanAttribution(options.attribution) }
   const map = plan.geometry && { ...mapOf(await extentOf(staged), plan.layer.featureCount), ...attribution }
   return {
-    ...{ staged, name, attributes, bytes },
+    staged,
+    name,
+    attributes,
+    bytes,
     id: options.datasetId ?? randomUUID(),
     ...(map && { map }),
     ...(replaced && { replaces: { table: replaced.tableIn(target.schema) } }),

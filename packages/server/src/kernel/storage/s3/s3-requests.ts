@@ -55,14 +55,20 @@ export function createS3Requests(settings: S3Settings): S3Requests {
   const { bucket, endpoint, region, credentials, forcePathStyle, timeoutMs } = settings
   const agent = { maxSockets, keepAlive: true }
   const client = new S3Client({
-    ...{ region, forcePathStyle, maxAttempts },
+    region,
+    forcePathStyle,
+    maxAttempts,
     ...(endpoint !== undefined && { endpoint }),
     ...(credentials && { credentials }),
     // Not every server knows the newer checksums.
-    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
-      ...{ connectionTimeout: timeoutMs / maxAttempts, socketTimeout: timeoutMs, throwOnRequestTimeout: true },
-      ...{ httpAgent: agent, httpsAgent: agent },
+      connectionTimeout: timeoutMs / maxAttempts,
+      socketTimeout: timeoutMs,
+      throwOnRequestTimeout: true,
+      httpAgent: agent,
+      httpsAgent: agent,
       logger: { trace: silence, debug: silence, info: silence, warn: silence, error: silence },
     },
   })

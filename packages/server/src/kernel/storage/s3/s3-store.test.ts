@@ -15,8 +15,13 @@ const partBytes = 8 * 1024 * 1024
 
 const openStore = (rest: { timeoutMs?: number; maxBytes?: number; abandonedMs?: number } = {}): S3Store =>
   createS3Store({
-    ...{ bucket: storage.bucket, prefix: storage.prefix, endpoint: storage.proxy.url, region: 'us-east-1' },
-    ...{ credentials: storage.credentials, forcePathStyle: true, timeoutMs: rest.timeoutMs ?? 20_000 },
+    bucket: storage.bucket,
+    prefix: storage.prefix,
+    endpoint: storage.proxy.url,
+    region: 'us-east-1',
+    credentials: storage.credentials,
+    forcePathStyle: true,
+    timeoutMs: rest.timeoutMs ?? 20_000,
     cache: { directory: join(folder, 'cache'), maxBytes: rest.maxBytes ?? 1_000 },
     ...(rest.abandonedMs !== undefined && { abandonedMs: rest.abandonedMs }),
   })

@@ -26,7 +26,12 @@ const columns: ExportColumn[] = [
 const point = '0101000000000000000000f03f0000000000000040'
 
 const orderOf = (format: ExportOrder['format']): ExportOrder => ({
-  ...{ format, name: 'rows', columns, srid: 4326, maxBytes: 1024 * megabyte, path: join(folder, format) },
+  format,
+  name: 'rows',
+  columns,
+  srid: 4326,
+  maxBytes: 1024 * megabyte,
+  path: join(folder, format),
 })
 
 /** Few and wide rows: what is tested is how bytes flow. */

@@ -66,7 +66,11 @@ function kindOf({ type, decimal, withoutZone, withZone }: ExportColumn): Kind {
 function decimalKind({ precision, scale }: { precision: number; scale: number }): Kind {
   return {
     schema: {
-      ...{ type: 'FIXED_LEN_BYTE_ARRAY', type_length: 16, converted_type: 'DECIMAL', precision, scale },
+      type: 'FIXED_LEN_BYTE_ARRAY',
+      type_length: 16,
+      converted_type: 'DECIMAL',
+      precision,
+      scale,
       logical_type: { type: 'DECIMAL', precision, scale },
     },
     encode: (cell) => unscaled(cell, scale),
