@@ -61,8 +61,16 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
       isCheckedHere
       onSubmit={save}
     >
-      <DatasetField {...{ point, bindings, tables, draft, faults, change }} isFixed={known !== undefined} />
-      <OperationFields {...{ draft, faults, change }} />
+      <DatasetField
+        point={point}
+        bindings={bindings}
+        tables={tables}
+        draft={draft}
+        faults={faults}
+        change={change}
+        isFixed={known !== undefined}
+      />
+      <OperationFields draft={draft} faults={faults} change={change} />
       <TextArea
         label="Filter"
         value={draft.filter}
@@ -73,7 +81,7 @@ export function BindingDialog({ point, bindings, tables, datasetId, onClose }: B
         hint="Only rows that match when the message is made; empty for all. Deletions always pass. The grammar is that of queries; the table of a dataset shows its filter as JSON."
         onChange={(filter) => change({ filter })}
       />
-      <BoxFields {...{ draft, faults, change }} />
+      <BoxFields draft={draft} faults={faults} change={change} />
       <TextField
         label="Gather for seconds"
         inputMode="numeric"

@@ -10,14 +10,24 @@ const server = forms.postgres
 const files = forms.duckdb
 
 const stored = {
-  ...{ id: 'd', type: 'postgres', name: 'Land', description: '', host: 'db.example.org', port: 5432, user: 'reader' },
-  ...{ db: 'land', passwordSet: true, default: false, metadata: { ssl: 'require' } },
+  id: 'd',
+  type: 'postgres',
+  name: 'Land',
+  description: '',
+  host: 'db.example.org',
+  port: 5432,
+  user: 'reader',
+  db: 'land',
+  passwordSet: true,
+  default: false,
+  metadata: { ssl: 'require' },
 } as unknown as Database
 const storedFiles = (rest: object) => ({ ...stored, type: 'duckdb', host: '', user: '', ...rest }) as Database
 
 const filled = (draft: DatabaseDraft, values: FormValues, rest: Partial<DatabaseDraft> = {}): DatabaseDraft => ({
   ...draft,
-  ...{ name: 'Land', values: { ...draft.values, ...values } },
+  name: 'Land',
+  values: { ...draft.values, ...values },
   ...rest,
 })
 
@@ -25,12 +35,20 @@ test('a new connection is given by its parts or by one text, never by both', () 
   const values = { host: 'h', user: 'u ', db: 'd', password: ' p ', 'metadata.ssl': 'require' }
   const parts = filled(newDraft(server), values, { name: ' Land ' })
   assert.deepEqual(createOf('postgres', server, parts), {
-    ...{ type: 'postgres', name: 'Land', host: 'h', port: 5432, user: 'u', db: 'd', password: ' p ' },
+    type: 'postgres',
+    name: 'Land',
+    host: 'h',
+    port: 5432,
+    user: 'u',
+    db: 'd',
+    password: ' p ',
     metadata: { ssl: 'require' },
   })
   const text = filled(inWay(server, parts, 'string'), { connectionString: ' postgres://u@h/d ', 'metadata.ssl': '' })
   assert.deepEqual(createOf('postgres', server, text), {
-    ...{ type: 'postgres', name: 'Land', connectionString: 'postgres://u@h/d' },
+    type: 'postgres',
+    name: 'Land',
+    connectionString: 'postgres://u@h/d',
   })
   assert.equal(inWay(server, text, 'parts').values.host, 'h', 'what was typed is kept')
   const internal = filled(newDraft(forms.internal), {})
@@ -77,7 +95,9 @@ test('a folder of files is sent as a folder and nothing else, whatever was typed
   const draft = inWay(files, filled(newDraft(files), typed, { way: 's3' }), 'folder')
   assert.equal(missingOf(files, draft, null), 'Folder is required.')
   assert.deepEqual(createOf('duckdb', files, filled(draft, { db: ' data ' })), {
-    ...{ type: 'duckdb', name: 'Land', db: 'data' },
+    type: 'duckdb',
+    name: 'Land',
+    db: 'data',
   })
   const folder = storedFiles({ db: 'data' })
   assert.deepEqual(patchOf(files, filled(draftOf(files, folder), { db: 'more' }), folder), { db: 'more' })
@@ -88,7 +108,9 @@ test('files behind a web address are named one per line', () => {
   assert.equal(missingOf(files, filled(draft, { db: '' }), null), 'Address and Files are required.')
   assert.equal(missingOf(files, draft, null), 'Files is required.')
   assert.deepEqual(createOf('duckdb', files, filled(draft, { 'metadata.files': 'a.parquet\n\n b c.csv ' })), {
-    ...{ type: 'duckdb', name: 'Land', db: 'https://data.example.org/' },
+    type: 'duckdb',
+    name: 'Land',
+    db: 'https://data.example.org/',
     metadata: { files: ['a.parquet', 'b c.csv'] },
   })
   const web = storedFiles({ db: draft.values.db, metadata: { files: ['a.parquet', 'b.csv'] } })
@@ -107,14 +129,18 @@ test('a bucket has a server, a region and a key, and its secret is sent only whe
   const key = { host: 'https://minio.example.org', user: 'AKIA', password: 'secret' }
   const whole = filled(draft, { ...key, password: ' secret ', 'metadata.region': 'eu-central-1' })
   assert.deepEqual(createOf('duckdb', files, whole), {
-    ...{ type: 'duckdb', name: 'Land', db: 's3://maps/', ...key },
+    type: 'duckdb',
+    name: 'Land',
+    db: 's3://maps/',
+    ...key,
     metadata: { region: 'eu-central-1' },
   })
   const bucket = storedFiles({ db: 's3://maps/', user: 'AKIA', metadata: { region: 'eu-central-1', pathStyle: true } })
   const known = draftOf(files, bucket)
   assert.equal(known.way, 's3')
   assert.deepEqual(patchOf(files, filled(known, { password: 'other', 'metadata.region': '' }), bucket), {
-    ...{ password: 'other', metadata: { region: null } },
+    password: 'other',
+    metadata: { region: null },
   })
 })
 

@@ -22,8 +22,11 @@ export interface DatabaseDraft {
 }
 
 export const newDraft = (form: DriverForm): DatabaseDraft => ({
-  ...{ name: '', description: '', isDefault: false },
-  ...{ way: form.ways?.choices[0]?.name ?? '', values: defaultsOf(form) },
+  name: '',
+  description: '',
+  isDefault: false,
+  way: form.ways?.choices[0]?.name ?? '',
+  values: defaultsOf(form),
 })
 
 export function draftOf(form: DriverForm, { name, description, ...database }: Database): DatabaseDraft {
@@ -67,7 +70,8 @@ export function createOf(type: string, form: DriverForm, draft: DatabaseDraft): 
   const { name, description, isDefault } = draft
   const given = fieldsOfWay(form, draft.way).filter((field) => !isBlank(field, typedIn(draft, field)))
   return {
-    ...{ type: type as Database['type'], name: name.trim() },
+    type: type as Database['type'],
+    name: name.trim(),
     ...(description.trim() && { description: description.trim() }),
     ...(isDefault && { default: true }),
     ...bodyOf(given.map((field) => [field.name, sentValue(field, typedIn(draft, field))])),

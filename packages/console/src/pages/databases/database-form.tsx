@@ -29,7 +29,10 @@ export function DatabaseForm(props: DatabaseFormProps): ReactElement {
   const missing = 'The kinds of database are not known.'
   return (
     <FormDialog
-      {...{ title: titleOf(stored), kind: 'wide', onClose, missing }}
+      title={titleOf(stored)}
+      kind="wide"
+      onClose={onClose}
+      missing={missing}
       labels={[stored ? 'Save' : 'Connect', 'Saving …']}
       isPending={false}
       onSubmit={() => {}}

@@ -252,8 +252,14 @@ test('an address that the server may not reach is refused in its words, and the 
 test('a kind of database that the console has never heard of is connected by the form that its driver declares', async () => {
   const field = { kind: 'text', required: true, secret: false }
   const sheets = {
-    ...{ name: 'sheets', title: 'Spreadsheets', isPlatform: false, isWritable: false, canFollow: false, engines: [] },
-    ...{ summary: 'Sheet {db} of {host}', contents: 'Sheets' },
+    name: 'sheets',
+    title: 'Spreadsheets',
+    isPlatform: false,
+    isWritable: false,
+    canFollow: false,
+    engines: [],
+    summary: 'Sheet {db} of {host}',
+    contents: 'Sheets',
     fields: [
       { ...field, name: 'db', label: 'Sheet', help: 'The name on its tab' },
       { ...field, name: 'host', label: 'Office', default: 'office.example.org' },
@@ -302,7 +308,12 @@ test('a kind of database that the console has never heard of is connected by the
   await dialog.getByRole('button', { name: 'Connect' }).click()
   await dialog.getByText('is no reason').waitFor()
   assert.deepEqual(sent, {
-    ...{ type: 'sheets', name: 'Plans', db: '2027', host: 'office.example.org', port: 7, password: ' t ' },
+    type: 'sheets',
+    name: 'Plans',
+    db: '2027',
+    host: 'office.example.org',
+    port: 7,
+    password: ' t ',
     metadata: { pace: 'fast', why: 'late' },
   })
   assertQuiet(page)

@@ -40,7 +40,9 @@ export function LimitsDialog({ usage, onClose }: LimitsDialogProps): ReactElemen
       ])
       return { own: application.limits, usual: limits }
     },
-    ...{ staleTime: 0, gcTime: 0, refetchOnWindowFocus: false },
+    staleTime: 0,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
   })
   if (data) return <LimitsForm {...data} usage={usage} onClose={onClose} />
   return (
@@ -79,7 +81,9 @@ function LimitsForm({ usage, own, usual, onClose }: LimitsFormProps): ReactEleme
       {limitNames.map((name) => (
         <LimitField
           key={name}
-          {...{ name, draft, usual: usual[name] }}
+          name={name}
+          draft={draft}
+          usual={usual[name]}
           error={(isTried && faultOfLimit(name, draft[name])) || faults[name]}
           onChange={(text) => setDraft({ ...draft, [name]: text })}
         />

@@ -208,8 +208,12 @@ test('nothing is published into a database whose record leads elsewhere by now',
   const check = (login: unknown[]) =>
     db.transaction((tx) =>
       demandSameLogin(tx, {
-        ...{ db, schema: uploads.schema, databaseId: record.id, isPlatform: true },
-        ...{ loginKey: JSON.stringify(login), serverKey: 'platform' },
+        db,
+        schema: uploads.schema,
+        databaseId: record.id,
+        isPlatform: true,
+        loginKey: JSON.stringify(login),
+        serverKey: 'platform',
       }),
     )
   await check(['internal', '', 0, '', ''])

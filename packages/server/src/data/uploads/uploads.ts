@@ -123,10 +123,7 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   const queue = createLeaseQueue<Claimed>(
-    {
-      ...{ db, table: uploadTable, concurrency, claimNext: takeNext, work },
-      isRenewedByWork: true,
-    },
+    { db, table: uploadTable, concurrency, claimNext: takeNext, work, isRenewedByWork: true },
     { background, leaseSeconds: silenceSeconds, onError, lookMs: lookMs[db.kind] },
   )
 
@@ -135,7 +132,9 @@ export function createUploads(options: UploadsOptions): Uploads {
   }
 
   return {
-    ...{ watch, heard: waiting.tell, readsFiles: concurrency > 0 },
+    watch,
+    heard: waiting.tell,
+    readsFiles: concurrency > 0,
     expect: concurrency > 0 ? readers.prepare : () => undefined,
     announce: queue.announce,
     async stop({ id, applicationId }) {

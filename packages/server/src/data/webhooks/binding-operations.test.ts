@@ -105,7 +105,8 @@ test('changes of a dataset cannot be sent elsewhere by a key that could not bind
   const id = await world.point()
   await world.bind(id, [{ datasetId: own.id }, { datasetId: other.id }])
   const key = await world.app.key(world.tenant.id, {
-    ...{ contactpoints: { read: '*', write: '*' }, datasets: { read: '*', execute: [own.id] } },
+    contactpoints: { read: '*', write: '*' },
+    datasets: { read: '*', execute: [own.id] },
   })
   const change = (body: object, by = key) => world.call('PATCH', `contactpoints/${id}`, { key: by, body })
   const before = (await world.call('GET', `contactpoints/${id}`)).body
@@ -124,7 +125,8 @@ test('changes of a dataset cannot be sent elsewhere by a key that could not bind
   const put = await world.call('PUT', `contactpoints/${id}`, { key, body: { name, type, settings } })
   assert.equal(put.status, 200, put.text)
   const wider = await world.app.key(world.tenant.id, {
-    ...{ contactpoints: { read: '*', write: '*' }, datasets: { execute: [own.id, other.id] } },
+    contactpoints: { read: '*', write: '*' },
+    datasets: { execute: [own.id, other.id] },
   })
   assert.equal((await change({ settings: { url: `${world.sink.url}/moved` } }, wider)).status, 200)
   await world.bind(id, [])

@@ -88,7 +88,8 @@ export function createJobs({ db, onError, watch }: JobsOptions): Jobs {
   return {
     work(queue, { concurrency = 1, expireSeconds = usualExpireSeconds }, handler) {
       const source: LeaseSource<JobLease> = {
-        ...{ db, concurrency },
+        db,
+        concurrency,
         table: tableOf(queue),
         claimNext: (_, seconds) => claimJob(db, queue, seconds),
         secondsToNext: () => secondsToNextJob(db, queue),

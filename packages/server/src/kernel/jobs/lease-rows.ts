@@ -27,7 +27,8 @@ const nothingElse = raw('')
 
 /** A table with the columns `claim` and `claimed_until`. */
 export const leaseTable = (name: string, rows: Sql = everyRow): LeaseTable => ({
-  ...{ name, rows },
+  name,
+  rows,
   token: raw('claim'),
   lasts: (seconds) => sql`claimed_until = clock_timestamp() + make_interval(secs => ${seconds})`,
   freed: raw('claim = NULL, claimed_until = NULL'),

@@ -10,7 +10,9 @@ function heldLoop({ isWanted = (): boolean => false, pauseMs = 60_000 } = {}) {
   const turns: PromiseWithResolvers<number>[] = []
   const background = createBackground((error) => errors.push(error))
   const loop = createPollLoop({
-    ...{ background, isWanted, afterFailureMs: 1 },
+    background,
+    isWanted,
+    afterFailureMs: 1,
     onError: (error) => errors.push(error),
     take() {
       const turn = Promise.withResolvers<number>()

@@ -34,8 +34,10 @@ export const requestLimits = {
     countedIn: 'request',
   },
   areaCrossings: {
-    ...{ what: 'Places where the edges of an area cross each other, in a filter or where it is repaired', value: 500 },
-    ...{ code: 'invalid_filter', countedIn: 'request' },
+    what: 'Places where the edges of an area cross each other, in a filter or where it is repaired',
+    value: 500,
+    code: 'invalid_filter',
+    countedIn: 'request',
   },
   styleLayers: { what: 'Layers of a style', value: 2_000, code: 'invalid_request', countedIn: 'request' },
   styleSources: { what: 'Sources of a style', value: 500, code: 'invalid_request', countedIn: 'request' },

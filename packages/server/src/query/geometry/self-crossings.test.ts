@@ -5,7 +5,8 @@ import type { Geometry, Position } from './geojson.ts'
 import { crossesMoreThan } from './self-crossings.ts'
 
 const polygon = (corners: readonly Position[]): Geometry => ({
-  ...{ type: 'Polygon', coordinates: [[...corners, corners[0] as Position]] },
+  type: 'Polygon',
+  coordinates: [[...corners, corners[0] as Position]],
 })
 
 function randomRing(corners: number): Position[] {

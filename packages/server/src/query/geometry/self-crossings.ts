@@ -45,8 +45,12 @@ function ringsOf(geometry: Geometry): readonly Ring[] {
 const edgesOf = (ring: Ring): Edge[] => ring.slice(1).map((to, index) => edgeOf(ring[index] as Position, to))
 
 const edgeOf = (from: Position, to: Position): Edge => ({
-  ...{ west: Math.min(from[0], to[0]), east: Math.max(from[0], to[0]) },
-  ...{ south: Math.min(from[1], to[1]), north: Math.max(from[1], to[1]), from, to },
+  west: Math.min(from[0], to[0]),
+  east: Math.max(from[0], to[0]),
+  south: Math.min(from[1], to[1]),
+  north: Math.max(from[1], to[1]),
+  from,
+  to,
 })
 
 /** Not where they only touch. */

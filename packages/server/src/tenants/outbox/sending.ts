@@ -61,7 +61,9 @@ export function createSending({
     add(outgoing) {
       const { concurrency, perApplication } = outgoing
       const source = {
-        ...{ db, concurrency, perApplication },
+        db,
+        concurrency,
+        perApplication,
         table: leaseTables[outgoing.table],
         claimNext: (besides: readonly string[], seconds: number) => claimNext(db, outgoing, besides, seconds),
         secondsToNext: (besides: readonly string[]) => secondsToNext(db, outgoing, besides),

@@ -24,9 +24,14 @@ const fileForm = /^(?!\.)[\p{L}\p{N}_. -]{1,200}$/u
 
 /** A folder of the application's files, or files behind an https or S3 prefix, whose GeoParquet, Parquet, CSV, JSON and .duckdb files are tables. Only read. */
 export const duckdb: Driver = {
-  ...{ title: 'Files: GeoParquet, Parquet, CSV, JSON, DuckDB', isPlatform: false, isWritable: false, canFollow: false },
-  ...{ summary: 'Files in {db}', contents: 'GeoParquet, Parquet, CSV, JSON and DuckDB files, each as a table' },
-  ...{ engines: ['DuckDB'], ...filesForm },
+  title: 'Files: GeoParquet, Parquet, CSV, JSON, DuckDB',
+  isPlatform: false,
+  isWritable: false,
+  canFollow: false,
+  summary: 'Files in {db}',
+  contents: 'GeoParquet, Parquet, CSV, JSON and DuckDB files, each as a table',
+  engines: ['DuckDB'],
+  ...filesForm,
   serverKey: ({ host, db }) => JSON.stringify([host, db]),
   isInstalled: hasDuckdb,
   checkRecord,

@@ -8,7 +8,11 @@ const copies = 'Ends with a slash. The server keeps copies of the files and asks
 
 const folder: readonly Omit<FormField, 'way'>[] = [
   {
-    ...{ ...text, name: 'db', label: 'Folder', required: true, placeholder: 'data' },
+    ...text,
+    name: 'db',
+    label: 'Folder',
+    required: true,
+    placeholder: 'data',
     help: 'On the server, below the files of this application. Each file in it is a table, and is only read.',
   },
 ]
@@ -16,7 +20,8 @@ const folder: readonly Omit<FormField, 'way'>[] = [
 const web: readonly Omit<FormField, 'way'>[] = [
   { ...address, label: 'Address', placeholder: 'https://data.example.org/open/', help: copies },
   {
-    ...{ ...files, required: true },
+    ...files,
+    required: true,
     help: 'One name per line, because plain https has no listing. Each file is a table.',
   },
 ]
@@ -24,12 +29,19 @@ const web: readonly Omit<FormField, 'way'>[] = [
 const s3: readonly Omit<FormField, 'way'>[] = [
   { ...address, label: 'Bucket and prefix', placeholder: 's3://bucket/roads/', help: copies },
   {
-    ...{ ...text, name: 'host', label: 'Server', kind: 'url', placeholder: 'https://minio.example.org:9000' },
+    ...text,
+    name: 'host',
+    label: 'Server',
+    kind: 'url',
+    placeholder: 'https://minio.example.org:9000',
     help: 'Empty for Amazon S3. Otherwise a server that speaks its protocol, such as MinIO, Ceph or R2.',
   },
   { ...text, name: 'user', label: 'Access key id', help: 'Empty, like its secret, for a public bucket.' },
   {
-    ...{ ...text, name: 'password', label: 'Secret access key', secret: true },
+    ...text,
+    name: 'password',
+    label: 'Secret access key',
+    secret: true,
     help: 'Sealed, and shown to nobody.',
   },
   { ...text, name: 'metadata.region', label: 'Region', placeholder: 'us-east-1' },

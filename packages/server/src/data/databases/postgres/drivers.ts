@@ -15,13 +15,14 @@ const engines = ['PostgreSQL', 'PostGIS']
 
 /** The schema of the application in the platform's database. */
 export const internal: Driver = {
-  ...{ title: 'Internal: a place in the platform’s own database', isPlatform: true, isWritable: true, canFollow: true },
-  ...{
-    summary: 'In the platform’s own database',
-    contents: 'Tables and views of this application',
-    engines,
-    fields: [],
-  },
+  title: 'Internal: a place in the platform’s own database',
+  isPlatform: true,
+  isWritable: true,
+  canFollow: true,
+  summary: 'In the platform’s own database',
+  contents: 'Tables and views of this application',
+  engines,
+  fields: [],
   serverKey: () => 'platform',
   checkRecord() {},
   columnTraits,
@@ -37,9 +38,14 @@ export const internal: Driver = {
 
 /** Any server that the application can reach. */
 export const postgres: Driver = {
-  ...{ title: 'PostgreSQL, PostGIS', isPlatform: false, isWritable: true, canFollow: true },
-  ...{ summary: '{user}@{host}:{port}/{db}', contents: 'Tables and views that the user of this connection may read' },
-  ...{ engines, ...serverForm },
+  title: 'PostgreSQL, PostGIS',
+  isPlatform: false,
+  isWritable: true,
+  canFollow: true,
+  summary: '{user}@{host}:{port}/{db}',
+  contents: 'Tables and views that the user of this connection may read',
+  engines,
+  ...serverForm,
   serverKey: ({ host, port, db }) => JSON.stringify([host.toLowerCase(), port, db]),
   checkRecord: checkServer,
   columnTraits,

@@ -71,7 +71,8 @@ export function createForeignOverviews(options: ForeignOverviewsOptions): Foreig
   }
 
   const builds = createOverviewBuilds(options, {
-    ...{ queue, prepare },
+    queue,
+    prepare,
     leave: (place) => jobs.whenFree(queue, place.dataset.id, (tx) => dropLeft(tx, place)),
     // The queue would try again at once, and read the whole table each time.
     isTriedAgain: false,

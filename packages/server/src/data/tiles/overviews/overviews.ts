@@ -60,7 +60,8 @@ export function createOverviews(options: OverviewsOptions): Overviews {
       version: facts.current,
       shape: shapeOf(dataset, geometry),
       stage: async (builder) => ({
-        ...{ buildable, oid: facts.oid },
+        buildable,
+        oid: facts.oid,
         staged: await stageOverview(db, buildable, minRows, builder),
       }),
     }
