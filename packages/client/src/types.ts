@@ -169,6 +169,61 @@ export interface Style {
   application?: Application | null
 }
 
+export interface DatabaseDriver {
+  name: string
+  /** What people call this kind of database */
+  title: string
+  /** Its tables are in the platform’s own database, in the schema of the application */
+  isPlatform: boolean
+  /** Rows can be written and files uploaded; false: it is only read */
+  isWritable: boolean
+  /** Changes of its tables can be followed; outside of the platform’s database those that are written through Graticule */
+  canFollow: boolean
+  /** One line for a database: names of fields in braces stand for their values */
+  summary: string
+  /** What is listed as its tables */
+  contents: string
+  /** The products whose versions a test reports: that of `serverVersion`, then that of `postgisVersion` */
+  engines: string[]
+  /** The ways in which its databases can be given, one of which is chosen; absent: there is one. A stored record is of the first one whose `when` is true of it */
+  ways?: {
+    label: string
+    choices: {
+      name: string
+      label: string
+      when?: {
+        field: string
+        /** A regular expression */
+        pattern: string
+      }
+    }[]
+  }
+  fields: {
+    /** The field of the record, `host`, or a key of its metadata, `metadata.region` */
+    name: string
+    label: string
+    /** `text` and `url` are trimmed, `password` is sent as it was typed, `choice` is one of `choices`, `lines` is a list with one item per line, `block` is text of several lines */
+    kind: "text" | "url" | "password" | "integer" | "choice" | "lines" | "block"
+    required: boolean
+    /** Write-only: it is never shown, and left empty it stays as it is stored */
+    secret: boolean
+    default?: string | number
+    help?: string
+    placeholder?: string
+    choices?: {
+      value: string
+      label: string
+    }[]
+    /** The way that it is part of; absent: of all */
+    way?: string
+    when?: {
+      field: string
+      /** A regular expression */
+      pattern: string
+    }
+  }[]
+}
+
 export interface Database {
   /** Resource ID */
   id: string
@@ -915,6 +970,11 @@ export interface StyleUpdate {
 }
 
 export type StylePatch = MergePatch<StyleUpdate>
+
+export interface DatabasesDriversParams {
+  /** Objects in place of names: what each can do, and the fields of its form */
+  details?: boolean
+}
 
 export interface DatabaseTest {
   ok: boolean

@@ -1,1 +1,0 @@
-import{i as e}from"./react-Blxb4kRm.js";import{n as t,r as n}from"./session-LnQWXG6x.js";function r(){let r=t(),i=n();return e({queryKey:[`apikeys`,`list`],queryFn:({signal:e})=>r.apiKeys.list({sort:[`-createdAt`],limit:1e4,signal:e}),enabled:i(`apikeys`,`read`)})}export{r as t};
