@@ -1,4 +1,12 @@
-// Runs one upload: open, scan, load, index, publish.
+/**
+ * The life of an upload: open, scan, load, index, publish. Each step is a folder:
+ *
+ * 1. `http/` receives the form, streams the file to disk and to the storage, and writes the record (`record/`).
+ * 2. `run/` takes the next record under a lease (`upload-attempt.ts`) and comes here.
+ * 3. `reader-process/` starts a process without secrets or database, whose `readers/` turn bytes into rows of COPY.
+ * 4. `load/` plans the table, loads and indexes it under a hidden name.
+ * 5. `publish/` makes table, dataset, tile source and the status `completed` visible in one transaction.
+ */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
