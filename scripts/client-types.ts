@@ -129,7 +129,12 @@ function declareParameters(operation: ApiOperation, known: ReadonlyMap<string, s
   const type = typeOf({
     type: 'object',
     required: query.filter(({ required }) => required).map(({ name }) => name),
-    properties: Object.fromEntries(query.map(({ name, schema, description }) => [name, { ...schema, description }])),
+    properties: Object.fromEntries(
+      query.map(({ name, schema, description }) => [
+        name,
+        { ...schema, ...(description !== undefined && { description }) },
+      ]),
+    ),
   })
   if ([...known.values()].includes(type)) return
   const shared = sharedParameters[operationId.split('.')[1] ?? '']

@@ -23,7 +23,7 @@ export interface Result {
   details: string
   startedAt: number
   // Undefined where it is not known: outside Linux, and of a process that was killed.
-  cpu?: CpuSeconds
+  cpu?: CpuSeconds | undefined
 }
 
 export type Report = (result: Result) => void

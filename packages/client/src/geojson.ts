@@ -11,7 +11,8 @@ export type Geometry =
 
 export interface Feature<Properties = Record<string, unknown>> {
   type: 'Feature'
-  id?: string | number
+  /** `undefined` too, as the types of others have it. */
+  id?: string | number | undefined
   geometry: Geometry
   properties: Properties
 }

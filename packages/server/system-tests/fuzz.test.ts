@@ -146,7 +146,7 @@ async function judge(attempt: Attempt): Promise<number> {
   const headers = Object.fromEntries(Object.entries(attempt.headers).map(([name, value]) => [name, filledIn(value)]))
   const payload = typeof attempt.body === 'string' ? filledIn(attempt.body) : attempt.body && Buffer.from(attempt.body)
   const isElsewhere = namesElsewhere(attempt, url)
-  const response = await ask({ method: method as 'GET', url, headers, payload })
+  const response = await ask({ method: method as 'GET', url, headers, ...(payload !== undefined && { payload }) })
   const { statusCode: status, body: text } = response
   const operation = operationAt(document, method, url)
   note(operation, status, url)

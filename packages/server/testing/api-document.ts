@@ -9,8 +9,8 @@ export type Schema = {
   readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly readOnly?: boolean
-  readonly format?: string
-  readonly pattern?: string
+  readonly format?: string | undefined
+  readonly pattern?: string | undefined
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number

@@ -10,7 +10,7 @@ const shortLived = '--js-flags=--no-maglev --no-turbofan --min-semi-space-size=8
 /** Debian's Chromium, which draws maps in software: the same on every machine, and quicker than asking for a GPU first. */
 export const launchChromium = (): Promise<Browser> =>
   chromium.launch({
-    executablePath: executables.find(existsSync),
+    executablePath: executables.find(existsSync) ?? 'chromium',
     args: [
       '--no-sandbox',
       '--disable-gpu',

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 export type HostileRequest = {
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Buffer
+  readonly body?: string | Buffer | undefined
 }
 
 export type HostileAnswer = { readonly status: number; readonly text: string }

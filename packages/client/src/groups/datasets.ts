@@ -65,13 +65,17 @@ export function datasetsGroup({ json: send, text, blob, stream }: Sender) {
     })
   function watch<Key = unknown>(
     id: string,
-    { onDisconnect, ...params }: Params<WatchOptions> = {},
+    { onDisconnect, lastEventId: first, ...params }: Params<WatchOptions> = {},
   ): AsyncGenerator<DatasetEvent<Key>, void> {
     const open = (lastEventId: string | undefined, signal: AbortSignal) => {
-      const asked: Params<DatasetsChangesParams> = { ...params, lastEventId, signal }
+      const asked: Params<DatasetsChangesParams> = {
+        ...params,
+        ...(lastEventId !== undefined && { lastEventId }),
+        signal,
+      }
       return stream('GET', path`/api/v1/datasets/${id}/changes`, asked, { accept: 'text/event-stream' })
     }
-    return watchChanges<Key>(open, { ...params, onDisconnect })
+    return watchChanges<Key>(open, { ...params, lastEventId: first, onDisconnect })
   }
   const streams = new Map<string, ChangeStream>()
   return {

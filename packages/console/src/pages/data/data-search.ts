@@ -12,13 +12,13 @@ export type SortField = (typeof sortable)[number]
 
 export interface DataSearch {
   /** Searched in name, description and tags. */
-  q?: string
-  type?: DatasetType
-  tag?: string
+  q?: string | undefined
+  type?: DatasetType | undefined
+  tag?: string | undefined
   /** A field, prefixed with `-` for descending order. */
-  sort?: SortField | `-${SortField}`
+  sort?: SortField | `-${SortField}` | undefined
   /** Opens the dialog that adds data. */
-  add?: Addable
+  add?: Addable | undefined
 }
 
 /** Parses the search parameters; invalid ones are ignored. */

@@ -20,10 +20,10 @@ export type SortField = (typeof sortFields)[number]
 export const defaultSort: Sort<SortField> = '-requests'
 
 export interface UsageSearch {
-  span?: Span
-  sort?: Sort<SortField>
+  span?: Span | undefined
+  sort?: Sort<SortField> | undefined
   /** What the list of applications counts; this month unless said. */
-  during?: 'today'
+  during?: 'today' | undefined
 }
 
 /** Invalid parameters are ignored, defaults are left out. */

@@ -52,10 +52,11 @@ export function mount<S>(app: FastifyInstance, operation: Operation<S>, surround
   const paramsOf = paramsReader(operation)
   const beforeBody = bodyGuard(operation, surroundings)
 
+  const bodyLimit = operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined)
   app.route({
     method: operation.method,
     url: routeOf(operation),
-    bodyLimit: operation.bodyLimit ?? (operation.access === 'public' ? publicBodyLimit(app) : undefined),
+    ...(bodyLimit !== undefined && { bodyLimit }),
     config: { operation } satisfies RouteConfig,
     // Before the body is read, so that callers without access cost little.
     onRequest(request, reply, done) {

@@ -80,7 +80,7 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
   /** The record may define further query parameters; then the handler refuses unknown ones. */
   ownParameters?: boolean
   body?: B
-  bodyLimit?: number
+  bodyLimit?: number | undefined
   /** A multipart form in place of a JSON body; the operation reads it from the request itself. */
   multipart?: TObject
   /** The operation reads and counts the bytes of its body itself: JSON, with all digits that were sent, or a text of these media types. */
@@ -99,7 +99,7 @@ type Declaration<A extends Access, Q extends TObject, B extends TSchema, P exten
    * The audit log has an entry for every operation that is no GET, and for a GET where this is true, or `ifSecret` and its
    * answer shows a secret. `none` says why an operation has no entry.
    */
-  audit?: true | 'ifSecret' | { readonly none: string }
+  audit?: true | 'ifSecret' | { readonly none: string } | undefined
   /** The path holds a credential: it is kept out of the log. */
   secretPath?: boolean
   /** What a request counts for the rate limit of its key: 1 by default, of a tile a fifth, of a query four. */

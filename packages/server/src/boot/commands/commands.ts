@@ -18,7 +18,7 @@ const names = ['keys', 'create-key', 'console', 'rotate-token-key'] as const
 export type Command = {
   /** Of the server that runs: `copy-database` is asked by a backup, `former-public-keys` by `doctor`. */
   command: (typeof names)[number] | 'copy-database' | 'former-public-keys'
-  application?: string
+  application?: string | undefined
   type?: string
   permissions?: string
   description?: string

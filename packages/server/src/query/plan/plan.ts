@@ -58,16 +58,16 @@ export type Plan = {
 
 /** An unvalidated query, with the field names of the advanced form. */
 export type Query = {
-  attributes?: readonly string[]
+  attributes?: readonly string[] | undefined
   where?: unknown
   /** The language of `where`, if it is not our own grammar. */
   filterLanguage?: string | undefined
-  order?: readonly string[]
+  order?: readonly string[] | undefined
   group?: readonly string[]
   distinct?: readonly string[]
   sample?: { percentage: number; method?: string; seed?: number }
-  limit?: number
-  offset?: number
+  limit?: number | undefined
+  offset?: number | undefined
 }
 
 type List = 'attributes' | 'order' | 'group' | 'distinct'

@@ -107,7 +107,10 @@ async function shapefilesOf(packed: readonly PackedFile[], options: OpenOptions)
     const layer = layers.get(base.toLowerCase()) ?? { name: base }
     const part = parts.find((known) => known === extension.toLowerCase())
     if (part === 'shp' || part === 'dbf') layer[part] = () => openPacked(file)
-    else if (part) layer[part] = unpacked.get(file.name)
+    else {
+      const path = unpacked.get(file.name)
+      if (part && path !== undefined) layer[part] = path
+    }
     layers.set(base.toLowerCase(), layer)
   }
   return withNames([...layers.values()].filter(({ shp, dbf }) => shp ?? dbf))
